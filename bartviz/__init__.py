@@ -1,0 +1,1 @@
+"""See, step through and test attention in BERT, BART and their relatives."""

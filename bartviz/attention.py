@@ -1,0 +1,236 @@
+"""Tokens, and one kind of attention between them over all layers. Frozen, read-only, NumPy alone.
+
+Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, n tokens.
+Axes are (query, key) everywhere: a row attends to columns. Layers and heads count from 0 and are shown as ``L3H7``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.errors import RecordError, SettingError, choices
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+_HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
+
+
+def _frozen(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
+    """The same numbers, contiguous and read-only; an array that is already so is not copied."""
+    fixed = np.ascontiguousarray(array, dtype=dtype)
+    if fixed.flags.writeable:
+        fixed = fixed.view()
+        fixed.flags.writeable = False
+    return fixed
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Head:
+    """The name of one attention head, such as ``cross L2H5``."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+    @classmethod
+    def parse(cls, name: str) -> Head:
+        """Read ``"cross L2H5"``; raises SettingError for anything else."""
+        found = _HEAD.fullmatch(name)
+        if found is None:
+            raise SettingError(f'A head is written as "cross L2H5": the kind ({choices(KINDS)}), the layer, the head.')
+        kind = next(kind for kind in KINDS if kind == found[1].lower())
+        return cls(kind, int(found[2]), int(found[3]))
+
+    @property
+    def short(self) -> str:
+        return f"L{self.layer}H{self.head}"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.short}"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text as the model sees it, n tokens, and as a reader sees it.
+
+    ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
+    its word (None for special tokens); ``spans`` are (start, end) in the text, None where a token stands for none of it.
+    """
+
+    ids: Ints
+    pieces: tuple[str, ...]
+    labels: tuple[str, ...]
+    words: tuple[int | None, ...]
+    special: Bools
+    segments: Ints
+    spans: tuple[tuple[int, int] | None, ...]
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("ids", np.int64), ("special", np.bool_), ("segments", np.int64)):
+            object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+        for name in ("pieces", "labels", "words", "spans"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        lengths = {
+            name: len(getattr(self, name))
+            for name in ("ids", "pieces", "labels", "words", "special", "segments", "spans")
+        }
+        if len(set(lengths.values())) != 1:
+            raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokens) and _same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    def take(self, index: slice) -> Tokens:
+        """The tokens of a slice, in order."""
+        return Tokens(
+            self.ids[index], self.pieces[index], self.labels[index], self.words[index],
+            self.special[index], self.segments[index], self.spans[index],
+        )  # fmt: skip
+
+
+def _same(a: object, b: object) -> bool:
+    """Field by field equality for dataclasses that hold arrays."""
+    for name in a.__dataclass_fields__:  # type: ignore[attr-defined]
+        x, y = getattr(a, name), getattr(b, name)
+        equal = np.array_equal(x, y) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else x == y
+        if not equal:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One kind of attention over all layers of its stack: softmax(q k^T * scale + bias, over what the mask allows).
+
+    Vaswani et al. 2017, equation 1. Kept as queries and keys, so that any head of any layer is computed when it is
+    looked at and never all of them at once.
+
+    q (L, H, Q, d), k (L, H, K, d), v (L, H, K, d) or None: float32.
+    bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack).
+    mask (Q, K): True where a row may look. ``query`` labels rows, ``key`` columns.
+    """
+
+    kind: Kind
+    q: Floats
+    k: Floats
+    scale: float
+    mask: Bools
+    query: Tokens
+    key: Tokens
+    v: Floats | None = None
+    bias: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("q", "k", "v", "bias"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _frozen(getattr(self, name), np.float32))
+        object.__setattr__(self, "mask", _frozen(self.mask, np.bool_))
+        self._validate()
+
+    def _validate(self) -> None:
+        if self.kind not in KINDS:
+            raise RecordError(f"The kind of attention is one of {choices(KINDS)}.")
+        if self.q.ndim != 4 or self.k.ndim != 4:
+            raise RecordError(f"Queries and keys have four axes (L, H, n, d), not {self.q.shape} and {self.k.shape}.")
+        layers, heads, rows, width = self.q.shape
+        columns = self.k.shape[2]
+        expected = {
+            "k": (self.k, (layers, heads, columns, width)),
+            "mask": (self.mask, (rows, columns)),
+            "bias": (self.bias, (heads, rows, columns)),
+        }
+        for name, (array, shape) in expected.items():
+            if array is not None and array.shape != shape:
+                raise RecordError(f"The {self.kind} {name} has shape {array.shape}, but {shape} is needed.")
+        if self.v is not None and self.v.shape[:3] != (layers, heads, columns):
+            raise RecordError(f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed.")
+        if (len(self.query), len(self.key)) != (rows, columns):
+            raise RecordError(
+                f"{self.kind}: {rows} rows and {columns} columns, but {len(self.query)} query and {len(self.key)} key tokens."
+            )
+        numbers = [self.q, self.k, *(array for array in (self.v, self.bias) if array is not None)]
+        if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):
+            raise RecordError(f"The {self.kind} attention holds numbers that are not finite (NaN or infinity).")
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(L, H, Q, K)."""
+        layers, heads, rows, _ = self.q.shape
+        return layers, heads, rows, self.k.shape[2]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (self.q, self.k, self.v, self.bias, self.mask) if array is not None)
+
+    @cached_property
+    def masked_rows(self) -> Bools:
+        """(Q,) True where a row may look nowhere: its weights come out uniform and mean nothing."""
+        return ~self.mask.any(axis=1)
+
+    def scores(self, layer: int, head: int) -> Floats:
+        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""
+        self._check(layer, head)
+        scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
+        scores *= np.float32(self.scale)
+        if self.bias is not None:
+            scores += self.bias[head]
+        return scores
+
+    def head(self, layer: int, head: int) -> Floats:
+        """(Q, K) float32 weights of one head; rows sum to 1; masked cells are exactly 0.
+
+        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. Raises SettingError.
+        """
+        return masked_softmax(self.scores(layer, head), self.mask)
+
+    def layer(self, layer: int) -> Floats:
+        """(H, Q, K) float32 weights of every head of one layer."""
+        self._check(layer, 0)
+        return np.stack([self.head(layer, head) for head in range(self.shape[1])])
+
+    def _check(self, layer: int, head: int) -> None:
+        layers, heads = self.shape[:2]
+        for name, index, count in (("layer", layer, layers), ("head", head, heads)):
+            if not 0 <= index < count:
+                raise SettingError(f"There is no {self.kind} {name} {index}: choose 0 to {count - 1}.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attention) and _same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+
+def _finite(array: Floats) -> bool:
+    """Whether every number is finite; a sum would do, but it overflows where the numbers are large and right."""
+    return array.size == 0 or bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+
+
+def masked_softmax(scores: Floats, mask: Bools) -> Floats:
+    """softmax over the last axis of ``scores`` (..., Q, K) where ``mask`` (..., Q, K) is True; elsewhere exactly 0.
+
+    A row with no True at all comes out uniform, as a model's large negative number makes it. Overwrites ``scores``.
+    """
+    if not mask.all():
+        np.copyto(scores, -np.inf, where=~mask)
+        scores[~mask.any(axis=-1)] = 0.0
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+    return scores

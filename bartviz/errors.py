@@ -1,0 +1,46 @@
+"""The errors that bartviz raises: what happened, the limit or the choices, and what to do next.
+
+No message carries the user's text, a path of the machine or a stack: each may be shown to a visitor as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class BartvizError(Exception):
+    """Base of every error that is ours; its text is one or two plain sentences for the person at the screen."""
+
+
+class TextError(BartvizError, ValueError):
+    """The text (or the file it came in) cannot be used: empty, too long, not UTF-8."""
+
+
+class ModelError(BartvizError, ValueError):
+    """A model cannot be found, is not believed, or has an architecture without the attention interface."""
+
+
+class RecordError(BartvizError, ValueError):
+    """A record's parts contradict each other, or a saved record cannot be opened."""
+
+
+class SettingError(BartvizError, ValueError):
+    """A setting has a value that does not exist; the message lists the choices."""
+
+
+class BudgetError(BartvizError):
+    """The work would need more memory than allowed; the message gives the number and the limit."""
+
+
+class Cancelled(BartvizError):
+    """The user, or a newer request of the same session, stopped the work."""
+
+
+class Busy(BartvizError):
+    """The compute queue is full; the message says how many wait."""
+
+
+def choices(values: Iterable[object]) -> str:
+    """The values as a readable list for an error: ``a, b or c``."""
+    names = [str(value) for value in values]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}" if names else "none"

@@ -1,0 +1,109 @@
+"""The language of colour and type that every figure shares, in light and dark.
+
+Kinds: encoder teal, decoder vermilion, cross violet. Roles: query violet, key orange, value blue.
+Differences run orange - neutral - blue. Masked cells are grey, never the colour of a small number.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from bartviz.record import Kind
+
+Scale = list[list[float | str]]
+
+FACE = "Source Sans Pro, Noto Sans, Noto Sans CJK KR, sans-serif"
+MONO = "Source Code Pro, Noto Sans Mono, Noto Sans CJK KR, monospace"
+
+# Perceptually even ramps from the background to the kind's colour (lightness falls, or rises in the dark, in even steps).
+_RAMPS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "encoder": (
+        ("#ffffff", "#d5ece8", "#a7d8d0", "#74c1b6", "#3fa799", "#16877b", "#0a655c", "#06453f"),
+        ("#0e1117", "#12302f", "#165049", "#1c7265", "#279584", "#45b7a4", "#83d3c5", "#cbeee7"),
+    ),
+    "decoder": (
+        ("#ffffff", "#fbe0d3", "#f6bda3", "#ee9872", "#e17143", "#c24e1c", "#933711", "#64230a"),
+        ("#0e1117", "#361d14", "#5c2c19", "#86401f", "#b45527", "#dc7443", "#f0a27c", "#fbd8c5"),
+    ),
+    "cross": (
+        ("#ffffff", "#e6e0f5", "#cabfe9", "#ab9ada", "#8c76c9", "#6d53b3", "#503a8c", "#342563"),
+        ("#0e1117", "#221d3a", "#372e5f", "#4f4286", "#6a5bad", "#8b7dcd", "#b4aae3", "#ded9f5"),
+    ),
+}
+_KIND: dict[Kind, tuple[str, str]] = {
+    "encoder": ("#16877b", "#45b7a4"),
+    "decoder": ("#c24e1c", "#dc7443"),
+    "cross": ("#6d53b3", "#8b7dcd"),
+}
+_DIFFERENCE = (
+    ("#8a4a00", "#c97a1c", "#ecb878", "#f4f4f2", "#9cc3e6", "#3f86c4", "#114f8b"),
+    ("#f0b060", "#b97324", "#6b4720", "#1b1f27", "#24486b", "#3d7ab0", "#86bdec"),
+)
+QUERY, KEY, VALUE = "#7a5cc0", "#d97b0f", "#2f7fc4"
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The neutral colours of one theme."""
+
+    background: str
+    ink: str
+    faint: str
+    grid: str
+    masked: str
+    hatch: str
+
+
+LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4")
+DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
+
+
+def palette(dark: bool = False) -> Palette:
+    return DARK if dark else LIGHT
+
+
+def kind_color(kind: Kind, dark: bool = False) -> str:
+    """The one colour that stands for a kind of attention."""
+    return _KIND[kind][dark]
+
+
+def scale(kind: Kind, dark: bool = False) -> Scale:
+    """A plotly colour scale from the background (0) to the kind's strongest colour (1)."""
+    return _scale(_RAMPS[kind][dark])
+
+
+def difference_scale(dark: bool = False) -> Scale:
+    """Orange (negative) - neutral - blue (positive)."""
+    return _scale(_DIFFERENCE[dark])
+
+
+def _scale(colors: Sequence[str]) -> Scale:
+    last = len(colors) - 1
+    return [[position / last, color] for position, color in enumerate(colors)]
+
+
+def escape(label: str) -> str:
+    """A token as plotly must be given it: plotly reads labels as HTML and ``%{`` as a placeholder."""
+    return html.escape(label, quote=False).replace("%{", "%\u200b{") or "\u00a0"
+
+
+def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:
+    """Give a figure the shared type, colours and margins; returns the same figure."""
+    colors = palette(dark)
+    figure.update_layout(
+        template="plotly_dark" if dark else "plotly_white",
+        paper_bgcolor=colors.background,
+        plot_bgcolor=colors.background,
+        font={"family": FACE, "size": 14, "color": colors.ink},
+        hoverlabel={"font": {"family": FACE, "size": 14}, "align": "left"},
+        margin={"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
+        title={"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}} if title else None,
+        height=height,
+    )
+    figure.update_xaxes(automargin=True, gridcolor=colors.grid, zeroline=False)
+    figure.update_yaxes(automargin=True, gridcolor=colors.grid, zeroline=False)
+    return figure

@@ -1,0 +1,187 @@
+"""What one run of a model leaves behind: a Record, the unit that is cached, saved, compared, shared and drawn.
+
+Frozen, read-only, NumPy alone: a saved record opens on a machine without torch. The types of ``attention`` can be
+imported from here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from types import MappingProxyType
+from typing import Literal
+
+from bartviz import store
+from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind, Tokens, masked_softmax
+from bartviz.errors import RecordError, SettingError, choices
+
+__all__ = [
+    "KINDS", "Attention", "Bools", "Candidate", "Check", "Floats", "Head", "Ints", "Kind", "ModelInfo", "ModelKind",
+    "Provenance", "Reading", "Record", "Step", "Tokens", "masked_softmax", "open_record",
+]  # fmt: skip
+
+Reading = Literal["reads", "predicts"]
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule."""
+
+    token_id: int
+    label: str
+    probability: float
+    logit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One generated (or given) token, the end token included.
+
+    ``row`` is the decoder row that predicted it; entropy in bits over the vocabulary; log_probability in nats;
+    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, n-gram block), else None.
+    """
+
+    position: int
+    row: int
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    entropy: float
+    log_probability: float
+    rule: str | None = None
+
+
+ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a record says of the model that made it. ``fingerprint`` changes when any weight or setting changes.
+
+    Layers and heads are 0 where a stack is missing; ``positions`` is the longest input or None where there is no limit.
+    """
+
+    name: str
+    source: Literal["embedded", "folder", "hub"]
+    family: str
+    architecture: str
+    kind: ModelKind
+    trained: bool
+    encoder_layers: int
+    encoder_heads: int
+    decoder_layers: int
+    decoder_heads: int
+    width: int
+    vocabulary: int
+    positions: int | None
+    parameters: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One self-check of a record: a measured value and the limit that it must not pass."""
+
+    name: str
+    passed: bool
+    value: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a record comes from: versions, number format, settings, what was checked, how long it took, why it ended."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    dtype: str = "float32"
+    settings: Mapping[str, object] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+    seconds: float = 0.0
+    stopped: str | None = None
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run: the unit that is cached, saved, compared, shared and drawn.
+
+    An encoder-only model has ``encoder``, a decoder-only model ``decoder``, an encoder-decoder all three.
+    ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows:
+    the one that came next, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
+    """
+
+    model: ModelInfo
+    source_text: str
+    target_text: str | None
+    encoder: Attention | None
+    decoder: Attention | None
+    cross: Attention | None
+    output: Tokens | None = None
+    steps: tuple[Step, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+        for kind in KINDS:
+            attention = getattr(self, kind)
+            if attention is not None and attention.kind != kind:
+                raise RecordError(f"The record's {kind} attention says that it is {attention.kind} attention.")
+        if not self.kinds:
+            raise RecordError("A record needs attention of at least one kind.")
+        if self.cross is not None and (self.encoder is None or self.decoder is None):
+            raise RecordError("Cross-attention needs an encoder and a decoder beside it.")
+        if self.cross is not None and self.decoder is not None and self.cross.shape[2] != self.decoder.shape[2]:
+            raise RecordError("Decoder and cross-attention have different numbers of rows.")
+        rows = 0 if self.decoder is None else self.decoder.shape[2]
+        if self.output is not None and len(self.output) != rows:
+            raise RecordError(f"{len(self.output)} output tokens for {rows} decoder rows: each row predicts one.")
+        if any(not 0 <= step.row < rows for step in self.steps):
+            raise RecordError("A step names a decoder row that the record does not have.")
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that this record holds, in reading order."""
+        return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    def attention(self, kind: str) -> Attention:
+        """The attention of one kind; raises SettingError with the kinds that there are."""
+        if kind in self.kinds:
+            attention: Attention = getattr(self, kind)
+            return attention
+        raise SettingError(f"This record has no {kind} attention: choose {choices(self.kinds)}.")
+
+    def rows(self, kind: Kind, reading: Reading = "reads") -> Tokens:
+        """The tokens that label the rows of one kind: what a decoder row *reads*, or what it *predicts*."""
+        attention = self.attention(kind)
+        if reading == "predicts" and kind != "encoder" and self.output is not None:
+            return self.output
+        return attention.query
+
+    @property
+    def source(self) -> Tokens:
+        """The tokens of the source text: the encoder's, or a decoder-only model's own."""
+        attention = self.encoder or self.decoder
+        assert attention is not None  # kinds is not empty
+        return attention.query
+
+    @property
+    def log_probability(self) -> float:
+        """Sum of the steps' log-probabilities, in nats: log p(target | source)."""
+        return float(sum(step.log_probability for step in self.steps))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return sum(self.attention(kind).nbytes for kind in self.kinds)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the record as one safetensors file, which ``bartviz.open`` reads without torch."""
+        store.write(path, self)
+
+
+def open_record(path: str | PathLike[str]) -> Record:
+    """Read a saved record, without torch. Raises RecordError: what is wrong with the file, in one sentence."""
+    return store.read(path, Record)

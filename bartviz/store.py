@@ -1,0 +1,144 @@
+"""A frozen dataclass of arrays <-> one safetensors file.
+
+The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and what
+is read is validated by the dataclasses' own ``__post_init__`` before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from bartviz.errors import RecordError
+
+VERSION = 1
+LARGEST_FILE = 4 << 30  # bytes
+_HEADER = "bartviz"
+_ARRAY = "$array"
+Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
+
+
+def write(path: str | PathLike[str], value: object) -> None:
+    """Write a dataclass; the file appears whole or not at all."""
+    data = encode(value)
+    target = Path(path)
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name[:40], suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(part, target)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | PathLike[str], cls: type[T]) -> T:
+    """Read what ``write`` wrote. Raises RecordError for anything else: a wrong file, version, shape or number."""
+    file = Path(path)
+    try:
+        size = file.stat().st_size
+        if size > LARGEST_FILE:
+            raise RecordError(f"The file has {size:,} bytes; records of at most {LARGEST_FILE:,} are opened.")
+        return decode(file.read_bytes(), cls)
+    except OSError as error:
+        raise RecordError(f"The record cannot be read: {error.strerror or 'no such file'}.") from None
+
+
+def decode(data: bytes, cls: type[T]) -> T:
+    """The value in the bytes of a file. Raises RecordError."""
+    try:
+        header = json.loads(_metadata(data)[_HEADER])
+        arrays: Arrays = load(data)
+        version = header["version"]
+        if version != VERSION:
+            raise RecordError(f"The record has format {version}; this version of bartviz reads format {VERSION}.")
+        value = _unpack(cls, header["value"], arrays)
+    except RecordError:
+        raise
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise RecordError("This is not a bartviz record, or a part of the file is missing. Save it again.") from None
+    assert isinstance(value, cls)
+    return value
+
+
+def encode(value: object) -> bytes:
+    """The bytes that ``write`` would put into a file."""
+    arrays: Arrays = {}
+    tree = _pack(value, arrays, "")
+    header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
+    return save(arrays, metadata={_HEADER: header})
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """The text part of a safetensors header: 8 bytes of length, then JSON."""
+    length = int.from_bytes(data[:8], "little")
+    if not 2 <= length <= len(data) - 8:
+        raise ValueError("header")
+    header: dict[str, dict[str, str]] = json.loads(data[8 : 8 + length])
+    return header["__metadata__"]
+
+
+def _pack(value: object, arrays: Arrays, name: str) -> object:
+    """Arrays go into ``arrays`` under the path that leads to them; the rest becomes JSON."""
+    if isinstance(value, np.ndarray):
+        arrays[name] = np.ascontiguousarray(value)
+        return {_ARRAY: name}
+    if is_dataclass(value):
+        return {f.name: _pack(getattr(value, f.name), arrays, f"{name}.{f.name}".lstrip(".")) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _pack(item, arrays, f"{name}.{key}") for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_pack(item, arrays, f"{name}.{index}") for index, item in enumerate(value)]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"A {type(value).__name__} cannot be saved in a record.")
+
+
+def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
+    """The value of type ``hint``; raises TypeError, KeyError or ValueError where the tree does not fit it."""
+    if isinstance(tree, dict) and _ARRAY in tree:
+        return arrays[tree[_ARRAY]]
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        if tree is None and type(None) in get_args(hint):
+            return None
+        return _unpack(next(option for option in get_args(hint) if option is not type(None)), tree, arrays)
+    if is_dataclass(hint):
+        hints = get_type_hints(hint)
+        values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in fields(hint)}
+        return hint(**values)  # type: ignore[operator]
+    if origin is tuple:
+        inner = get_args(hint)
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return tuple(_unpack(inner[0], item, arrays) for item in tree)
+        return tuple(_unpack(part, item, arrays) for part, item in zip(inner, tree, strict=True))
+    return _leaf(hint, origin, tree)
+
+
+def _leaf(hint: Any, origin: Any, tree: Any) -> object:
+    if origin is Literal:
+        if tree not in get_args(hint):
+            raise ValueError("choice")
+        return tree
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(tree, dict):
+            raise TypeError("mapping")
+        return tree
+    if hint is float and isinstance(tree, int | float) and not isinstance(tree, bool):
+        return float(tree)
+    if hint in (int, str, bool, float) and type(tree) is not hint:
+        raise TypeError("leaf")
+    return tree
