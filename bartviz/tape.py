@@ -1,0 +1,242 @@
+"""The tape: one attention function for every model, which runs the fast kernel and keeps queries, keys and masks.
+
+transformers lets a program register its own attention function; every attention layer of the supported families calls
+it with ``module, query, key, value, attention_mask, scaling, position_bias``. Ours runs the fused kernel, so the model
+is as fast as without us, and puts what the weights are made of on the tape of the current context. The weights of a
+head are softmax(q k^T * scale + bias, over the mask), computed when somebody looks at them (attention.py).
+
+The tape lives in a ContextVar: nothing is stored on a module, and two threads never see each other's tape.
+Letters in shapes: B batch, H heads, Q query rows, K key columns, d head width.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from bartviz.errors import Cancelled, ModelError, SettingError, choices
+from bartviz.record import KINDS, Head, Kind, ModelKind
+
+IMPLEMENTATION = "bartviz"
+
+FAMILIES: Mapping[str, ModelKind] = {
+    "bart": "encoder-decoder",
+    "mbart": "encoder-decoder",
+    "marian": "encoder-decoder",
+    "pegasus": "encoder-decoder",
+    "t5": "encoder-decoder",
+    "bert": "encoder",
+    "roberta": "encoder",
+    "distilbert": "encoder",
+    "electra": "encoder",
+    "albert": "encoder",
+    "gpt2": "decoder",
+}
+"""The model types whose attention goes through the interface, each tested against eager attention."""
+
+# Where the attention modules stand: the end of a module's path -> the kind. The group is the layer;
+# ALBERT calls one module once per layer, so its layers are counted as they come.
+_PATHS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(r"encoder\.layers\.(\d+)\.self_attn"), "encoder"),
+    (re.compile(r"decoder\.layers\.(\d+)\.self_attn"), "decoder"),
+    (re.compile(r"decoder\.layers\.(\d+)\.encoder_attn"), "cross"),
+    (re.compile(r"encoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "encoder"),
+    (re.compile(r"decoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "decoder"),
+    (re.compile(r"decoder\.block\.(\d+)\.layer\.1\.EncDecAttention"), "cross"),
+    (re.compile(r"encoder\.layer\.(\d+)\.attention\.self"), "encoder"),
+    (re.compile(r"transformer\.layer\.(\d+)\.attention"), "encoder"),
+    (re.compile(r"encoder\.albert_layer_groups\.\d+\.albert_layers\.\d+\.attention()"), "encoder"),
+    (re.compile(r"h\.(\d+)\.attn"), "decoder"),
+)
+_SITE = "_bartviz_site"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an attention module stands: its kind, its layer (None: counted as it is called), the layers of its stack."""
+
+    kind: Kind
+    layer: int | None
+    layers: int
+
+
+@dataclass
+class Entry:
+    """What one layer left on the tape. Rows of q are appended call by call; k and v are those of the last call."""
+
+    q: list[Tensor] = field(default_factory=list)  # each (B, H, Q, d)
+    k: Tensor | None = None  # (B, H, K, d)
+    v: Tensor | None = None  # (B, H, K, d)
+    scale: float = 1.0
+    outputs: list[Tensor] = field(default_factory=list)  # each (B, Q, H, d), before any ablation
+
+
+@dataclass
+class Tape:
+    """What to keep of a run, what to change in it, and what was kept.
+
+    ``values``: keep v and the heads' outputs of every layer; without it only those of the last layer of each kind,
+    which the self-check needs. ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
+    ``cancelled``: asked at every layer; True stops the run with Cancelled.
+    """
+
+    values: bool = False
+    scale_heads: Mapping[Head, float] = field(default_factory=dict)
+    cancelled: Callable[[], bool] = lambda: False
+    entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
+    masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may look
+    biases: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (H, Q, K)
+    _calls: Counter[Kind] = field(default_factory=Counter)
+
+    def layer_of(self, site: Site) -> int:
+        """The layer that is calling now."""
+        if site.layer is not None:
+            return site.layer
+        layer = self._calls[site.kind] % site.layers
+        self._calls[site.kind] += 1
+        return layer
+
+    def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
+        """(H, 1) factors for the heads of a layer, or None where none changes."""
+        changed = {name.head: factor for name, factor in self.scale_heads.items() if (name.kind, name.layer) == (kind, layer)}
+        if not changed:
+            return None
+        factors = torch.ones(heads, 1)
+        for head, factor in changed.items():
+            factors[head] = factor
+        return factors
+
+
+_TAPE: ContextVar[Tape | None] = ContextVar("bartviz_tape", default=None)
+
+
+@contextmanager
+def recording(tape: Tape) -> Iterator[Tape]:
+    """While the block runs, attention of attached networks in this context goes onto ``tape``."""
+    token = _TAPE.set(tape)
+    try:
+        yield tape
+    finally:
+        _TAPE.reset(token)
+
+
+def attach(network: PreTrainedModel) -> None:
+    """Make a network's attention go through the tape. Raises ModelError where the architecture has no interface.
+
+    The network's own configuration may name another implementation and would win over an argument at loading;
+    this comes after loading and is checked.
+    """
+    family = getattr(network.config, "model_type", "unknown")
+    if family not in FAMILIES:
+        raise ModelError(
+            f"Models of type {family} do not offer their attention. Supported types: {choices(sorted(FAMILIES))}."
+        )
+    sites = {name: site for name, _ in network.named_modules() if (site := _site(name, network)) is not None}
+    for name, site in sites.items():
+        setattr(network.get_submodule(name), _SITE, site)
+    network.set_attn_implementation(IMPLEMENTATION)
+    tagged = Counter(site.kind for site in sites.values() if site.layer is not None)
+    for kind, layers in depths(network).items():
+        if tagged[kind] not in (0, layers) or not any(site.kind == kind for site in sites.values()):
+            raise ModelError(f"The model has {layers} {kind} layers, but {tagged[kind]} of them offer their attention.")
+
+
+def depths(network: PreTrainedModel) -> dict[Kind, int]:
+    """The number of layers of each kind of attention, from the configuration."""
+    config = network.config
+    kind = FAMILIES[config.model_type]
+    if kind == "encoder":
+        return {"encoder": config.num_hidden_layers}
+    if kind == "decoder":
+        return {"decoder": config.num_hidden_layers}
+    encoder = getattr(config, "encoder_layers", None) or config.num_hidden_layers
+    decoder = getattr(config, "decoder_layers", None) or getattr(config, "num_decoder_layers", None) or encoder
+    return {"encoder": encoder, "decoder": decoder, "cross": decoder}
+
+
+def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
+    """Raise SettingError for a head that the network does not have."""
+    layers = depths(network)
+    config = network.config
+    for name in heads:
+        count = getattr(config, f"{'encoder' if name.kind == 'encoder' else 'decoder'}_attention_heads", None)
+        count = count or config.num_attention_heads
+        if name.kind not in layers or not 0 <= name.layer < layers[name.kind] or not 0 <= name.head < count:
+            there = choices(f"{kind} L0H0 to L{depth - 1}H{count - 1}" for kind, depth in layers.items())
+            raise SettingError(f"This model has no head {name}: choose {there}.")
+
+
+def _site(name: str, network: PreTrainedModel) -> Site | None:
+    for pattern, kind in _PATHS:
+        found = re.search(rf"(?:^|\.){pattern.pattern}$", name)
+        if found:
+            return Site(kind, int(found[1]) if found[1] else None, depths(network).get(kind, 0))
+    return None
+
+
+def _attention(
+    module: nn.Module,
+    query: Tensor,  # (B, H, Q, d)
+    key: Tensor,  # (B, H, K, d)
+    value: Tensor,  # (B, H, K, d)
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    position_bias: Tensor | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """The function that transformers calls in every attention layer."""
+    tape = _TAPE.get()
+    if tape is not None and tape.cancelled():
+        raise Cancelled("The run was stopped.")
+    output, _ = sdpa_attention_forward(
+        module, query, key, value, attention_mask,
+        scaling=scaling, is_causal=is_causal, position_bias=position_bias, **kwargs,
+    )  # (B, Q, H, d)  # fmt: skip
+    site = getattr(module, _SITE, None)
+    if tape is None or site is None:
+        return output, None
+    layer = tape.layer_of(site)
+    groups = getattr(module, "num_key_value_groups", 1)
+    if groups > 1:
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    if layer == 0:
+        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+        tape.masks.setdefault(site.kind, []).append(_allowed(query, key, attention_mask, causal))
+        if position_bias is not None and site.kind != "cross":
+            tape.biases.setdefault(site.kind, []).append(position_bias[0])
+    entry = tape.entries.setdefault((site.kind, layer), Entry())
+    entry.q.append(query)
+    entry.k = key
+    entry.scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if tape.values or layer == site.layers - 1:
+        entry.v = value
+        entry.outputs.append(output)
+    factors = tape.factors(site.kind, layer, query.shape[1])
+    return (output if factors is None else output * factors), None
+
+
+def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """(B or 1, Q, K) bool: where a row may look. No mask, a causal module and several rows mean a causal mask."""
+    rows, columns = query.shape[2], key.shape[2]
+    if mask is not None:
+        allowed = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+        return allowed[:, 0, :, :columns].expand(-1, rows, -1)
+    allowed = torch.ones(1, rows, columns, dtype=torch.bool)
+    return allowed.tril() if causal and rows > 1 else allowed
+
+
+AttentionInterface.register(IMPLEMENTATION, _attention)
+AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
+assert set(KINDS) == {kind for _, kind in _PATHS}
