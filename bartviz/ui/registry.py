@@ -1,0 +1,37 @@
+"""The pages of the app, one line each: the one list behind navigation, page titles and the cards of the start page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` asks what it answers."""
+
+    word: str
+    label: str
+    title: str
+    card: str
+
+    @property
+    def file(self) -> Path:
+        return ROOT / "pages" / f"{self.word}.py"
+
+
+# In the order that tells the story; the first page is the one at "/".
+PAGES: tuple[Page, ...] = (
+    Page("start", "Start", "What does a translating model look at?", "One sentence, word by word."),
+    Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
+    Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
+    Page("decoding", "Decoding", "How does the next word come about?", "Play the translation step by step."),
+    Page("parameters", "Parameters", "Where do the numbers of a model sit?", "Every matrix, and what length costs."),
+)
+
+
+def page(word: str) -> Page:
+    """The page of that word; raises KeyError for a word that no page has (a mistake in our code, not a visitor's)."""
+    return {entry.word: entry for entry in PAGES}[word]

@@ -1,0 +1,82 @@
+"""Records with random numbers in place of a model's, for tests of what is drawn rather than of what is true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bartviz.attention import Attention, Kind, Tokens
+from bartviz.record import Candidate, ModelInfo, ModelKind, Provenance, Record, Step
+
+SOURCE = ("<s>", "I", " want", " to", " buy", " a", " car", ".", "</s>")
+OUTPUT = ("<s>", "Ich", " möchte", " ein", " Auto", " kau", "fen", ".", "</s>")
+
+
+def tokens(labels: Sequence[str]) -> Tokens:
+    """Tokens of these labels: ``<...>`` is special, a leading space starts a word."""
+    words: list[int | None] = []
+    spans: list[tuple[int, int] | None] = []
+    word, place = -1, 0
+    for label in labels:
+        special = label.startswith("<") and label.endswith(">")
+        word += not special and (word < 0 or not label[:1].isalpha())
+        words.append(None if special else word)
+        start = place + (len(label) - len(label.lstrip()))
+        place += 0 if special else len(label)
+        spans.append(None if special else (start, place))
+    special_flags = np.array([word is None for word in words])
+    return Tokens(
+        ids=np.arange(len(labels)), pieces=tuple(labels), labels=tuple(label.strip() or label for label in labels),
+        words=tuple(words), special=special_flags, segments=np.zeros(len(labels)), spans=tuple(spans),
+    )  # fmt: skip
+
+
+def attention(kind: Kind, query: Tokens, key: Tokens, *, layers: int = 3, heads: int = 4, seed: int = 0) -> Attention:
+    """Random attention of this kind, peaked enough to look at; causal where the kind is."""
+    random = np.random.default_rng(seed + len(kind))
+    q = random.normal(size=(layers, heads, len(query), 8)) * 2
+    k = random.normal(size=(layers, heads, len(key), 8)) * 2
+    mask = np.ones((len(query), len(key)), dtype=bool)
+    return Attention(kind, q, k, 8**-0.5, np.tril(mask) if kind == "decoder" else mask, query, key, v=k)
+
+
+def model_info(kind: ModelKind = "encoder-decoder", *, trained: bool = True) -> ModelInfo:
+    return ModelInfo(
+        name="stand-in", source="embedded", family="bart", architecture="Stand-in", kind=kind, trained=trained,
+        encoder_layers=3, encoder_heads=4, decoder_layers=3, decoder_heads=4, width=32, vocabulary=100, positions=128,
+        parameters=1_234_567, fingerprint="stand-in",
+    )  # fmt: skip
+
+
+def steps(output: Tokens) -> tuple[Step, ...]:
+    """One step for each output token: probabilities 0.9, 0.8, ... and two more candidates."""
+    made = []
+    for row, label in enumerate(output.labels):
+        probability = 0.92 - 0.05 * row
+        chosen = Candidate(row, label, probability, 5.0)
+        others = (Candidate(98, "Haus", 0.04, 1.0), Candidate(99, "<b>", 0.01, 0.0))
+        made.append(
+            Step(row, row, chosen, (chosen, *others), 0.8, float(np.log(probability)), "forced" if row == 0 else None)
+        )
+    return tuple(made)
+
+
+def record(
+    source: Sequence[str] = SOURCE, output: Sequence[str] = OUTPUT, *, kind: ModelKind = "encoder-decoder",
+    trained: bool = True, layers: int = 3, heads: int = 4,
+) -> Record:  # fmt: skip
+    """A whole record of a model of this kind; the decoder reads ``</s>`` and then the output shifted by one."""
+    read, out, info = tokens(source), tokens(output), model_info(kind, trained=trained)
+    text = "".join(label for label in source if not label.startswith("<"))
+    size = {"layers": layers, "heads": heads}
+    if kind == "encoder":
+        return Record(info, text, None, attention("encoder", read, read, **size), None, None)
+    if kind == "decoder":
+        return Record(info, text, None, None, attention("decoder", read, read, **size), None)
+    given = tokens(("</s>", *output[:-1]))
+    return Record(
+        info, text, "".join(label for label in output if not label.startswith("<")),
+        attention("encoder", read, read, **size), attention("decoder", given, given, **size),
+        attention("cross", given, read, **size), output=out, steps=steps(out), provenance=Provenance(seconds=0.12, stopped="</s>"),
+    )  # fmt: skip
