@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.ui import saved
+
 if TYPE_CHECKING:
     from bartviz.record import Record
 
@@ -32,4 +34,4 @@ class Request:
 def current_record() -> Record | None:
     """The record that the pages show: of the last finished run, else the saved one that the app starts with, else None."""
     record: Record | None = st.session_state.get(RECORD)
-    return record
+    return record or saved.record()
