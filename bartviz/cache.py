@@ -1,0 +1,94 @@
+"""A store bounded in bytes, in which each value is made once however many ask for it at the same time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+def content_key(*parts: object) -> str:
+    """One key for what an answer depends on: model fingerprint, text, options. Equal parts, equal key.
+
+    The parts are JSON values (numbers, texts, None, lists and dictionaries of them); raises TypeError for others.
+    """
+    return hashlib.sha256(
+        json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")
+    ).hexdigest()
+
+
+class ByteCache(Generic[T]):
+    """Values by key, the longest unused leaving first, their sizes together never above ``limit`` bytes.
+
+    Safe between threads. ``make`` runs outside the lock and once per key at a time: who asks meanwhile waits for it.
+    When it raises, its caller gets the error and one of those who wait tries again. A value larger than the limit is
+    given to its caller and not kept. Values are shared: they must be read-only.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
+        self._making: dict[str, threading.Event] = {}
+        self._bytes = 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all values kept now."""
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def peek(self, key: str) -> T | None:
+        """The value if it is there, without making it."""
+        with self._lock:
+            return self._find(key)
+
+    def get(self, key: str, make: Callable[[], T], size: Callable[[T], int]) -> T:
+        """The value of ``key``, made by ``make`` if it is not there; ``size`` gives its bytes."""
+        while True:
+            with self._lock:
+                found = self._find(key)
+                if found is not None:
+                    return found
+                other = self._making.get(key)
+                if other is None:
+                    mine = self._making[key] = threading.Event()
+                    break
+            other.wait()
+        try:
+            value = make()
+            self._keep(key, value, size(value))
+            return value
+        finally:
+            with self._lock:
+                del self._making[key]
+            mine.set()
+
+    def clear(self) -> None:
+        """Forget every value."""
+        with self._lock:
+            self._values.clear()
+            self._bytes = 0
+
+    def _find(self, key: str) -> T | None:
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key][0]
+
+    def _keep(self, key: str, value: T, size: int) -> None:
+        if size > self.limit:
+            return
+        with self._lock:
+            self._values[key] = (value, size)
+            self._bytes += size
+            while self._bytes > self.limit:
+                _, (_, freed) = self._values.popitem(last=False)
+                self._bytes -= freed

@@ -1,0 +1,201 @@
+"""The gate: at most one computation at a time in this process, a bounded queue before it, and a way to stop.
+
+A model run keeps every core busy; two at once make both slow and freeze the pages of everybody. Whoever wants one run
+gets a Ticket at once, and watches it: its place in the queue, what it does, its outcome.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Literal, TypeVar
+
+from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
+
+T = TypeVar("T")
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class Ticket(Generic[T]):
+    """One piece of work at the gate. Reading it needs no lock; ``cancel`` may be called from any thread, any time."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        owner: str,
+        work: Callable[[Ticket[T]], T],
+        alive: Callable[[], bool],
+    ) -> None:
+        self.owner = owner
+        self.state: State = "waiting"
+        self.error: BartvizError | None = None
+        self.note = ""
+        self.fraction: float | None = None
+        self._gate = gate
+        self._work: Callable[[Ticket[T]], T] | None = work
+        self._alive = alive
+        self._stop = threading.Event()
+        self._finished = threading.Event()
+        self._value: T | None = None
+
+    @property
+    def position(self) -> int:
+        """0 when it runs or has ended; otherwise how many pieces of work come before it, the running one included."""
+        return self._gate._position(self)
+
+    @property
+    def finished(self) -> bool:
+        return self._finished.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end; False when it has not come in time."""
+        return self._finished.wait(seconds)
+
+    def result(self) -> T:
+        """The value, after waiting for it. Raises what the work raised, or Cancelled."""
+        self._finished.wait()
+        if self.error is not None:
+            raise self.error
+        return self._value  # type: ignore[return-value]  # None only where T is
+
+    def cancel(self) -> None:
+        """Stop it: at once when it waits, at its next look at ``cancelled`` when it runs."""
+        self._stop.set()
+        self._gate._withdraw(self)
+
+    def cancelled(self) -> bool:
+        """Whether the work should end: somebody cancelled it, or nobody is there to see its result."""
+        return self._stop.is_set() or not self._alive()
+
+    def report(self, note: str, fraction: float | None = None) -> None:
+        """Called by the work: what it does now, and how much of that is done (0..1) where it knows."""
+        self.note, self.fraction = note, fraction
+
+    def _perform(self) -> None:
+        work = self._work
+        assert work is not None  # only the gate calls this, once
+        try:
+            if self.cancelled():
+                raise Cancelled("The run was stopped.")
+            self.state = "running"
+            self._value = work(self)
+            self._end("done")
+        except Cancelled as error:
+            self._end("cancelled", error)
+        except BartvizError as error:
+            self._end("failed", error)
+        except MemoryError:
+            self._end(
+                "failed",
+                BudgetError(
+                    "The machine has no memory left for this run. Take a shorter text."
+                ),
+            )
+        except BaseException as error:  # noqa: BLE001 - the one place that must outlive any fault of the work
+            name = type(error).__name__
+            self._end(
+                "failed",
+                BartvizError(
+                    f"The run failed inside the model ({name}). Try another text or model."
+                ),
+            )
+
+    def _end(self, state: State, error: BartvizError | None = None) -> None:
+        self._work = (
+            None  # what it holds (a text, a model) must not live as long as the ticket
+        )
+        self.error = error.with_traceback(None) if error is not None else None
+        self.state = state
+        self._finished.set()
+
+
+class Gate:
+    """One worker thread and a queue of at most ``waiting`` tickets. ``budget``: bytes that one run may predict to need."""
+
+    def __init__(self, *, waiting: int = 32, budget: int = 2 << 30) -> None:
+        self.waiting = waiting
+        self.budget = budget
+        self._changed = threading.Condition()
+        self._queue: list[Ticket[Any]] = []
+        self._running: Ticket[Any] | None = None
+        self._worker: threading.Thread | None = None
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._queue)
+
+    def submit(
+        self,
+        owner: str,
+        work: Callable[[Ticket[T]], T],
+        *,
+        alive: Callable[[], bool] = lambda: True,
+    ) -> Ticket[T]:
+        """Queue ``work``, which is called with its ticket in the gate's thread, and return at once.
+
+        The latest request of an owner wins: what the same owner had waiting gives up its place to it, what it had
+        running is cancelled. ``alive`` is asked before and during the run whether anybody still wants it.
+        Raises Busy when the queue is full.
+        """
+        ticket = Ticket(self, owner, work, alive)
+        with self._changed:
+            self._leave(
+                [each for each in self._queue if each.cancelled()],
+                "Nobody waits for this run any more.",
+            )
+            older = [each for each in self._queue if each.owner == owner]
+            place = self._queue.index(older[0]) if older else len(self._queue)
+            if not older and len(self._queue) >= self.waiting:
+                raise Busy(
+                    f"{len(self._queue)} runs wait already, which is the limit. Try again in a moment."
+                )
+            self._leave(older, "A newer request took its place.")
+            self._queue.insert(place, ticket)
+            if self._running is not None and self._running.owner == owner:
+                self._running._stop.set()
+            if self._worker is None:
+                self._worker = threading.Thread(
+                    target=self._serve, name="bartviz-gate", daemon=True
+                )
+                self._worker.start()
+            self._changed.notify()
+        return ticket
+
+    def admit(self, predicted: int) -> None:
+        """Called by the work before it computes: raises BudgetError when ``predicted`` bytes are more than allowed."""
+        if predicted > self.budget:
+            raise BudgetError(
+                f"This run would need about {_megabytes(predicted)} of memory; {_megabytes(self.budget)} are allowed. "
+                "Take a shorter text or a smaller model."
+            )
+
+    def _position(self, ticket: Ticket[Any]) -> int:
+        with self._changed:
+            if ticket not in self._queue:
+                return 0
+            return self._queue.index(ticket) + (self._running is not None)
+
+    def _withdraw(self, ticket: Ticket[Any]) -> None:
+        with self._changed:
+            self._leave(
+                [each for each in self._queue if each is ticket], "The run was stopped."
+            )
+
+    def _leave(self, tickets: Sequence[Ticket[Any]], reason: str) -> None:
+        """Take tickets out of the queue; the lock is held."""
+        for ticket in tickets:
+            self._queue.remove(ticket)
+            ticket._end("cancelled", Cancelled(reason))
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._running = None
+                while not self._queue:
+                    self._changed.wait()
+                self._running = self._queue.pop(0)
+            self._running._perform()
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:,.0f} MB"

@@ -1,0 +1,136 @@
+"""The byte-bounded store: what it keeps, what it forgets, and that nothing is made twice."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz.cache import ByteCache, content_key
+
+
+def test_keeps_what_fits_and_forgets_the_longest_unused() -> None:
+    cache = ByteCache[bytes](100)
+    for key in "abc":
+        cache.get(key, lambda: b"x" * 40, len)
+    assert cache.bytes == 80
+    assert cache.peek("a") is None
+    assert cache.peek("b") == b"x" * 40  # and b is the last used now
+    cache.get("d", lambda: b"y" * 40, len)
+    assert (cache.peek("b"), cache.peek("c")) == (b"x" * 40, None)
+
+
+def test_a_value_larger_than_the_limit_is_given_and_not_kept() -> None:
+    cache = ByteCache[bytes](100)
+    cache.get("small", lambda: b"x" * 60, len)
+    assert cache.get("large", lambda: b"x" * 101, len) == b"x" * 101
+    assert (cache.bytes, len(cache)) == (60, 1)
+
+
+def test_eight_threads_that_ask_at_once_get_one_value_made_once() -> None:
+    cache = ByteCache[list[int]](100)
+    made: list[int] = []
+    asked = threading.Barrier(9)
+    proceed = threading.Event()
+    values: list[list[int]] = []
+
+    def make() -> list[int]:
+        made.append(1)
+        proceed.wait(10)
+        return [1, 2, 3]
+
+    def ask() -> None:
+        asked.wait(10)
+        values.append(cache.get("a", make, len))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    asked.wait(10)
+    proceed.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(made) == 1
+    assert len(values) == 8
+    assert all(value is values[0] for value in values)
+
+
+def test_an_error_reaches_its_caller_and_the_next_one_tries_again() -> None:
+    cache = ByteCache[bytes](10)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("a", lambda: bytes(1 // 0), len)
+    assert cache.get("a", lambda: b"1", len) == b"1"
+
+
+def test_one_who_waits_takes_over_when_the_maker_fails() -> None:
+    cache = ByteCache[bytes](10)
+    making, fail = threading.Event(), threading.Event()
+    errors: list[Exception] = []
+
+    def broken() -> bytes:
+        making.set()
+        fail.wait(10)
+        raise ValueError
+
+    def first() -> None:
+        try:
+            cache.get("a", broken, len)
+        except ValueError as error:
+            errors.append(error)
+
+    values: list[bytes] = []
+    threads = [threading.Thread(target=first)]
+    threads[0].start()
+    making.wait(10)
+    threads.append(
+        threading.Thread(
+            target=lambda: values.append(cache.get("a", lambda: b"ok", len))
+        )
+    )
+    threads[1].start()
+    fail.set()
+    for thread in threads:
+        thread.join(10)
+    assert (len(errors), values) == (1, [b"ok"])
+
+
+def test_clear_forgets_everything() -> None:
+    cache = ByteCache[bytes](10)
+    cache.get("a", lambda: b"123", len)
+    cache.clear()
+    assert (cache.peek("a"), cache.bytes, len(cache)) == (None, 0, 0)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 130)), max_size=60)
+)
+def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(
+    asked: list[tuple[str, int]],
+) -> None:
+    cache = ByteCache[bytes](100)
+    for key, size in asked:
+        cache.get(key, lambda size=size: bytes(size), len)  # type: ignore[misc]
+        assert cache.bytes <= 100
+    kept = [value for value in map(cache.peek, "abcdefgh") if value is not None]
+    assert cache.bytes == sum(map(len, kept))
+
+
+def test_a_key_is_its_content() -> None:
+    assert content_key("m", {"a": 1, "b": [2, None]}) == content_key(
+        "m", {"b": [2, None], "a": 1}
+    )
+    keys = {
+        content_key(*parts)
+        for parts in (
+            ("m", "ab"),
+            ("m", "a", "b"),
+            ("ma", "b"),
+            ("m", "ab", None),
+            ("m", "ab\ud800"),
+        )
+    }
+    assert len(keys) == 5
+    with pytest.raises(TypeError):
+        content_key(object())

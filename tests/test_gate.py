@@ -1,0 +1,185 @@
+"""The gate: one at a time, in order, the latest of an owner, stoppable, never stuck after a fault."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, TextError
+from bartviz.gate import Gate, Ticket
+
+
+class Blocker:
+    """Work that says when it has begun and ends when told to, or when cancelled."""
+
+    def __init__(self, value: str = "value") -> None:
+        self.value, self.begun, self.proceed = (
+            value,
+            threading.Event(),
+            threading.Event(),
+        )
+
+    def __call__(self, ticket: Ticket[str]) -> str:
+        self.begun.set()
+        while not self.proceed.wait(0.005):
+            if ticket.cancelled():
+                raise Cancelled("The run was stopped.")
+        return self.value
+
+
+def value(result: str) -> Callable[[Ticket[str]], str]:
+    return lambda ticket: result
+
+
+def occupied(**options: int) -> tuple[Gate, Blocker, Ticket[str]]:
+    """A gate with one piece of work running."""
+    gate, blocker = Gate(**options), Blocker("first")
+    ticket = gate.submit("somebody", blocker)
+    assert blocker.begun.wait(10)
+    return gate, blocker, ticket
+
+
+def test_gives_the_value_and_its_states() -> None:
+    _, blocker, ticket = occupied()
+    assert (ticket.state, ticket.position, ticket.finished) == ("running", 0, False)
+    blocker.proceed.set()
+    assert ticket.result() == "first"
+    assert (ticket.state, ticket.finished, ticket.error) == ("done", True, None)
+
+
+def test_one_at_a_time_in_order_with_the_place_in_the_queue() -> None:
+    gate, blocker, _ = occupied()
+    order: list[str] = []
+    tickets = [
+        gate.submit(name, lambda ticket, name=name: order.append(name))
+        for name in "abc"
+    ]  # type: ignore[misc]
+    assert [ticket.position for ticket in tickets] == [1, 2, 3]
+    assert [ticket.state for ticket in tickets] == ["waiting"] * 3
+    blocker.proceed.set()
+    for ticket in tickets:
+        ticket.result()
+    assert order == ["a", "b", "c"]
+
+
+def test_the_latest_request_of_an_owner_takes_the_place_of_the_one_that_waits() -> None:
+    gate, blocker, _ = occupied()
+    older, other = gate.submit("a", value("older")), gate.submit("b", value("other"))
+    newer = gate.submit("a", value("newer"))
+    assert (older.state, newer.position, other.position) == ("cancelled", 1, 2)
+    with pytest.raises(Cancelled, match="newer request"):
+        older.result()
+    blocker.proceed.set()
+    assert (newer.result(), other.result()) == ("newer", "other")
+
+
+def test_the_latest_request_of_an_owner_stops_the_one_that_runs() -> None:
+    gate, _, running = occupied()
+    newer = gate.submit("somebody", value("newer"))
+    assert newer.result() == "newer"
+    assert running.state == "cancelled"
+
+
+def test_twenty_requests_of_one_owner_leave_one_run_and_the_latest() -> None:
+    gate, blocker, _ = occupied()
+    ran: list[int] = []
+    tickets = [gate.submit("a", lambda ticket, i=i: ran.append(i)) for i in range(20)]  # type: ignore[misc]
+    blocker.proceed.set()
+    tickets[-1].result()
+    assert ran == [19]
+
+
+def test_cancel_takes_a_waiting_ticket_out_at_once_and_stops_a_running_one() -> None:
+    gate, _, running = occupied()
+    waiting, last = gate.submit("a", value("a")), gate.submit("b", value("b"))
+    waiting.cancel()
+    assert (waiting.state, last.position, len(gate)) == ("cancelled", 1, 1)
+    running.cancel()
+    assert last.result() == "b"
+    assert running.state == "cancelled"
+    last.cancel()  # too late, and harmless
+    assert last.result() == "b"
+
+
+def test_a_full_queue_refuses_with_the_number_and_keeps_who_waits() -> None:
+    gate, blocker, _ = occupied(waiting=2)
+    first, second = gate.submit("a", value("a")), gate.submit("b", value("b"))
+    with pytest.raises(Busy, match="2 runs wait"):
+        gate.submit("c", value("c"))
+    newer = gate.submit("b", value("newer b"))  # takes its own place, so there is room
+    blocker.proceed.set()
+    assert (first.result(), newer.result(), second.state) == (
+        "a",
+        "newer b",
+        "cancelled",
+    )
+
+
+def test_who_is_gone_neither_runs_nor_takes_a_place() -> None:
+    gate, blocker, _ = occupied(waiting=1)
+    here = [True]
+    ran: list[str] = []
+    gone = gate.submit("a", lambda ticket: ran.append("a"), alive=lambda: here[0])
+    here[0] = False
+    other = gate.submit("b", value("b"))
+    assert (other.position, gone.state) == (1, "cancelled")
+    blocker.proceed.set()
+    assert other.result() == "b"
+    assert ran == []
+
+
+def test_a_run_whose_owner_leaves_stops() -> None:
+    gate, blocker, here = Gate(), Blocker(), [True]
+    ticket = gate.submit("a", blocker, alive=lambda: here[0])
+    blocker.begun.wait(10)
+    here[0] = False
+    assert ticket.wait(10)
+    assert ticket.state == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "text"),
+    [
+        (TextError("The text is empty."), TextError, "The text is empty."),
+        (
+            RuntimeError("a secret text in /home"),
+            BartvizError,
+            r"inside the model \(RuntimeError\)",
+        ),
+        (MemoryError(), BudgetError, "no memory left"),
+        (SystemExit(), BartvizError, r"\(SystemExit\)"),
+    ],
+)
+def test_a_fault_is_told_in_our_words_and_the_gate_goes_on(
+    fault: BaseException, kind: type[Exception], text: str
+) -> None:
+    gate = Gate()
+
+    def work(ticket: Ticket[str]) -> str:
+        raise fault
+
+    ticket = gate.submit("a", work)
+    with pytest.raises(kind, match=text) as told:
+        ticket.result()
+    assert "secret" not in str(told.value)
+    assert ticket.state == "failed"
+    assert gate.submit("a", value("next")).result() == "next"
+
+
+def test_the_work_reports_and_is_held_to_the_budget() -> None:
+    gate = Gate(budget=1_000_000)
+    seen: list[Ticket[str]] = []
+
+    def work(ticket: Ticket[str]) -> str:
+        ticket.report("step 3 of 10", 0.3)
+        seen.append(ticket)
+        gate.admit(1_000_000)
+        gate.admit(3_000_000)
+        return "never"
+
+    ticket = gate.submit("a", work)
+    with pytest.raises(BudgetError, match="about 3 MB of memory; 1 MB are allowed"):
+        ticket.result()
+    assert (seen[0].note, seen[0].fraction) == ("step 3 of 10", 0.3)
