@@ -1,0 +1,254 @@
+"""A model's configuration: read as transformers reads it, and refused before anything is built from impossible sizes.
+
+``validate`` takes microseconds and needs no torch; ``sizes`` gives what parameters and costs are computed from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from bartviz.errors import ModelError, choices
+from bartviz.families import FAMILIES, Family
+
+Config = Mapping[str, Any]
+
+# Far above every published model of these families, far below what a machine would choke on.
+MAX_LAYERS = 256
+MAX_HEADS = 512
+MAX_WIDTH = 32_768
+MAX_FEED_FORWARD = 262_144
+MAX_VOCABULARY = 2_000_000
+MAX_POSITIONS = 1_048_576
+MAX_SMALL = 65_536  # segments, position buckets, labels
+MAX_CONFIG_CHARACTERS = 1_000_000
+
+_LIMITS: Mapping[str, int] = MappingProxyType(
+    {
+        "vocabulary": MAX_VOCABULARY,
+        "target_vocabulary": MAX_VOCABULARY,
+        "width": MAX_WIDTH,
+        "embedding_width": MAX_WIDTH,
+        "head_width": MAX_WIDTH,
+        "encoder_layers": MAX_LAYERS,
+        "decoder_layers": MAX_LAYERS,
+        "encoder_heads": MAX_HEADS,
+        "decoder_heads": MAX_HEADS,
+        "encoder_feed_forward": MAX_FEED_FORWARD,
+        "decoder_feed_forward": MAX_FEED_FORWARD,
+        "positions": MAX_POSITIONS,
+        "segments": MAX_SMALL,
+        "buckets": MAX_SMALL,
+        "groups": MAX_LAYERS,
+        "inner_layers": MAX_LAYERS,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One stack of layers: L layers, H heads of width d, feed-forward width f."""
+
+    layers: int
+    heads: int
+    head_width: int
+    feed_forward: int
+
+    @property
+    def inner(self) -> int:
+        """Width of all heads side by side, H * d."""
+        return self.heads * self.head_width
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Every size that decides how many parameters a model has and what a pass costs.
+
+    ``positions`` is the longest text in tokens, None where there is no limit; ``position_rows`` the rows of the table.
+    ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of so many groups. ``gated``: T5 1.1.
+    """
+
+    model_type: str
+    vocabulary: int
+    target_vocabulary: int
+    width: int
+    embedding_width: int
+    encoder: Stack | None
+    decoder: Stack | None
+    positions: int | None
+    position_rows: int
+    segments: int
+    buckets: int
+    groups: int
+    inner_layers: int
+    labels: int
+    activation: str
+    gated: bool
+    tied: bool
+    shared: bool
+
+    @property
+    def family(self) -> Family:
+        return FAMILIES[self.model_type]
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A configuration from JSON text; raises ModelError for what is no JSON object or longer than a megabyte."""
+    if len(text) > MAX_CONFIG_CHARACTERS:
+        raise ModelError(
+            f"The configuration has {len(text):,} characters; {MAX_CONFIG_CHARACTERS:,} is the limit. "
+            "A config.json has about 2,000: paste that file."
+        )
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError("The configuration is not valid JSON. Paste the whole config.json, braces included.") from None
+    if not isinstance(config, dict):
+        raise ModelError("The configuration must be one JSON object: { ... }.")
+    return config
+
+
+def read(folder: str | PathLike[str]) -> dict[str, Any]:
+    """The configuration of a model's folder (its config.json); raises ModelError."""
+    file = Path(folder) / "config.json"
+    try:
+        if file.stat().st_size > 4 * MAX_CONFIG_CHARACTERS:
+            raise ModelError("The folder's config.json is larger than 4 MB, which no configuration is.")
+        return parse(file.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        raise ModelError("The folder has no readable config.json (UTF-8 text). Choose the folder of a model.") from None
+
+
+def validate(config: object) -> None:
+    """Raise ModelError unless every size in the configuration is one that a model can be built from.
+
+    The sizes checked are those of ``FAMILIES``, under each name that transformers accepts for them.
+    """
+    sizes(config)
+
+
+def sizes(config: object) -> Sizes:
+    """The sizes that a configuration gives, with transformers' defaults for what it leaves out; raises ModelError."""
+    if not isinstance(config, Mapping):
+        raise ModelError("The configuration must be one object of named values, as in a config.json.")
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
+        raise ModelError(f"The configuration's model_type must be {choices(FAMILIES)}.")
+    if config.get("add_cross_attention") or config.get("is_decoder"):
+        raise ModelError(
+            "The configuration turns an encoder into a decoder (is_decoder or add_cross_attention), "
+            "which bartviz does not read. Remove the two keys, or choose an encoder-decoder such as BART."
+        )
+    family = FAMILIES[model_type]
+    return _assemble(model_type, family, config, {word: _size(config, family, word) for word in family.keys})
+
+
+def _assemble(model_type: str, family: Family, config: Config, found: Mapping[str, int | None]) -> Sizes:
+    def size(word: str, otherwise: int) -> int:
+        value = found.get(word)
+        return otherwise if value is None else value
+
+    vocabulary, width = size("vocabulary", 0), size("width", 0)
+    encoder = _stack(family, "encoder", size, width) if family.kind != "decoder" else None
+    decoder = _stack(family, "decoder", size, width) if family.kind != "encoder" else None
+    groups, inner_layers = size("groups", 0), size("inner_layers", 1)
+    if encoder is not None and (groups > encoder.layers or encoder.layers * inner_layers > MAX_LAYERS):
+        raise ModelError(
+            f"num_hidden_groups must not exceed num_hidden_layers, nor the layers in all {MAX_LAYERS}: "
+            f"here {groups} groups of {inner_layers} inner layers for {encoder.layers} layers."
+        )
+    rows = size("positions", 0)
+    if 0 < rows <= family.unused_rows:
+        raise ModelError(
+            f"max_position_embeddings must exceed {family.unused_rows}: {family.title} leaves so many unused."
+        )
+    activation, gated = _activation(config, family)
+    return Sizes(
+        model_type=model_type,
+        vocabulary=vocabulary,
+        target_vocabulary=size("target_vocabulary", vocabulary),
+        width=width,
+        embedding_width=size("embedding_width", width),
+        encoder=encoder,
+        decoder=decoder,
+        positions=rows - family.unused_rows if rows else None,
+        position_rows=rows + family.added_rows if rows else 0,
+        segments=size("segments", 0),
+        buckets=size("buckets", 0),
+        groups=groups,
+        inner_layers=inner_layers,
+        labels=_labels(config, family),
+        activation=activation,
+        gated=gated,
+        tied=_flag(config, "tie_word_embeddings"),
+        shared=_flag(config, "share_encoder_decoder_embeddings"),
+    )
+
+
+def _size(config: Config, family: Family, word: str) -> int | None:
+    """One size, under whichever of its names the configuration gives it; the names must not contradict each other."""
+    key, default = family.keys[word]
+    if isinstance(default, str):
+        default = config.get(*family.keys[default])
+    names = [key, *(alias for alias, target in family.aliases.items() if target == key)]
+    given = {name: config[name] for name in names if name in config}
+    if default is None:
+        given = {name: value for name, value in given.items() if value is not None}
+    values = {_whole(name, value, _LIMITS[word]) for name, value in given.items()}
+    if len(values) > 1:
+        raise ModelError(
+            f"The configuration gives {' and '.join(given)} different numbers for one size: keep one of them."
+        )
+    return values.pop() if values else default
+
+
+def _whole(name: str, value: object, limit: int) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= limit:
+        return value
+    said = f"{value:,}" if type(value) is int and abs(value) < 10**15 else "what it holds"
+    raise ModelError(f"The configuration's {name} must be a whole number from 1 to {limit:,}, not {said}.")
+
+
+def _stack(family: Family, side: str, size: Callable[[str, int], int], width: int) -> Stack:
+    """One side's stack; where the family has no sizes of its own for the decoder (T5) the encoder's hold."""
+    layers = size(f"{side}_layers", size("encoder_layers", 0))
+    heads = size(f"{side}_heads", size("encoder_heads", 0))
+    if "head_width" not in family.keys and width % heads:
+        raise ModelError(f"The width {width:,} cannot be split evenly over {heads} heads: choose heads that divide it.")
+    head_width = size("head_width", width // heads)
+    return Stack(layers, heads, head_width, size(f"{side}_feed_forward", size("encoder_feed_forward", 4 * width)))
+
+
+def _activation(config: Config, family: Family) -> tuple[str, bool]:
+    """The activation's name, and whether the feed-forward layers are gated (T5 1.1: ``gated-gelu``)."""
+    key, default = family.activation
+    name = config.get(key, default)
+    if not isinstance(name, str):
+        raise ModelError(f'The configuration\'s {key} must be the name of an activation, such as "{default}".')
+    if key != "feed_forward_proj":
+        return name, False
+    head, _, rest = name.rpartition("-")
+    if head not in ("", "gated"):
+        raise ModelError('The configuration\'s feed_forward_proj must look like "relu" or "gated-gelu".')
+    return rest, head == "gated"
+
+
+def _flag(config: Config, key: str) -> bool:
+    value = config.get(key, True)
+    if not isinstance(value, bool):
+        raise ModelError(f"The configuration's {key} must be true or false.")
+    return value
+
+
+def _labels(config: Config, family: Family) -> int:
+    """How many classes a classification head has: the entries of id2label, else num_labels."""
+    names = config.get("id2label")
+    if isinstance(names, Mapping) and names:
+        return _whole("id2label", len(names), MAX_SMALL)
+    number = config.get("num_labels")
+    return family.labels if number is None else _whole("num_labels", number, MAX_SMALL)
