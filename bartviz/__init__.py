@@ -1,1 +1,47 @@
-"""See, step through and test attention in BERT, BART and their relatives."""
+"""See, step through and test attention in BERT, BART and their relatives.
+
+    import bartviz
+
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.capture(model, "I want to buy a car.")
+    record.cross.head(2, 5)                      # (target tokens, source tokens), rows sum to 1
+    bartviz.figures.heads(record.cross, layer=2)
+
+Names are loaded when they are first used: a saved record opens, and every figure draws, without torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bartviz.version import __version__
+
+if TYPE_CHECKING:
+    from bartviz import figures
+    from bartviz.analysis.parameters import parameters
+    from bartviz.capture import capture, capture_batch, decode
+    from bartviz.models import load
+    from bartviz.record import open_record as open  # noqa: A004
+
+_HOMES = {
+    "load": ("bartviz.models", "load"),
+    "capture": ("bartviz.capture", "capture"),
+    "capture_batch": ("bartviz.capture", "capture_batch"),
+    "decode": ("bartviz.capture", "decode"),
+    "open": ("bartviz.record", "open_record"),
+    "parameters": ("bartviz.analysis.parameters", "parameters"),
+    "figures": ("bartviz.figures", None),
+}
+
+__all__ = ["__version__", "capture", "capture_batch", "decode", "figures", "load", "open", "parameters"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bartviz' has no attribute '{name}'")
+    home, attribute = _HOMES[name]
+    module = import_module(home)
+    value = module if attribute is None else getattr(module, attribute)
+    globals()[name] = value
+    return value

@@ -66,7 +66,7 @@ class Tokens:
     """A text as the model sees it, n tokens, and as a reader sees it.
 
     ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
-    its word (None for special tokens); ``spans`` are (start, end) in the text, None where a token stands for none of it.
+    its word (None for special tokens); ``spans`` are (start, end) in the text, None for a token that is not of it.
     """
 
     ids: Ints
@@ -160,10 +160,13 @@ class Attention:
             if array is not None and array.shape != shape:
                 raise RecordError(f"The {self.kind} {name} has shape {array.shape}, but {shape} is needed.")
         if self.v is not None and self.v.shape[:3] != (layers, heads, columns):
-            raise RecordError(f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed.")
+            raise RecordError(
+                f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed."
+            )
         if (len(self.query), len(self.key)) != (rows, columns):
             raise RecordError(
-                f"{self.kind}: {rows} rows and {columns} columns, but {len(self.query)} query and {len(self.key)} key tokens."
+                f"{self.kind}: {rows} rows and {columns} columns, "
+                f"but {len(self.query)} query and {len(self.key)} key tokens."
             )
         numbers = [self.q, self.k, *(array for array in (self.v, self.bias) if array is not None)]
         if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):

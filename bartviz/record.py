@@ -23,6 +23,7 @@ __all__ = [
 
 Reading = Literal["reads", "predicts"]
 
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule."""
@@ -38,7 +39,7 @@ class Step:
     """One generated (or given) token, the end token included.
 
     ``row`` is the decoder row that predicted it; entropy in bits over the vocabulary; log_probability in nats;
-    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, n-gram block), else None.
+    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, ...), else None.
     """
 
     position: int
@@ -89,7 +90,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a record comes from: versions, number format, settings, what was checked, how long it took, why it ended."""
+    """Where a record comes from: versions, settings, what was checked, seconds it took, why it ended."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     dtype: str = "float32"

@@ -39,7 +39,7 @@ def write(path: str | PathLike[str], value: object) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.replace(part, target)
+        Path(part).replace(target)
     except BaseException:
         Path(part).unlink(missing_ok=True)
         raise

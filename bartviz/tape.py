@@ -64,7 +64,7 @@ _SITE = "_bartviz_site"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where an attention module stands: its kind, its layer (None: counted as it is called), the layers of its stack."""
+    """Where a module stands: its kind, its layer (None: counted as it is called), the layers of its stack."""
 
     kind: Kind
     layer: int | None
@@ -109,7 +109,9 @@ class Tape:
 
     def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
         """(H, 1) factors for the heads of a layer, or None where none changes."""
-        changed = {name.head: factor for name, factor in self.scale_heads.items() if (name.kind, name.layer) == (kind, layer)}
+        changed = {
+            name.head: factor for name, factor in self.scale_heads.items() if (name.kind, name.layer) == (kind, layer)
+        }
         if not changed:
             return None
         factors = torch.ones(heads, 1)

@@ -1,0 +1,55 @@
+# Every target sets up what it needs: a virtual environment, packages, and Chromium where tests look at pages.
+PYTHON ?= python3
+PORT ?= 8501
+CORPUS ?= $(BARTVIZ_CORPUS)
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONUTF8 = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench pictures evaluate records clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501)
+	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, memory and start, beside the peers, in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+pictures: $(VENV)/.dev $(VENV)/.browser ## Make the README's pictures from the running app
+	$(BIN)/python -m scripts.pictures
+
+evaluate: $(VENV)/.dev ## Measure the models that ship (CORPUS=folder with the data)
+	$(BIN)/python -m training.evaluate --corpus "$(CORPUS)" $(ARGS)
+
+records: $(VENV)/.dev ## Make the saved records that the start page and lessons show
+	$(BIN)/python -m training.records
+
+clean: ## Remove the virtual environment and every cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+
+$(VENV)/bin/python:
+	PYTHON="$(PYTHON)" sh scripts/environment.sh $(VENV)
+
+$(VENV)/.app: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . || $(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.browser: scripts/browser.sh | $(VENV)/bin/python
+	sh scripts/browser.sh
+	@touch $@

@@ -1,0 +1,156 @@
+"""capture(): one pass of a model -> Record; capture_batch(): several texts padded into one pass.
+
+Encoder-only models run once. An encoder-decoder decodes greedily (decode.py), or is given the target and runs once
+(teacher forcing). A decoder-only model runs once over the text; its steps say how it would have gone on at each place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from bartviz import runs, tokens
+from bartviz.decode import decode
+from bartviz.errors import SettingError, TextError
+from bartviz.models import Model
+from bartviz.record import Record, Step, Tokens
+from bartviz.runs import Ablation, Truncate
+from bartviz.steps import Summary
+from bartviz.tape import Tape, recording
+
+__all__ = ["capture", "capture_batch", "decode"]
+
+
+def capture(
+    model: Model,
+    text: str,
+    *,
+    pair: str | None = None,
+    target: str | None = None,
+    top_k: int = 10,
+    max_new_tokens: int | None = None,
+    values: bool = False,
+    ablate: Ablation = (),
+    allow_special: bool = False,
+    truncate: Truncate | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Record:
+    """Run a model once on a text and keep all its attention.
+
+    pair: second sentence of an encoder-only model. target: given output of an encoder-decoder (teacher
+    forcing); without it the model decodes greedily. values: keep the value vectors too. ablate: heads to silence ("cross L2H5"), or a
+    mapping to factors for their outputs. truncate: which part to keep of a text that is too long (else TextError).
+    Raises TextError, SettingError, BudgetError, Cancelled.
+    """
+    kind = model.info.kind
+    if pair is not None and kind != "encoder":
+        raise SettingError(
+            "A second sentence belongs to encoder models such as BERT. Leave it out, or choose one of those."
+        )
+    if target is not None and kind != "encoder-decoder":
+        raise SettingError(
+            "A target belongs to encoder-decoder models such as BART. Leave it out, or choose one of those."
+        )
+    if kind == "encoder-decoder" and target is None:
+        return decode(
+            model, text, max_new_tokens=max_new_tokens, top_k=top_k, ablate=ablate, values=values,
+            allow_special=allow_special, truncate=truncate, cancelled=cancelled,
+        )  # fmt: skip
+    started = time.perf_counter()
+    prepared = runs.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
+    given = None if target is None else runs.prepare_target(model, target)
+    tape = Tape(values=values, scale_heads=runs.head_factors(model, ablate), cancelled=cancelled)
+    batch = runs.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
+    runs.check_budget(model, batch, values=values)
+    logits = _forward(model, batch, tape)
+    record = _assemble(model, tape, batch, 0, logits, top_k, prepared.text, None if given is None else given.text)
+    notices = prepared.notices + (() if given is None else given.notices)
+    settings = {"mode": "one pass" if given is None else "given target", "ablated": runs.ablated(tape)}
+    return runs.finish(record, started, settings=settings, notices=notices)
+
+
+def capture_batch(
+    model: Model,
+    texts: Sequence[str],
+    *,
+    targets: Sequence[str] | None = None,
+    top_k: int = 10,
+    values: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Record, ...]:
+    """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
+
+    For an encoder-decoder without ``targets`` each text is decoded first, then all run once with what came out.
+    Raises TextError, SettingError, BudgetError, Cancelled.
+    """
+    if not texts:
+        raise TextError("There is no text to run. Give at least one.")
+    if targets is not None and (model.info.kind != "encoder-decoder" or len(targets) != len(texts)):
+        raise SettingError("Targets belong to encoder-decoder models, one for each text.")
+    started = time.perf_counter()
+    sources = [runs.prepare(model, text) for text in texts]
+    outputs: list[Tokens] | None = None
+    target_texts: list[str | None] = [None] * len(texts)
+    if model.info.kind == "encoder-decoder":
+        if targets is None:
+            decoded = [decode(model, text, cancelled=cancelled) for text in texts]
+            target_texts = [record.target_text for record in decoded]
+            outputs = [runs.output_tokens(record) for record in decoded]
+        else:
+            given = [runs.prepare_target(model, target) for target in targets]
+            target_texts = [part.text for part in given]
+            outputs = [part.tokens for part in given]
+    batch = runs.Batch.of(model, [source.tokens for source in sources], outputs)
+    runs.check_budget(model, batch, values=values)
+    tape = Tape(values=values, cancelled=cancelled)
+    logits = _forward(model, batch, tape)
+    return tuple(
+        runs.finish(
+            _assemble(model, tape, batch, item, logits, top_k, source.text, target_texts[item]),
+            started, settings={"mode": f"batch of {len(texts)}"}, notices=source.notices,
+        )
+        for item, source in enumerate(sources)
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def _forward(model: Model, batch: runs.Batch, tape: Tape) -> torch.Tensor | None:
+    """Run the network once under the tape -> logits (B, Q, V), or None for an encoder-only model."""
+    with recording(tape):
+        if model.info.kind == "encoder":
+            model.network.base_model(**batch.inputs)
+            return None
+        logits: torch.Tensor = model.network(**batch.inputs, use_cache=False).logits
+        return logits
+
+
+def _assemble(
+    model: Model,
+    tape: Tape,
+    batch: runs.Batch,
+    item: int,
+    logits: torch.Tensor | None,  # (B, Q, V)
+    top_k: int,
+    text: str,
+    target: str | None,
+) -> Record:
+    """One text's Record. What follows each decoder row is the given target, or the next token of the text itself."""
+    source = batch.source[item]
+    output = batch.output[item] if batch.output else None
+    steps: tuple[Step, ...] = ()
+    if logits is not None:
+        if output is None:
+            output = _next_tokens(model, source, logits[item])
+        steps = Summary(model.tokenizer, top_k).steps(
+            logits[item, : batch.lengths[item]], output.ids[: batch.lengths[item]].tolist()
+        )
+    axes = runs.axes(model, source, batch.query[item] if batch.query else None)
+    return runs.record(model, tape, axes, output, steps, source_text=text, target_text=target, item=item)
+
+
+def _next_tokens(model: Model, source: Tokens, logits: torch.Tensor) -> Tokens:
+    """What follows each token of a decoder-only model's text; after the last one, the model's own first choice."""
+    own = tokens.from_ids(model.tokenizer, [int(logits[-1].argmax())])[1]
+    return tokens.join(source.take(slice(1, None)), own)

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Install what the browser tests need where it is missing: Chromium, fonts with Korean and emoji, node for the scripts' own tests.
+set -eu
+missing=""
+command -v chromium >/dev/null || missing="$missing chromium"
+command -v node >/dev/null || missing="$missing nodejs"
+for font in fonts-noto-cjk fonts-noto-color-emoji; do
+    dpkg -s "$font" >/dev/null 2>&1 || missing="$missing $font"
+done
+[ -z "$missing" ] && exit 0
+command -v apt-get >/dev/null || {
+    echo "The tests need$missing. Install them with your package manager and run make again." >&2
+    exit 1
+}
+sudo=$([ "$(id -u)" = 0 ] || command -v sudo || true)
+echo "Installing$missing"
+$sudo apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing
