@@ -1,0 +1,117 @@
+"""Token axes: whole numbers for positions, escaped text for labels.
+
+Two pairs lie on each other. The hidden pair (x, y) has every label in full, so that the pointer always names its row
+and column; the visible pair (x2, y2) has what fits: every second, fifth ... label of a long text, special tokens grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.figures import theme
+from bartviz.record import Bools
+
+ROW_TITLE, COLUMN_TITLE = "query: attends from ↓", "key: attended to →"
+ROW_LABELS, COLUMN_LABELS = 32, 40  # how many labels fit; of more, every second, fifth ... is shown
+LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
+CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
+
+
+def add_token_axes(
+    figure: go.Figure,
+    query_labels: Sequence[str],
+    key_labels: Sequence[str],
+    *,
+    query_special: Bools | None = None,
+    key_special: Bools | None = None,
+    titles: tuple[str, str] = (ROW_TITLE, COLUMN_TITLE),
+    pooled: int = 1,
+    dark: bool = False,
+) -> None:
+    """Label both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
+
+    With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all.
+    """
+    queries, keys = len(query_labels), len(key_labels)
+    hidden = {"showticklabels": False, "showgrid": False, "ticks": ""}
+    figure.update_layout(
+        xaxis=_full(key_labels, pooled) | hidden
+        | {"range": [-0.5, keys - 0.5], "constrain": "domain", "constraintoward": "left"},
+        yaxis=_full(query_labels, pooled) | hidden
+        | {"range": [queries - 0.5, -0.5], "constrain": "domain", "constraintoward": "top",
+           "scaleanchor": "x", "scaleratio": cell_ratio(queries, keys)},
+        xaxis2=_shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
+        | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
+        yaxis2=_shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
+        | {"matches": "y", "overlaying": "y", "side": "left"},
+        modebar={"remove": ["select2d", "lasso2d"]},
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[0], y=[0], xaxis="x2", yaxis="y2", mode="markers", marker={"opacity": 0}, hoverinfo="skip",
+        showlegend=False, name="labels",
+    )  # fmt: skip
+
+
+def cell_ratio(queries: int, keys: int) -> float:
+    """Height of a cell over its width: 1 (square), unless the map would be wider than 2.5 : 1 or taller than 1.6 : 1."""
+    wide, tall = keys / queries, queries / keys
+    return wide / 2.5 if wide > 2.5 else 1.6 / tall if tall > 1.6 else 1.0
+
+
+def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
+    """Pixels of a figure whose map, labels and colour bar fit a laptop's screen."""
+    queries, keys = len(query_labels), len(key_labels)
+    rows = min(CELL, WIDTH / keys) * cell_ratio(queries, keys) * queries
+    longest = max(len(short(label)) for label in key_labels)
+    labels = longest * (7.5 if _angle(keys) == -90 else 5.5)
+    return int(min(max(rows, 60), HEIGHT) + labels + 110)
+
+
+def every(labels: int, fit: int) -> int:
+    """Which labels an axis shows: every one, every 2nd, 5th, 10th, 20th ..., so that no more than ``fit`` are left."""
+    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, labels) if labels <= step * fit)
+
+
+def short(label: str) -> str:
+    """The label as the axis shows it: an ellipsis says that the pointer has more."""
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+
+
+def _angle(keys: int) -> int:
+    return -90 if keys > 12 else -45
+
+
+def _full(labels: Sequence[str], pooled: int) -> dict[str, object]:
+    """Every label at its position (or the labels of a block at its middle), escaped."""
+    starts = range(0, len(labels), pooled)
+    return {
+        "tickmode": "array",
+        "tickvals": np.array(starts, np.float32) + np.float32((pooled - 1) / 2),
+        "ticktext": [theme.escape(" · ".join(labels[start : start + pooled])) for start in starts],
+    }
+
+
+def _shown(labels: Sequence[str], special: Bools | None, fit: int, title: str, dark: bool) -> dict[str, object]:
+    """The labels that fit; the title says how many are left out."""
+    step = every(len(labels), fit)
+    colors = theme.palette(dark)
+    texts = []
+    for position in range(0, len(labels), step):
+        text = theme.escape(short(labels[position]))
+        grey = special is not None and special[position]
+        texts.append(f'<span style="color:{colors.faint};font-size:0.8em">{text}</span>' if grey else text)
+    note = "" if step == 1 else f" (every {step}{'nd' if step == 2 else 'th'} of {len(labels):,} labelled)"
+    return {
+        "tickmode": "array",
+        "tickvals": np.arange(0, len(labels), step, dtype=np.int16),
+        "ticktext": texts,
+        "tickfont": {"family": theme.MONO, "size": 13 if len(labels) <= fit // 2 else 11},
+        "title": {"text": title + note, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "outside" if step > 1 else "",
+        "tickcolor": colors.grid,
+    }

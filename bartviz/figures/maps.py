@@ -1,0 +1,197 @@
+"""One attention map: rows attend to columns. The heatmap that every feature draws its weights with.
+
+Positions are whole numbers, so repeated tokens stay apart and "1999" stays a word; labels are escaped; arrays travel
+as typed arrays, never as lists. A map with more cells than a screen has pixels is max-pooled and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.errors import SettingError, choices
+from bartviz.figures import axes, hatch, theme
+from bartviz.record import Bools, Floats, Kind
+
+Range = Literal["fixed", "row", "log"]
+RANGES: tuple[Range, ...] = get_args(Range)
+
+SIDE = 400  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
+CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
+LOG_FLOOR = 1e-4  # where the log range ends
+
+
+def attention_map(
+    weights: Floats,
+    query_labels: Sequence[str],
+    key_labels: Sequence[str],
+    *,
+    kind: Kind,
+    mask: Bools | None = None,
+    range: Range = "fixed",
+    dark: bool = False,
+    rows: int | None = None,
+    row: int | None = None,
+    query_special: Bools | None = None,
+    key_special: Bools | None = None,
+    query_title: str = axes.ROW_TITLE,
+    key_title: str = axes.COLUMN_TITLE,
+    selectable: bool = False,
+    height: int | None = None,
+    title: str | None = None,
+) -> go.Figure:
+    """A heatmap of ``weights`` (Q, K) in 0..1, first row on top; labels (Q,) and (K,) are plain text, escaped here.
+
+    ``mask`` (Q, K): True where a row may look; other cells are hatched and say "masked" under the pointer.
+    ``range``: "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the
+    colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
+    ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
+    ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
+    x (key position) and y (query position).
+    Along a side of more than 400 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
+    the axes and the pointer say so.
+
+    Raises SettingError where shapes, rows or range contradict each other.
+    """
+    weights = np.asarray(weights, np.float32)  # (Q, K)
+    _check(weights, query_labels, key_labels, mask, range, rows, row)
+    factor = -(-max(weights.shape) // SIDE)
+    drawn, seen = weights[:rows], None if mask is None else mask[:rows]
+    figure = go.Figure()
+    if seen is not None:
+        _add_masked(figure, seen, factor)
+    _add_cells(figure, drawn, seen, factor, kind, range, dark)
+    if selectable and weights.size <= CLICK_CELLS:
+        _add_clicks(figure, drawn, seen)
+    if seen is not None:
+        hatch.add_hatch(figure, ~seen, dark)
+    _add_frames(figure, weights.shape, row, dark)
+    theme.layout(figure, dark=dark, title=title, height=height or axes.height(query_labels, key_labels))
+    axes.add_token_axes(
+        figure, query_labels, key_labels, query_special=query_special, key_special=key_special,
+        titles=(query_title, key_title), pooled=factor, dark=dark,
+    )  # fmt: skip
+    return figure
+
+
+def _check(
+    weights: Floats,
+    query_labels: Sequence[str],
+    key_labels: Sequence[str],
+    mask: Bools | None,
+    span: str,
+    rows: int | None,
+    row: int | None,
+) -> None:
+    labels = (len(query_labels), len(key_labels))
+    if weights.ndim != 2 or 0 in weights.shape or weights.shape != labels:
+        raise SettingError(f"A map needs weights (rows, columns) and a label for each: {weights.shape} and {labels}.")
+    if mask is not None and mask.shape != weights.shape:
+        raise SettingError(f"The mask has shape {mask.shape}, but the weights have {weights.shape}.")
+    if span not in RANGES:
+        raise SettingError(f"The colour range is one of {choices(RANGES)}.")
+    if rows is not None and not 1 <= rows <= len(weights):
+        raise SettingError(f"A map of {len(weights)} rows shows 1 to {len(weights)} of them.")
+    if row is not None and not 0 <= row < len(weights):
+        raise SettingError(f"There is no row {row}: choose 0 to {len(weights) - 1}.")
+
+
+def _add_cells(
+    figure: go.Figure, weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool
+) -> None:
+    """The heatmap itself, on the hidden axes, with gaps where everything is masked."""
+    seen = weights if mask is None else np.where(mask, weights, np.float32(np.nan))
+    cells = pool(seen, factor)  # (Q / factor, K / factor)
+    shares = _shares(cells, span)
+    figure.add_heatmap(
+        z=shares, **_grid(factor), zmin=0, zmax=1, colorscale=theme.scale(kind, dark), hoverongaps=False,
+        customdata=None if span == "fixed" else cells, hovertemplate=_hover("z" if span == "fixed" else "customdata", factor),
+        colorbar=_color_bar(span, factor, dark), name="weights",
+    )  # fmt: skip
+
+
+def _add_masked(figure: go.Figure, mask: Bools, factor: int) -> None:
+    """What the pointer says where the heatmap has gaps: an invisible map of one byte a cell below it."""
+    figure.add_heatmap(
+        z=np.zeros([-(-side // factor) for side in mask.shape], np.uint8), **_grid(factor), opacity=0, showscale=False,
+        hovertemplate="<b>%{y}</b> may not attend to <b>%{x}</b>: masked<extra></extra>", name="masked",
+    )  # fmt: skip
+
+
+def pool(weights: Floats, factor: int) -> Floats:
+    """(ceil(Q / factor), ceil(K / factor)): the largest of each factor x factor block, NaN where all of it is NaN."""
+    if factor == 1:
+        return weights
+    queries, keys = (-(-side // factor) for side in weights.shape)
+    padded = np.full((queries * factor, keys * factor), np.nan, np.float32)
+    padded[: weights.shape[0], : weights.shape[1]] = weights
+    pooled: Floats = np.fmax.reduce(padded.reshape(queries, factor, keys, factor), axis=(1, 3))
+    return pooled
+
+
+def _grid(factor: int) -> dict[str, float]:
+    """Where the cells lie: token positions, or the middle of each block of them."""
+    middle = (factor - 1) / 2
+    return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
+
+
+def _shares(weights: Floats, span: Range) -> Floats:
+    """(Q, K) in 0..1: the place of each weight on the colour bar."""
+    if span == "log":
+        return np.log10(np.maximum(weights, np.float32(LOG_FLOOR))) / np.float32(-np.log10(LOG_FLOOR)) + np.float32(1)
+    if span == "row":
+        largest = np.fmax.reduce(weights, axis=1, keepdims=True)  # (Q, 1), NaN where all is masked
+        return weights / np.fmax(largest, np.float32(1e-30))
+    return weights
+
+
+def _hover(value: str, factor: int) -> str:
+    most = "" if factor == 1 else "at most "
+    return f"<b>%{{y}}</b> attends to <b>%{{x}}</b>: {most}%{{{value}:.3f}}<extra></extra>"
+
+
+_BAR: dict[Range, tuple[str, list[str]]] = {
+    "fixed": ("weight, 0 to 1", ["0", "0.25", "0.5", "0.75", "1"]),
+    "row": ("share of the row's largest weight", ["0 %", "25 %", "50 %", "75 %", "100 %"]),
+    "log": ("weight, powers of ten", ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]),
+}
+
+
+def _color_bar(span: Range, factor: int, dark: bool) -> dict[str, object]:
+    """A short bar under the map, which says what its two ends mean."""
+    small = {"size": 12, "color": theme.palette(dark).faint}
+    title, ticks = _BAR[span]
+    note = "" if factor == 1 else f"; a cell is the largest of {factor} × {factor}"
+    return {
+        "title": {"text": title + note, "side": "top", "font": small},
+        "tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks,
+        "tickfont": small, "orientation": "h", "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "ypad": 8,
+        "xpad": 0, "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
+    }  # fmt: skip
+
+
+def _add_clicks(figure: go.Figure, weights: Floats, mask: Bools | None) -> None:
+    """Almost invisible markers over the cells: heatmaps report no clicks, points do."""
+    seen = np.ones(weights.shape, bool) if mask is None else mask
+    y, x = (index.astype(np.int16) for index in np.nonzero(seen))  # (cells,) each
+    figure.add_scatter(
+        x=x, y=y, customdata=weights[seen], mode="markers", showlegend=False, name="cells",
+        marker={"size": 16, "symbol": "square", "opacity": 0.001, "color": "#808080"},
+        selected={"marker": {"opacity": 0.001}}, unselected={"marker": {"opacity": 0.001}},
+        hovertemplate=_hover("customdata", 1),
+    )  # fmt: skip
+
+
+def _add_frames(figure: go.Figure, shape: tuple[int, ...], row: int | None, dark: bool) -> None:
+    """A thin frame round the map, and a stronger one round the chosen row."""
+    queries, keys = shape
+    colors = theme.palette(dark)
+    figure.add_shape(
+        type="rect", x0=-0.5, x1=keys - 0.5, y0=-0.5, y1=queries - 0.5, line={"color": colors.hatch, "width": 1}
+    )
+    if row is not None:
+        line = {"color": colors.ink, "width": 2}
+        figure.add_shape(type="rect", x0=-0.5, x1=keys - 0.5, y0=row - 0.5, y1=row + 0.5, line=line)
