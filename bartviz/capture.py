@@ -39,9 +39,11 @@ def capture(
 ) -> Record:
     """Run a model once on a text and keep all its attention.
 
-    pair: second sentence of an encoder-only model. target: given output of an encoder-decoder (teacher
-    forcing); without it the model decodes greedily. values: keep the value vectors too. ablate: heads to silence ("cross L2H5"), or a
-    mapping to factors for their outputs. truncate: which part to keep of a text that is too long (else TextError).
+    pair: second sentence of an encoder-only model.
+    target: given output of an encoder-decoder (teacher forcing); without it the model decodes greedily.
+    values: keep the value vectors too.
+    ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
+    truncate: which part to keep of a text that is too long (else TextError).
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     kind = model.info.kind

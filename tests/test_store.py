@@ -1,0 +1,131 @@
+"""Saved records: what was saved is what is opened, and nothing else is believed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load, save
+
+import bartviz
+from bartviz import store
+from bartviz.errors import RecordError
+from bartviz.record import Record
+
+
+def test_a_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path / "x.safetensors")
+    again = bartviz.open(tmp_path / "x.safetensors")
+    assert again == record
+    assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def test_a_record_opens_without_torch(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path / "x.safetensors")
+    code = (
+        "import sys, bartviz; r = bartviz.open(sys.argv[1]); r.attention(r.kinds[0]).head(0, 0);"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'streamlit', 'plotly')))"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.safetensors")], check=True)
+
+
+def test_what_is_opened_is_read_only(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path / "x.safetensors")
+    again = bartviz.open(tmp_path / "x.safetensors")
+    with pytest.raises(ValueError, match="read-only"):
+        again.attention(again.kinds[0]).q[0] = 0
+
+
+def test_a_failed_save_leaves_the_old_file(record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.safetensors"
+    record.save(path)
+    before = path.read_bytes()
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        record.save(path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"\0" * 8, b"\xff" * 100, save({"a": np.zeros(3)}), b"PK\x03\x04" + b"0" * 50]
+)
+def test_other_files_are_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(RecordError, match="not a bartviz record"):
+        store.decode(data, Record)
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="cannot be read") as error:
+        bartviz.open(tmp_path / "none.safetensors")
+    assert str(tmp_path) not in str(error.value)
+
+
+def changed(record: Record, name: str, make: object) -> bytes:
+    """The record's file with one array replaced by ``make(array)``."""
+    assert callable(make)
+    data = store.encode(record)
+    arrays = load(data)
+    arrays[name] = make(arrays[name])
+    length = int.from_bytes(data[:8], "little")
+    return save(arrays, metadata=json.loads(data[8 : 8 + length])["__metadata__"])
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda q: q[:, :, :-1], "shape|query"),
+        (lambda q: np.full_like(q, np.nan), "not finite"),
+        (lambda q: q[0], "four axes"),
+    ],
+)
+def test_a_damaged_record_is_refused(record: Record, make: object, word: str) -> None:
+    with pytest.raises(RecordError, match=word):
+        store.decode(changed(record, "decoder.q", make), Record)
+
+
+def test_an_array_that_is_missing_is_refused(record: Record) -> None:
+    data = store.encode(record)
+    arrays = load(data)
+    del arrays["decoder.k"]
+    length = int.from_bytes(data[:8], "little")
+    broken = save(arrays, metadata=json.loads(data[8 : 8 + length])["__metadata__"])
+    with pytest.raises(RecordError, match="not a bartviz record"):
+        store.decode(broken, Record)
+
+
+def test_another_format_is_named(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "VERSION", 99)
+    data = store.encode(record)
+    monkeypatch.undo()
+    with pytest.raises(RecordError, match="format 99"):
+        store.decode(data, Record)
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_do_harm(data: bytes) -> None:
+    with pytest.raises(RecordError):
+        store.decode(data, Record)
+
+
+@given(st.integers(8, 2000), st.integers(0, 255))
+def test_one_changed_byte_is_refused_or_gives_a_valid_record(position: int, value: int) -> None:
+    from tests import stand_in
+
+    data = bytearray(store.encode(stand_in.record()))
+    data[position % len(data)] = value
+    try:
+        again = store.decode(bytes(data), Record)
+    except RecordError:
+        return
+    assert again.kinds
