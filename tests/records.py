@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from hypothesis import strategies as st
@@ -79,13 +80,13 @@ def encoder_decoder(
     """As DistilBART leaves it: three kinds, encoder and decoder of unequal depth; ``padding`` ends the source."""
     read, out = stand_in.tokens(source), stand_in.tokens(output)
     given = stand_in.tokens(("</s>", *output[:-1]))
-    deep = {"layers": layers[0], "heads": heads[0], "seed": seed}
-    shallow = {"layers": layers[1], "heads": heads[1], "seed": seed}
+    deep = partial(attention, layers=layers[0], heads=heads[0], seed=seed)
+    shallow = partial(attention, layers=layers[1], heads=heads[1], seed=seed)
     return Record(
         stand_in.model_info(), "".join(source), "".join(output),
-        attention("encoder", read, read, padding=padding, **deep),
-        attention("decoder", given, given, **shallow),
-        attention("cross", given, read, padding=padding, **shallow),
+        deep("encoder", read, read, padding=padding),
+        shallow("decoder", given, given),
+        shallow("cross", given, read, padding=padding),
         output=out, steps=stand_in.steps(out),
     )  # fmt: skip
 
@@ -97,7 +98,7 @@ labels = st.lists(st.sampled_from(ODD), min_size=1, max_size=9)
 @st.composite
 def attentions(draw: st.DrawFn, kind: Kind | None = None) -> Attention:
     """Strategy: random attention of one kind (or any): 1-3 layers, 1-3 heads, 1-9 tokens a side, some padded wholly."""
-    chosen = kind or draw(st.sampled_from(KINDS))
+    chosen: Kind = kind if kind is not None else draw(st.sampled_from(KINDS))
     query = stand_in.tokens(draw(labels))
     key = stand_in.tokens(draw(labels)) if chosen == "cross" else query
     return attention(

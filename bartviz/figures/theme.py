@@ -19,19 +19,19 @@ Scale = list[list[float | str]]
 FACE = "Source Sans Pro, Noto Sans, Noto Sans CJK KR, sans-serif"
 MONO = "Source Code Pro, Noto Sans Mono, Noto Sans CJK KR, monospace"
 
-# Perceptually even ramps from the background to the kind's colour (lightness falls, or rises in the dark, in even steps).
+# From the background to the kind's colour in even steps of CIELAB lightness: 11 in the light, 12 in the dark.
 _RAMPS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "encoder": (
-        ("#ffffff", "#d5ece8", "#a7d8d0", "#74c1b6", "#3fa799", "#16877b", "#0a655c", "#06453f"),
-        ("#0e1117", "#12302f", "#165049", "#1c7265", "#279584", "#45b7a4", "#83d3c5", "#cbeee7"),
+        ("#ffffff", "#c6e6e0", "#8dccc2", "#55b1a4", "#299487", "#10766b", "#085850", "#003c37"),
+        ("#0e1117", "#122f2e", "#164d47", "#1b6d61", "#258f7f", "#40b19e", "#7ccfc1", "#c2ebe3"),
     ),
     "decoder": (
-        ("#ffffff", "#fbe0d3", "#f6bda3", "#ee9872", "#e17143", "#c24e1c", "#933711", "#64230a"),
-        ("#0e1117", "#361d14", "#5c2c19", "#86401f", "#b45527", "#dc7443", "#f0a27c", "#fbd8c5"),
+        ("#ffffff", "#fad8c8", "#f4b193", "#e9895f", "#d56334", "#b34618", "#883210", "#602006"),
+        ("#0e1117", "#422216", "#6e351c", "#9c4a23", "#c76435", "#e5885b", "#f4b291", "#ffdbc8"),
     ),
     "cross": (
-        ("#ffffff", "#e6e0f5", "#cabfe9", "#ab9ada", "#8c76c9", "#6d53b3", "#503a8c", "#342563"),
-        ("#0e1117", "#221d3a", "#372e5f", "#4f4286", "#6a5bad", "#8b7dcd", "#b4aae3", "#ded9f5"),
+        ("#ffffff", "#e3dcf4", "#c6bae7", "#aa98d9", "#8e78ca", "#7258b6", "#563f93", "#39296b"),
+        ("#0e1117", "#2c254b", "#473c7a", "#6556a5", "#8375c5", "#a397da", "#c3bbea", "#e4dffb"),
     ),
 }
 _KIND: dict[Kind, tuple[str, str]] = {
@@ -43,7 +43,7 @@ _DIFFERENCE = (
     ("#8a4a00", "#c97a1c", "#ecb878", "#f4f4f2", "#9cc3e6", "#3f86c4", "#114f8b"),
     ("#f0b060", "#b97324", "#6b4720", "#1b1f27", "#24486b", "#3d7ab0", "#86bdec"),
 )
-QUERY, KEY, VALUE = "#7a5cc0", "#d97b0f", "#2f7fc4"
+QUERY, KEY, VALUE = "#7048c8", "#d97b0f", "#3f97dd"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _scale(colors: Sequence[str]) -> Scale:
 
 def escape(label: str) -> str:
     """A token as plotly must be given it: plotly reads labels as HTML and ``%{`` as a placeholder."""
-    return html.escape(label, quote=False).replace("%{", "%\u200b{") or "\u00a0"
+    return html.escape(label, quote=False).replace("%{", "&#37;{") or "\u00a0"
 
 
 def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:

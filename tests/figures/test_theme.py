@@ -1,0 +1,73 @@
+"""The language of colour, measured: even lightness, and kinds that stay apart for colour-blind readers."""
+
+from __future__ import annotations
+
+import html
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bartviz.figures import theme
+from bartviz.record import KINDS, Kind
+
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+# Machado, Oliveira, Fernandes 2009: linear RGB as it appears to protanopes, deuteranopes, tritanopes.
+SIGHT = {
+    "all cones": np.eye(3),
+    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+}  # fmt: skip
+
+
+def lab(color: str, sight: str = "all cones") -> NDArray[np.float64]:
+    """CIELAB (D65) of a hex colour, as seen with those cones."""
+    rgb = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = XYZ @ np.clip(SIGHT[sight] @ linear, 0, 1) / np.array([0.95047, 1.0, 1.08883])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_scales_run_evenly_in_lightness_from_the_background(kind: Kind, dark: bool) -> None:
+    colors = [str(color) for _, color in theme.scale(kind, dark)]
+    steps = np.diff([lab(color)[0] for color in colors])
+    assert colors[0] == theme.palette(dark).background
+    assert np.ptp(steps) < 1.0 and (steps > 0).all() == dark
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("sight", SIGHT)
+def test_kinds_and_masked_cells_stay_apart_whatever_the_cones(sight: str, dark: bool) -> None:
+    colors = [*(theme.kind_color(kind, dark) for kind in KINDS), theme.palette(dark).masked]
+    for one, other in combinations(colors, 2):
+        assert np.linalg.norm(lab(one, sight) - lab(other, sight)) > 30
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_roles_stay_apart_whatever_the_cones(sight: str) -> None:
+    for one, other in combinations((theme.QUERY, theme.KEY, theme.VALUE), 2):
+        assert np.linalg.norm(lab(one, sight) - lab(other, sight)) > 20
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_difference_is_lightest_or_darkest_in_the_middle(dark: bool) -> None:
+    lightness = [lab(str(color))[0] for _, color in theme.difference_scale(dark)]
+    assert lightness.index((min if dark else max)(lightness)) == 3
+
+
+@pytest.mark.parametrize("label", ["<s>", "</script>", "a & b", "%{z}", "%{customdata}"])
+def test_escaped_label_holds_nothing_that_plotly_would_read(label: str) -> None:
+    escaped = theme.escape(label)
+    assert "<" not in escaped and "%{" not in escaped
+    assert html.unescape(escaped) == label
+
+
+def test_empty_label_keeps_its_place() -> None:
+    assert theme.escape("") == "\u00a0"
