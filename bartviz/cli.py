@@ -1,0 +1,134 @@
+"""The command line: ``bartviz app | capture | decode | parameters | models``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bartviz.errors import BartvizError
+from bartviz.version import __version__
+
+APP = Path(__file__).parent.parent / "app.py"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0, 1 with one sentence on stderr, or 2 for wrong arguments."""
+    options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except BartvizError as error:
+        print(f"bartviz: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"bartviz: the file cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bartviz", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    app = commands.add_parser("app", help="serve the app on 127.0.0.1")
+    app.add_argument("--port", type=int, default=8501)
+    app.set_defaults(run=_app)
+
+    capture = commands.add_parser("capture", help="run a model on a text and save the record")
+    _run_arguments(capture)
+    capture.add_argument("--pair", help="second sentence, for encoder models")
+    capture.add_argument("--target", help="given output, for encoder-decoder models")
+    capture.set_defaults(run=_capture)
+
+    decode = commands.add_parser("decode", help="generate, print each step, and save the record")
+    _run_arguments(decode)
+    decode.add_argument("--max-new-tokens", type=int)
+    decode.set_defaults(run=_decode)
+
+    parameters = commands.add_parser("parameters", help="where a model's parameters are, from its configuration")
+    parameters.add_argument("model", help="a name of the catalogue, or a folder with config.json")
+    parameters.set_defaults(run=_parameters)
+
+    models = commands.add_parser("models", help="list the models known by name")
+    models.set_defaults(run=_models)
+    return parser
+
+
+def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text")
+    parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
+    parser.add_argument("--ablate", action="append", default=[], metavar='"cross L2H5"', help="silence a head")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the record, such as run.safetensors")
+
+
+def _app(options: argparse.Namespace) -> int:
+    if not APP.is_file():
+        print(
+            "bartviz: the app is not part of this installation. Run it from a copy of the repository.", file=sys.stderr
+        )
+        return 1
+    command = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.port", str(options.port)]
+    return subprocess.call(command, cwd=APP.parent)
+
+
+def _capture(options: argparse.Namespace) -> int:
+    import bartviz
+
+    record = bartviz.capture(
+        bartviz.load(options.model), options.text, pair=options.pair, target=options.target, ablate=options.ablate
+    )
+    for kind in record.kinds:
+        layers, heads, rows, columns = record.attention(kind).shape
+        print(f"{kind:8} {layers} layers x {heads} heads, {rows} rows attend to {columns} columns")
+    if record.target_text is not None:
+        print(f"output   {record.target_text}")
+    for check in record.provenance.checks:
+        print(f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.value:.2g} (limit {check.limit:g})")
+    return _save(options, record)
+
+
+def _decode(options: argparse.Namespace) -> int:
+    import bartviz
+
+    model = bartviz.load(options.model)
+    record = bartviz.decode(model, options.text, max_new_tokens=options.max_new_tokens, ablate=options.ablate)
+    for step in record.steps:
+        others = ", ".join(
+            f"{c.label} {c.probability:.1%}" for c in step.candidates if c.token_id != step.chosen.token_id
+        )
+        rule = f" [{step.rule}]" if step.rule else ""
+        print(f"{step.position:4} {step.chosen.label:16} {step.chosen.probability:7.1%}{rule}   {others}")
+    print(f"{record.target_text}\n({record.provenance.stopped}; log p = {record.log_probability:.3f})")
+    return _save(options, record)
+
+
+def _save(options: argparse.Namespace, record: object) -> int:
+    from bartviz.record import Record
+
+    assert isinstance(record, Record)
+    if options.save is not None:
+        record.save(options.save)
+        print(f"saved    {options.save}")
+    return 0
+
+
+def _parameters(options: argparse.Namespace) -> int:
+    import bartviz
+
+    print(bartviz.parameters(options.model).to_string())
+    return 0
+
+
+def _models(options: argparse.Namespace) -> int:
+    from bartviz.catalogue import CATALOGUE
+
+    for entry in CATALOGUE:
+        print(f"{entry.name:32} {entry.kind:16} {entry.source:9} {entry.title}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

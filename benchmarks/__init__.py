@@ -1,0 +1,1 @@
+"""Ratios against the peers, side by side in one run. Not a test: figures, printed."""

@@ -1,0 +1,58 @@
+"""Networks of the real sizes with random weights, loaded through bartviz.load like anybody's checkpoint.
+
+The query and key weights are widened 5x, so that attention is peaked: the hard case for rounding.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.processors import TemplateProcessing
+
+import bartviz
+from bartviz.catalogue import entry
+from bartviz.models import Model
+
+_CLASSES = {"bert": transformers.BertForMaskedLM, "bart": transformers.BartForConditionalGeneration}
+_SHARP = ("query.weight", "key.weight", "q_proj.weight", "k_proj.weight")
+
+
+def subject(name: str, folder: Path) -> Model:
+    """The catalogue's model of that name with random weights, saved under ``folder`` once and loaded from there."""
+    home = folder / name.replace("/", "-")
+    if not home.is_dir():
+        known = entry(name)
+        assert known is not None
+        config = transformers.AutoConfig.for_model(**known.config)
+        torch.manual_seed(0)
+        network = _CLASSES[known.family](config).eval()
+        with torch.no_grad():
+            for key, weight in network.named_parameters():
+                if key.endswith(_SHARP):
+                    weight.mul_(5)
+        network.save_pretrained(home)
+        _tokenizer(config.vocab_size).save_pretrained(home)
+    return bartviz.load(str(home))
+
+
+def text(tokens: int) -> str:
+    """A text of so many tokens, the two special ones included."""
+    return " ".join(f"w{5 + (7 * i) % 1000}" for i in range(tokens - 2))
+
+
+def _tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
+    """A word is a token: a text of n words has exactly n + 2."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    words = {word: i for i, word in enumerate(special)} | {f"w{i}": i for i in range(5, vocabulary)}
+    core = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    core.pre_tokenizer = Whitespace()
+    core.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=core, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>", mask_token="<mask>",
+        cls_token="<s>", sep_token="</s>", model_max_length=1_000_000,
+    )  # fmt: skip
