@@ -167,11 +167,17 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
         raise ModelError(
             f"max_position_embeddings must exceed {family.unused_rows}: {family.title} leaves so many unused."
         )
+    target_vocabulary, shared = size("target_vocabulary", vocabulary), _flag(config, "share_encoder_decoder_embeddings")
+    if shared and target_vocabulary != vocabulary:
+        raise ModelError(
+            f"decoder_vocab_size ({target_vocabulary:,}) must equal vocab_size ({vocabulary:,}) "
+            "where encoder and decoder share their embeddings."
+        )
     activation, gated = _activation(config, family)
     return Sizes(
         model_type=model_type,
         vocabulary=vocabulary,
-        target_vocabulary=size("target_vocabulary", vocabulary),
+        target_vocabulary=target_vocabulary,
         width=width,
         embedding_width=size("embedding_width", width),
         encoder=encoder,
@@ -186,7 +192,7 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
         activation=activation,
         gated=gated,
         tied=_flag(config, "tie_word_embeddings"),
-        shared=_flag(config, "share_encoder_decoder_embeddings"),
+        shared=shared,
     )
 
 

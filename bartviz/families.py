@@ -24,7 +24,8 @@ class Family:
     ``keys``: our word for a size -> (transformers' key, its default: a number, another of our words, or None where
     it follows from other sizes).
     ``aliases``: a second name that transformers takes -> the key. ``activation``: its key and default.
-    ``added_rows``: rows of the position table beyond the configured number (BART's 2); ``unused_rows``: rows of the configured number that no token uses (RoBERTa's first 2).
+    ``added_rows``: rows of the position table beyond the configured number (BART's 2); ``unused_rows``: rows of the
+    configured number that no token uses (RoBERTa's first 2). ``labels``: classes of a head if nothing is configured.
     """
 
     title: str
