@@ -1,0 +1,191 @@
+"""Every matrix and vector of a model from its configuration alone: closed form, no weights, no torch.
+
+A matrix that a model uses in several places (BART's embeddings: encoder, decoder, output layer) is one matrix. It is
+listed in each place, and counted in the first: ``count`` sums to the model's size, ``elements`` to the naive total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from math import prod
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from bartviz import configs
+from bartviz.analysis.architectures import BLUEPRINTS, Blueprint, Part, Parts, Side
+from bartviz.analysis.variants import VARIANTS, Variant
+from bartviz.catalogue import CATALOGUE, entry
+from bartviz.configs import Config, Sizes, Stack
+from bartviz.errors import ModelError, SettingError, choices
+
+Component = Literal["shared", "encoder", "decoder", "head"]
+Model = str | PathLike[str] | Config
+_SINUSOIDAL_ROLE = "position embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One matrix or vector in one place. ``count`` is 0 where it is another one used again (``shared_with``)."""
+
+    component: Component
+    layer: int | None
+    role: str
+    name: str
+    shape: tuple[int, ...]
+    count: int
+    shared_with: str | None
+    elements: int
+    trainable: bool
+
+
+def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame:
+    """One row per matrix or vector of a model, in reading order: embeddings, layers, head.
+
+    ``model`` is a name of the catalogue, a folder with a config.json, or a configuration (a mapping that names its
+    ``model_type``). ``architecture`` is transformers' class, such as ``BertForMaskedLM``; without it the class that
+    the configuration names, else the base model (BERT with its pooler) or, of a family that writes, the one that does.
+
+    Columns: component (shared, encoder, decoder, head), layer (from 0; <NA> outside layers), role, name (as in
+    transformers' state dict), shape, count, shared_with, elements, trainable.
+    ``count`` sums to the number of parameters. A matrix tied to an earlier row has count 0, its numbers in ``elements``
+    and that row's name in ``shared_with``; a layer that reuses another's weights (ALBERT) repeats that layer's names.
+    ``trainable`` is False for computed (sinusoidal) positions, which transformers keeps as parameters and counts.
+
+    Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture.
+    """
+    found = rows(configuration(model), architecture)
+    table = pd.DataFrame({column.name: [getattr(row, column.name) for row in found] for column in fields(Parameter)})
+    return table.astype({"layer": "Int64", "shared_with": "string"})
+
+
+def configuration(model: Model) -> Config:
+    """The configuration that a name, a folder or a mapping stands for; raises ModelError."""
+    if isinstance(model, Mapping):
+        return model
+    known = entry(fspath(model))
+    if known is not None:
+        return known.config
+    if Path(model).is_dir():
+        return configs.read(model)
+    names = choices(known.name for known in CATALOGUE)
+    raise ModelError(f"No model of that name. Choose {names}, or a folder with a config.json.")
+
+
+def architecture_of(config: Config, architecture: str | None = None) -> str:
+    """The class that is meant: the one asked for, else the one the configuration names, else the family's default."""
+    model_type = configs.sizes(config).model_type
+    known = VARIANTS[model_type]
+    if architecture is not None:
+        if architecture not in known:
+            raise SettingError(f"A model of this family is one of {choices(known)}.")
+        return architecture
+    named = config.get("architectures")
+    first = named[0] if isinstance(named, list | tuple) and named else None
+    return first if isinstance(first, str) and first in known else BLUEPRINTS[model_type].default
+
+
+def total(model: Model, *, architecture: str | None = None) -> int:
+    """How many parameters a model has, each counted once."""
+    return sum(row.count for row in rows(configuration(model), architecture))
+
+
+def rows(config: Config, architecture: str | None = None) -> tuple[Parameter, ...]:
+    """What ``parameters`` tabulates, as tuples: about half a millisecond for a large model."""
+    return _rows(configs.sizes(config), architecture_of(config, architecture))
+
+
+@lru_cache(maxsize=64)
+def _rows(sizes: Sizes, architecture: str) -> tuple[Parameter, ...]:
+    blueprint = BLUEPRINTS["t5 gated" if sizes.gated else sizes.model_type]
+    variant = VARIANTS[sizes.model_type][architecture]
+    ties = _ties(sizes, blueprint, variant)
+    found: list[Parameter] = []
+    seen: set[str] = set()
+    for component, layer, part in _places(sizes, blueprint, variant):
+        found.append(_parameter(component, layer, part, sizes, ties, seen))
+        seen.add(part.name)
+    return tuple(found)
+
+
+def _parameter(
+    component: Component, layer: int | None, part: Part, sizes: Sizes, ties: Mapping[str, str], seen: set[str]
+) -> Parameter:
+    letters = _letters(sizes, sizes.decoder if component == "decoder" else sizes.encoder or sizes.decoder)
+    shape = tuple(letters[letter] for letter in part.shape.split())
+    shared_with = part.name if part.name in seen else ties.get(part.name)
+    computed = part.role == _SINUSOIDAL_ROLE and sizes.family.positions == "sinusoidal"
+    elements = prod(shape)
+    count = elements if shared_with is None else 0
+    return Parameter(component, layer, part.role, part.name, shape, count, shared_with, elements, not computed)
+
+
+Place = tuple[Component, int | None, Part]
+
+
+def _places(sizes: Sizes, blueprint: Blueprint, variant: Variant) -> Iterator[Place]:
+    """Every matrix of the model with its full name, in reading order."""
+    base = "" if variant.bare else blueprint.base
+    if sizes.shared:
+        yield from _named("shared", None, base, blueprint.shared)
+    if blueprint.encoder is not None:
+        yield from _side("encoder", base, blueprint.encoder, sizes)
+    if blueprint.decoder is not None and variant.decoder:
+        yield from _side("decoder", base, blueprint.decoder, sizes)
+    if variant.pooler:
+        yield from _named("head", None, base, blueprint.pooler)
+    yield from _named("head", None, "", variant.head)
+
+
+def _side(component: Component, base: str, side: Side, sizes: Sizes) -> Iterator[Place]:
+    stack = sizes.encoder if component == "encoder" else sizes.decoder
+    assert stack is not None  # a family with this side has its sizes
+    projected = sizes.embedding_width != sizes.width or sizes.model_type == "albert"
+    before = tuple(part for part in side.before if projected or not part.role.startswith("embedding projection"))
+    yield from _named(component, None, base, before)
+    for layer in range(stack.layers * sizes.inner_layers):
+        path = base + side.layer.format(*_address(layer, stack, sizes))
+        yield from _named(component, layer, path, (*side.first, *side.parts) if layer == 0 else side.parts)
+    yield from _named(component, None, base, side.after)
+
+
+def _address(layer: int, stack: Stack, sizes: Sizes) -> tuple[int, ...]:
+    """Where a layer's weights are kept: its own number, or in ALBERT the group it shares and its place in that."""
+    if not sizes.groups:
+        return (layer,)
+    outer, inner = divmod(layer, sizes.inner_layers)
+    return int(outer / (stack.layers / sizes.groups)), inner
+
+
+def _named(component: Component, layer: int | None, path: str, parts: Parts) -> Iterator[Place]:
+    return ((component, layer, part._replace(name=path + part.name)) for part in parts)
+
+
+def _ties(sizes: Sizes, blueprint: Blueprint, variant: Variant) -> dict[str, str]:
+    """Name -> the name of the matrix that it is. T5's two embeddings are one whatever the configuration says."""
+    base = "" if variant.bare else blueprint.base
+    ties: dict[str, str] = {}
+    if sizes.shared and (sizes.tied or sizes.model_type == "t5"):
+        ties |= {base + name: base + source for name, source in blueprint.ties.items()}
+    if sizes.tied:
+        ties |= {name: _source(source, base, sizes) for name, source in variant.ties.items()}
+    return ties
+
+
+def _source(source: str, base: str, sizes: Sizes) -> str:
+    if source == ".shared.weight" and not sizes.shared:
+        source = ".decoder.embed_tokens.weight"
+    return base + source[1:] if source.startswith(".") else source
+
+
+@lru_cache(maxsize=256)
+def _letters(sizes: Sizes, stack: Stack) -> Mapping[str, int]:
+    return {
+        "V": sizes.vocabulary, "U": sizes.target_vocabulary, "d": sizes.width, "e": sizes.embedding_width,
+        "f": stack.feed_forward, "a": stack.inner, "q": 3 * sizes.width, "H": stack.heads, "P": sizes.position_rows,
+        "S": sizes.segments, "B": sizes.buckets, "C": sizes.labels, "1": 1, "2": 2,
+    }  # fmt: skip

@@ -1,0 +1,49 @@
+"""The parameters of a model as transformers builds it: what the closed form must equal. No weights, no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import torch
+import transformers
+
+from bartviz import configs
+from bartviz.configs import Config
+from bartviz.families import FAMILIES
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+# Name -> shape, the earlier name of the same tensor or None, whether training changes it.
+Built = Mapping[str, tuple[tuple[int, ...], str | None, bool]]
+_FLAGS = ("tie_word_embeddings", "share_encoder_decoder_embeddings", "id2label", "num_labels", "pad_token_id")
+
+
+def build(config: Config, architecture: str) -> Built:
+    """Build the class on the meta device, from the configuration's sizes alone, and list its parameters.
+
+    Raises ModelError for impossible sizes. Only keys that decide sizes are passed on: nothing in a configuration that
+    names code, a kernel or a quantization reaches transformers.
+    """
+    configs.validate(config)
+    model_type = config["model_type"]
+    family = FAMILIES[model_type]
+    keys = {*(key for key, _ in family.keys.values()), *family.aliases, family.activation[0], *_FLAGS}
+    chosen = transformers.AutoConfig.for_model(model_type, **{key: config[key] for key in keys if key in config})
+    with torch.device("meta"):
+        network = getattr(transformers, architecture)(chosen)
+        if model_type == "t5" and config.get("tie_word_embeddings") is False and hasattr(network, "lm_head"):
+            # Tied while transformers builds it, untied when it loads a checkpoint with an output matrix of its own.
+            network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
+    return listing(network)
+
+
+def listing(network: Module) -> Built:
+    """The parameters of a live network, each with the earlier name of the same tensor where it is used again."""
+    first: dict[int, str] = {}
+    found: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
+    for name, tensor in network.named_parameters(remove_duplicate=False):
+        found[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
+        first.setdefault(id(tensor), name)
+    return found
