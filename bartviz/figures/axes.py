@@ -56,7 +56,7 @@ def add_token_axes(
 
 
 def cell_ratio(queries: int, keys: int) -> float:
-    """Height of a cell over its width: 1 (square), unless the map would be wider than 2.5 : 1 or taller than 1.6 : 1."""
+    """Height of a cell over its width: 1 (square), unless the map would be wider than 2.5 : 1 or taller than 1.6."""
     wide, tall = keys / queries, queries / keys
     return wide / 2.5 if wide > 2.5 else 1.6 / tall if tall > 1.6 else 1.0
 

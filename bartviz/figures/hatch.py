@@ -14,7 +14,8 @@ def add_hatch(figure: go.Figure, masked: Bools, dark: bool = False) -> None:
     colors = theme.palette(dark)
     x, y = outlines(masked)
     figure.add_scatter(
-        x=x, y=y, xaxis="x2", yaxis="y2", mode="lines", line={"width": 0, "simplify": False}, fill="toself", fillcolor=colors.masked,
+        x=x, y=y, xaxis="x2", yaxis="y2", mode="lines", line={"width": 0, "simplify": False},
+        fill="toself", fillcolor=colors.masked,
         fillpattern={"shape": "/", "size": 7, "solidity": 0.18, "fgcolor": colors.hatch, "bgcolor": colors.masked},
         hoverinfo="skip", showlegend=False, name="masked",
     )  # fmt: skip
@@ -53,8 +54,8 @@ def _boxes(runs: list[set[tuple[int, int]]]) -> list[tuple[int, int, int, int]]:
     boxes: list[tuple[int, int, int, int]] = []
     begun: dict[tuple[int, int], int] = {}
     for row, here in enumerate([*runs, set[tuple[int, int]]()]):
-        for run in [run for run in begun if run not in here]:
-            boxes.append((*run, begun.pop(run), row))
+        ended = [run for run in begun if run not in here]
+        boxes.extend((*run, begun.pop(run), row) for run in ended)
         for run in here:
             begun.setdefault(run, row)
     return boxes

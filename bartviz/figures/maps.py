@@ -31,7 +31,7 @@ def attention_map(
     *,
     kind: Kind,
     mask: Bools | None = None,
-    range: Range = "fixed",
+    range: Range = "fixed",  # noqa: A002
     dark: bool = False,
     rows: int | None = None,
     row: int | None = None,
@@ -108,7 +108,8 @@ def _add_cells(
     shares = _shares(cells, span)
     figure.add_heatmap(
         z=shares, **_grid(factor), zmin=0, zmax=1, colorscale=theme.scale(kind, dark), hoverongaps=False,
-        customdata=None if span == "fixed" else cells, hovertemplate=_hover("z" if span == "fixed" else "customdata", factor),
+        customdata=None if span == "fixed" else cells,
+        hovertemplate=_hover("z" if span == "fixed" else "customdata", factor),
         colorbar=_color_bar(span, factor, dark), name="weights",
     )  # fmt: skip
 
@@ -140,12 +141,14 @@ def _grid(factor: int) -> dict[str, float]:
 
 def _shares(weights: Floats, span: Range) -> Floats:
     """(Q, K) in 0..1: the place of each weight on the colour bar."""
-    if span == "log":
-        return np.log10(np.maximum(weights, np.float32(LOG_FLOOR))) / np.float32(-np.log10(LOG_FLOOR)) + np.float32(1)
+    if span == "fixed":
+        return weights
     if span == "row":
         largest = np.fmax.reduce(weights, axis=1, keepdims=True)  # (Q, 1), NaN where all is masked
-        return weights / np.fmax(largest, np.float32(1e-30))
-    return weights
+        shares = weights / np.fmax(largest, np.float32(1e-30))
+    else:
+        shares = np.log10(np.maximum(weights, LOG_FLOOR)) / -np.log10(LOG_FLOOR) + 1
+    return shares.astype(np.float32)
 
 
 def _hover(value: str, factor: int) -> str:

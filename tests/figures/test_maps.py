@@ -36,7 +36,7 @@ def test_masked_cells_are_gaps_under_hatching_and_say_masked() -> None:
     figure = attention_map(WEIGHTS, LABELS, LABELS, kind="decoder", mask=CAUSAL)
     np.testing.assert_array_equal(np.isnan(trace(figure, "weights").z), ~CAUSAL)
     # The pointer finds the lowest map through the gaps; plotly fills the hatching with a pattern.
-    assert figure.data[0].name == "masked" and "may not attend to" in figure.data[0].hovertemplate
+    assert "may not attend to" in figure.data[0].hovertemplate
     hatching = figure.data[2]
     np.testing.assert_array_equal(hatching.x[:5], [0.5, 2.5, 2.5, 0.5, 0.5])
     np.testing.assert_array_equal(hatching.y[:5], [-0.5, -0.5, 0.5, 0.5, -0.5])
@@ -48,13 +48,15 @@ def test_labels_are_escaped_and_sit_at_whole_numbers() -> None:
     assert layout.xaxis.ticktext == ("&lt;s&gt;", "a &amp; b", "&#37;{z}")
     np.testing.assert_array_equal(layout.yaxis.tickvals, [0, 1, 2])
     assert tuple(layout.yaxis.range) == (2.5, -0.5)  # the first row is on top
-    assert layout.yaxis2.title.text.startswith("query") and layout.xaxis2.title.text.startswith("key")
+    assert layout.yaxis2.title.text.startswith("query")
+    assert layout.xaxis2.title.text.startswith("key")
 
 
 def test_special_tokens_are_grey_on_the_axis_and_plain_under_the_pointer() -> None:
     special = np.array([True, False, False])
     layout = attention_map(WEIGHTS, LABELS, LABELS, kind="cross", key_special=special).layout
-    assert layout.xaxis2.ticktext[0].startswith("<span") and layout.xaxis2.ticktext[1] == "a &amp; b"
+    assert layout.xaxis2.ticktext[0].startswith("<span")
+    assert layout.xaxis2.ticktext[1] == "a &amp; b"
     assert layout.xaxis.ticktext[0] == "&lt;s&gt;"
 
 
@@ -63,7 +65,8 @@ def test_row_and_log_ranges_recolour_and_say_so_but_the_pointer_keeps_the_weight
     np.testing.assert_allclose(by_row.z[2], [0.4, 0.6, 1.0], rtol=1e-6)
     np.testing.assert_array_equal(by_row.customdata, WEIGHTS)
     assert "row's largest" in by_row.colorbar.title.text
-    powers = trace(attention_map(np.array([[1, 0.1, 1e-9]]), "a", "bcd", kind="cross", range="log"), "weights")
+    row = np.array([[1, 0.1, 1e-9]], np.float32)
+    powers = trace(attention_map(row, "a", "bcd", kind="cross", range="log"), "weights")
     np.testing.assert_allclose(powers.z, [[1.0, 0.75, 0.0]], atol=1e-6)
     assert "powers of ten" in powers.colorbar.title.text
 
@@ -86,9 +89,11 @@ def test_long_map_shows_the_largest_of_each_block_and_says_so() -> None:
     weights[0, 400] = 1.0
     figure = attention_map(weights, ["q"], [f"t{i}" for i in range(401)], kind="encoder")
     drawn = trace(figure, "weights")
-    assert drawn.z.shape == (1, 201) and drawn.z[0, 200] == 1.0
+    assert drawn.z.shape == (1, 201)
+    assert drawn.z[0, 200] == 1.0
     assert (drawn.x0, drawn.dx) == (0.5, 2)
-    assert "largest of 2 × 2" in drawn.colorbar.title.text and "at most" in drawn.hovertemplate
+    assert "largest of 2 × 2" in drawn.colorbar.title.text
+    assert "at most" in drawn.hovertemplate
     assert figure.layout.xaxis.ticktext[:2] == ("t0 · t1", "t2 · t3")
     assert "every 20th of 401" in figure.layout.xaxis2.title.text
 
@@ -158,6 +163,6 @@ def test_cells_are_square_unless_the_map_would_be_a_ribbon() -> None:
 
 def test_long_label_ends_in_an_ellipsis_on_the_axis_and_is_whole_under_the_pointer() -> None:
     word = "Donaudampfschifffahrtsgesellschaft"
-    layout = attention_map(np.ones((1, 1)), [word], ["a"], kind="cross").layout
+    layout = attention_map(np.ones((1, 1), np.float32), [word], ["a"], kind="cross").layout
     assert layout.yaxis2.ticktext == ("Donaudampfschifff…",)
     assert layout.yaxis.ticktext == (word,)

@@ -15,13 +15,19 @@ from bartviz.record import KINDS, Kind
 XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
-# Machado, Oliveira, Fernandes 2009: linear RGB as it appears to protanopes, deuteranopes, tritanopes.
+# Machado, Oliveira, Fernandes 2009: linear RGB as it appears to protanopes, deuteranopes, tritanopes; row by row.
 SIGHT = {
     "all cones": np.eye(3),
-    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
-}  # fmt: skip
+    "protanopia": np.reshape(
+        [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998], (3, 3)
+    ),
+    "deuteranopia": np.reshape(
+        [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881], (3, 3)
+    ),
+    "tritanopia": np.reshape(
+        [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900], (3, 3)
+    ),
+}
 
 
 def lab(color: str, sight: str = "all cones") -> NDArray[np.float64]:
@@ -39,7 +45,8 @@ def test_scales_run_evenly_in_lightness_from_the_background(kind: Kind, dark: bo
     colors = [str(color) for _, color in theme.scale(kind, dark)]
     steps = np.diff([lab(color)[0] for color in colors])
     assert colors[0] == theme.palette(dark).background
-    assert np.ptp(steps) < 1.0 and (steps > 0).all() == dark
+    assert np.ptp(steps) < 1.0
+    assert (steps > 0).all() == dark
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -65,7 +72,8 @@ def test_difference_is_lightest_or_darkest_in_the_middle(dark: bool) -> None:
 @pytest.mark.parametrize("label", ["<s>", "</script>", "a & b", "%{z}", "%{customdata}"])
 def test_escaped_label_holds_nothing_that_plotly_would_read(label: str) -> None:
     escaped = theme.escape(label)
-    assert "<" not in escaped and "%{" not in escaped
+    assert "<" not in escaped
+    assert "%{" not in escaped
     assert html.unescape(escaped) == label
 
 

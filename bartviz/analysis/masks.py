@@ -1,0 +1,108 @@
+"""Who may look at whom, in words: the masks of a record. A mask is (Q, K) bool, True where a row may look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.attention import Attention, Bools, Tokens
+from bartviz.errors import SettingError
+from bartviz.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a mask is: open cells of all, whether it is causal, how many columns (padding) and rows are closed."""
+
+    open: int
+    cells: int
+    causal: bool
+    closed_keys: int
+    closed_rows: int
+
+    @property
+    def name(self) -> str:
+        """In words: "full", "causal", "padding", "causal and padding", or "another pattern"."""
+        parts = ["causal"] * self.causal + ["padding"] * bool(self.closed_keys)
+        return "full" if self.open == self.cells else " and ".join(parts) or "another pattern"
+
+
+def shape(mask: Bools) -> Shape:
+    """What kind of mask (Q, K) this is, from its cells alone."""
+    closed = ~mask.any(axis=0)  # (K,)
+    inner = mask[:, ~closed]
+    below = (np.arange(mask.shape[0])[:, None] >= np.arange(mask.shape[1])[None, :])[:, ~closed]
+    square = mask.shape[0] == mask.shape[1] > 1
+    causal = square and not inner[~below].any() and bool(inner[below].all())
+    return Shape(int(mask.sum()), mask.size, causal, int(closed.sum()), int((~mask.any(axis=1)).sum()))
+
+
+def notice(record: Record) -> str:
+    """One sentence of what to see in the masks of this record, with its numbers."""
+    shapes = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
+    parts = [f"{kind} {found.name}, {found.open:,} of {found.cells:,} cells open" for kind, found in shapes.items()]
+    return f"The masks of this text: {'; '.join(parts)}."
+
+
+def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
+    """One or two sentences: whom this row may look at, and why not at the others; ``query`` names rows otherwise.
+
+    Raises SettingError for a row that does not exist.
+    """
+    rows = attention.shape[2]
+    if not 0 <= row < rows:
+        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+    name = quote((query or attention.query).labels[row])
+    seen = np.flatnonzero(attention.mask[row])  # (open keys,)
+    if seen.size == 0:
+        return f"{name} may look at nothing: its weights come out uniform and mean nothing."
+    every = "all " if seen.size == attention.shape[3] else ""
+    told = f"{name} may look at {every}{count(seen.size)}: {listed(attention.key.labels, seen)}."
+    return told if every else f"{told} Closed: {'; '.join(_reasons(attention, row))}."
+
+
+def _reasons(attention: Attention, row: int) -> list[str]:
+    """Why keys are closed to a row: they come later, nobody may look at them (padding), or a pattern of the model."""
+    hidden = ~attention.mask[row]  # (K,)
+    padding = hidden & ~attention.mask.any(axis=0)
+    later = hidden & ~padding & (np.arange(hidden.size) > row) & (attention.kind == "decoder")
+    ahead, padded, other = (int(part.sum()) for part in (later, padding, hidden & ~padding & ~later))
+    parts = [f"{count(ahead)} that come{'s' * (ahead == 1)} later"] * bool(ahead)
+    parts += [f"{padded:,} of padding, to every row"] * bool(padded)
+    return parts + [f"{count(other)} by the model's own pattern"] * bool(other)
+
+
+def table(attention: Attention, row: int) -> pd.DataFrame:
+    """The keys of one row: position, token, whether it may be looked at, the number that the formula adds."""
+    import pandas as pd
+
+    seen = attention.mask[row]
+    return pd.DataFrame(
+        {"position": range(len(seen)), "key": list(attention.key.labels), "may be seen": seen,
+         "added": np.where(seen, 0.0, -np.inf)}
+    )  # fmt: skip
+
+
+def quote(label: str) -> str:
+    """A token in a sentence."""
+    return f"“{label}”"
+
+
+def count(tokens: int) -> str:
+    """How many tokens, in words."""
+    return f"{tokens:,} token{'s' * (tokens != 1)}"
+
+
+def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> str:
+    """The tokens at these positions; of a long list the ends, and how many are between them."""
+    names = [labels[position] for position in positions]
+    if len(names) <= most:
+        return " ".join(names)
+    half = most // 2
+    return f"{' '.join(names[:half])} … {len(names) - 2 * half:,} more … {' '.join(names[-half:])}"

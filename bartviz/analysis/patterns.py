@@ -1,0 +1,176 @@
+"""Patterns of who may look at whom, as the models named here use them, and T5's relative positions.
+
+Shapes: n tokens; a pattern is (n, n) bool, True where the row may look at the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bartviz.attention import Bools, Floats, Ints
+from bartviz.errors import SettingError, choices
+
+LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A number that a pattern depends on: its default, and the smallest value that has a meaning."""
+
+    title: str
+    default: int
+    lowest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A named pattern: who uses it and what for (with the paper), and the settings that ``pattern`` takes."""
+
+    name: str
+    title: str
+    models: str
+    note: str
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+
+_WINDOW = {"window": Setting("tokens to each side", 2, 0)}
+_GLOBAL = {"reach": Setting("global tokens", 1, 0)}
+
+PATTERNS: Mapping[str, Pattern] = {
+    known.name: known
+    for known in (
+        Pattern(
+            "full", "full (bidirectional)", "BERT, RoBERTa, the encoders of BART, T5 and Marian",
+            "Every token looks at every token, itself included (Devlin et al. 2019).",
+        ),
+        Pattern(
+            "causal", "causal", "GPT-2, the decoders of BART, T5 and Marian",
+            "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
+            "(Vaswani et al. 2017).",
+        ),
+        Pattern(
+            "prefix", "prefix", "UniLM, the prefix language model of the T5 paper",
+            "The given part is read in both directions, what is generated after it only backwards "
+            "(Dong et al. 2019; Raffel et al. 2020).",
+            {"prefix": Setting("tokens of the prefix", 5, 0)},
+        ),
+        Pattern(
+            "bigram", "bigram", "a language model of word pairs",
+            "A token looks at itself and at the one before it: all that a table of word pairs knows.",
+        ),
+        Pattern(
+            "window", "sliding window", "the local layers of Longformer; Mistral with the causal half of it",
+            "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L layers "
+            "a token still hears of tokens L windows away (Beltagy et al. 2020).",
+            _WINDOW,
+        ),
+        Pattern(
+            "dilated", "dilated window", "some heads of Longformer",
+            "A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020).",
+            _WINDOW | {"dilation": Setting("distance between looks", 2, 1)},
+        ),
+        Pattern(
+            "longformer", "window and global", "Longformer, LED",
+            "A window, and a few tokens ([CLS], the question) that see all and are seen by all (Beltagy et al. 2020).",
+            _WINDOW | _GLOBAL,
+        ),
+        Pattern(
+            "bigbird", "window, global and random", "BigBird",
+            "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
+            "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token).",
+            _WINDOW | _GLOBAL | {"random": Setting("random tokens a row", 2, 0), "seed": Setting("seed", 0, 0)},
+        ),
+    )
+}  # fmt: skip
+
+
+def pattern(name: str, n: int, **settings: int) -> Bools:
+    """(n, n) bool: who may look at whom in a pattern of ``PATTERNS``; settings left out have their defaults.
+
+    Every row may look at itself. Raises SettingError for an unknown name or setting, or a value below its lowest.
+    """
+    if name not in PATTERNS:
+        raise SettingError(f"There is no pattern of that name: choose {choices(PATTERNS)}.")
+    if not 1 <= n <= LONGEST:
+        raise SettingError(f"A pattern has 1 to {LONGEST:,} tokens, not {n:,}.")
+    known = PATTERNS[name].settings
+    for key, value in settings.items():
+        if key not in known:
+            raise SettingError(f"The pattern {name} takes {choices(known)}, not {key}.")
+        if value < known[key].lowest:
+            raise SettingError(f"The {known[key].title} of a pattern are at least {known[key].lowest}.")
+    chosen = {key: settings.get(key, setting.default) for key, setting in known.items()}
+    return _build(name, n, **chosen)
+
+
+def _build(
+    name: str,
+    n: int,
+    *,
+    prefix: int = 0,
+    window: int = 0,
+    dilation: int = 1,
+    reach: int = 0,
+    random: int = 0,
+    seed: int = 0,
+) -> Bools:
+    offset = offsets(n)
+    if name == "full":
+        return np.ones((n, n), bool)
+    if name == "causal":
+        return offset <= 0
+    if name == "prefix":
+        return (offset <= 0) | (np.arange(n) < prefix)
+    if name == "bigram":
+        return (offset == 0) | (offset == -1)
+    seen: Bools = (np.abs(offset) <= window * dilation) & (offset % dilation == 0)
+    seen[:reach] = True
+    seen[:, :reach] = True
+    return seen | _drawn(seen, random, seed)
+
+
+def _drawn(seen: Bools, random: int, seed: int) -> Bools:
+    """(n, n) bool: in each row ``random`` columns that it does not see yet, or all of those if there are fewer."""
+    order = np.random.default_rng(seed).random(seen.shape)
+    order[seen] = 2.0  # behind every column that may be drawn
+    rank = order.argsort(axis=1).argsort(axis=1)  # (n, n) place of each column in its row's order
+    return np.asarray((rank < random) & ~seen, np.bool_)
+
+
+def offsets(n: int) -> Ints:
+    """(n, n) key position minus query position: 0 on the diagonal, negative to the left of it."""
+    place = np.arange(n)
+    offset: Ints = place[None, :] - place[:, None]
+    return offset
+
+
+def relative_buckets(n: int, *, buckets: int = 32, furthest: int = 128, both_ways: bool = True) -> Ints:
+    """(n, n) which of T5's learned biases a cell gets, by key position minus query position (Raffel et al. 2020, 2.1).
+
+    Half of the buckets of a direction are single distances, the others grow with the logarithm of the distance up to
+    ``furthest``, beyond which all share the last. An encoder has half of the buckets for each direction; in a decoder
+    (``both_ways`` False) all buckets look back, and what lies ahead shares bucket 0.
+    """
+    offset = offsets(n)
+    first = np.zeros_like(offset)
+    if both_ways:
+        buckets //= 2
+        first = np.where(offset > 0, buckets, 0)
+        distance = np.abs(offset)
+    else:
+        distance = np.maximum(-offset, 0)
+    exact = buckets // 2
+    ratio = np.log(np.maximum(distance, 1).astype(np.float32) / exact) / np.float32(np.log(furthest / exact))
+    far = np.minimum(exact + (ratio * (buckets - exact)).astype(np.int64), buckets - 1)
+    return first + np.where(distance < exact, distance, far)
+
+
+def example_bias(n: int) -> Floats:
+    """(n, n) float32 made-up numbers for T5's relative bias: 0 for a token itself, -0.4 more for each bucket further.
+
+    In a trained model each head has learned its own number for each bucket.
+    """
+    return (-0.4 * (relative_buckets(n) % 16)).astype(np.float32)

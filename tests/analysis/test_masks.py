@@ -1,0 +1,94 @@
+"""Masks in words: small ones by hand, then any record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from bartviz.analysis import masks
+from bartviz.attention import Attention
+from bartviz.errors import SettingError
+from bartviz.record import Record
+from tests import records, stand_in
+
+LABELS = stand_in.tokens(("<s>", "a", "b", "</s>"))
+
+
+def test_shapes_by_hand() -> None:
+    full, causal = np.ones((3, 3), np.bool_), np.tri(3).astype(np.bool_)
+    padding = full.copy()
+    padding[:, 2] = False
+    assert masks.shape(full).name == "full"
+    assert masks.shape(causal) == masks.Shape(6, 9, True, 0, 0)
+    assert masks.shape(padding).name == "padding"
+    assert masks.shape(padding & causal).name == "causal and padding"
+    assert masks.shape(np.eye(3).astype(np.bool_)).name == "another pattern"
+    assert masks.shape(np.zeros((2, 2), np.bool_)).closed_rows == 2
+    assert masks.shape(np.ones((1, 1), np.bool_)).name == "full"
+
+
+def test_full_row_names_all_it_sees() -> None:
+    own = records.attention("encoder", LABELS, LABELS)
+    assert masks.who(own, 1) == "“a” may look at all 4 tokens: <s> a b </s>."
+
+
+def test_causal_row_says_what_comes_later() -> None:
+    own = records.attention("decoder", LABELS, LABELS)
+    assert masks.who(own, 2) == "“b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
+    assert masks.who(own, 3) == "“</s>” may look at all 4 tokens: <s> a b </s>."
+
+
+def test_padding_is_closed_to_every_row() -> None:
+    own = records.attention("cross", LABELS, LABELS, padding=2)
+    assert masks.who(own, 0) == "“<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
+
+
+def test_wholly_masked_row_says_that_it_means_nothing() -> None:
+    own = records.attention("cross", LABELS, LABELS, padding=4)
+    assert masks.who(own, 0) == "“<s>” may look at nothing: its weights come out uniform and mean nothing."
+
+
+def test_pattern_of_a_model_is_named_as_such() -> None:
+    own = records.attention("encoder", LABELS, LABELS)
+    mask = own.mask.copy()
+    mask[0, 3] = False
+    windowed = Attention("encoder", own.q, own.k, own.scale, mask, LABELS, LABELS)
+    assert masks.who(windowed, 0).endswith("Closed: 1 token by the model's own pattern.")
+
+
+def test_long_rows_count_the_middle() -> None:
+    tokens = stand_in.tokens([f"t{i}" for i in range(20)])
+    own = records.attention("encoder", tokens, tokens)
+    assert "t5 … 8 more … t14" in masks.who(own, 0)
+
+
+def test_rows_can_be_named_by_what_they_predict() -> None:
+    own = records.attention("decoder", LABELS, LABELS)
+    assert masks.who(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")
+
+
+def test_unknown_row_is_refused_with_the_choices() -> None:
+    with pytest.raises(SettingError, match="0 to 3"):
+        masks.who(records.attention("encoder", LABELS, LABELS), 4)
+
+
+def test_notice_counts_the_cells_of_each_kind() -> None:
+    sentence = masks.notice(records.encoder_decoder(padding=2))
+    assert "encoder padding, 63 of 81 cells open" in sentence
+    assert "decoder causal, 45 of 81 cells open" in sentence
+
+
+def test_table_says_what_the_formula_adds() -> None:
+    frame = masks.table(records.attention("decoder", LABELS, LABELS), 1)
+    assert list(frame["may be seen"]) == [True, True, False, False]
+    assert list(frame["added"]) == [0, 0, -np.inf, -np.inf]
+
+
+@given(records.records())
+def test_every_row_of_every_record_has_its_sentence(record: Record) -> None:
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        for row in range(attention.shape[2]):
+            assert str(int(attention.mask[row].sum())) in masks.who(attention, row)
+    assert masks.notice(record).endswith("cells open.")
