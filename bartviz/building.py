@@ -1,0 +1,182 @@
+"""Networks: built from settings and weights, put on the tape, and tried once before anybody relies on them."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from bartviz import checkpoint, tape, waiting, weights
+from bartviz.checkpoint import Settings
+from bartviz.errors import BudgetError, ModelError
+from bartviz.waiting import Job
+from bartviz.weights import Weights
+
+# From the whole network down to the bare one: a checkpoint without a head gets the next network in the row.
+CLASSES: Mapping[str, tuple[str, ...]] = {
+    "bert": ("BertForPreTraining", "BertForMaskedLM", "BertModel"),
+    "roberta": ("RobertaForMaskedLM", "RobertaModel"),
+    "distilbert": ("DistilBertForMaskedLM", "DistilBertModel"),
+    "electra": ("ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"),
+    "albert": ("AlbertForMaskedLM", "AlbertModel"),
+    "bart": ("BartForConditionalGeneration",),
+    "mbart": ("MBartForConditionalGeneration",),
+    "marian": ("MarianMTModel",),
+    "pegasus": ("PegasusForConditionalGeneration",),
+    "t5": ("T5ForConditionalGeneration",),
+    "gpt2": ("GPT2LMHeadModel",),
+}
+_LOADING = threading.Lock()  # transformers changes torch's initialisers while it builds
+
+
+def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> int:
+    """Bytes that the network of a configuration takes in memory as float32, shared weights counted once.
+
+    The network is built without memory, in milliseconds. Raises ModelError for an impossible configuration.
+    """
+    if isinstance(config, PreTrainedConfig):
+        config = config.to_dict()
+    settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
+    with alone(None), torch.device("meta"):
+        network = _class(_ladder(settings)[0])(settings.config)
+    untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
+    return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
+
+
+def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> None:
+    """Raise BudgetError where the network would take more than ``budget`` bytes (None: the memory that is free).
+
+    stored: what the checkpoint's tensors take as float32, where that is known already.
+    """
+    limit = free_memory() if budget is None else budget
+    needed = max(predicted_bytes(settings), stored)
+    if limit is not None and needed > limit:
+        raise BudgetError(
+            f"The model needs {_size(needed)} of memory as float32, but only {_size(limit)} may be used. "
+            "Choose a smaller model, or give up one that is loaded."
+        )
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take, its container's limit included; None where that cannot be told."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = (int((group / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
+        cached = dict(line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
+    except (OSError, ValueError):  # no container, or one without a limit
+        return free
+    return min(free, limit - used + int(cached.get("inactive_file", 0)))
+
+
+def nbytes(network: nn.Module) -> int:
+    """Bytes of a network's parameters and buffers, shared ones counted once."""
+    return sum(part.nbytes for part in (*network.parameters(), *network.buffers()))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
+
+
+def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTrainedModel, tuple[str, ...]]:
+    """The first network of the family that the checkpoint fills wholly, on the tape, and notices on what is left."""
+    notices: tuple[str, ...] = ()
+    ladder = _ladder(settings)
+    for name in ladder:
+        job.check()
+        network, info = _build(name, settings, stored, job)
+        missing = info["missing_keys"]
+        if not missing or not weights.absent_heads(network, missing, stored.tensors):
+            break
+        if name == ladder[-1]:
+            network, info = _build(name, settings, stored, job, add_pooling_layer=False)
+            break
+        notices = (f"The checkpoint has no head for {name}: loaded without it.",)
+    notices += weights.judge(network, info, stored.tensors)
+    network.generation_config = settings.generation if network.can_generate() else None
+    network.config.architectures = [name]
+    network.requires_grad_(False)
+    tape.attach(network)
+    return network.eval(), notices
+
+
+def _ladder(settings: Settings) -> tuple[str, ...]:
+    """The classes to try: from the architecture that the configuration names, else from the family's whole network."""
+    names = CLASSES[settings.sizes.model_type]
+    start = next((names.index(name) for name in settings.architectures if name in names), 0)
+    return names[start:]
+
+
+def _build(
+    name: str, settings: Settings, stored: Weights, job: Job, **options: bool
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """The network with these weights. transformers is given tensors, not a folder: it opens no file, runs no code."""
+    with alone(job):
+        try:
+            network, info = _class(name).from_pretrained(
+                None, config=settings.config, state_dict=dict(stored.tensors), dtype=torch.float32,
+                use_safetensors=True, trust_remote_code=False, local_files_only=True,
+                ignore_mismatched_sizes=True, output_loading_info=True, **options,
+            )  # fmt: skip
+        except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError):
+            raise ModelError("The model's network cannot be built from its configuration and weights.") from None
+    return network, info
+
+
+def _class(name: str) -> Any:
+    return getattr(transformers, name)
+
+
+@contextmanager
+def alone(job: Job | None) -> Iterator[None]:
+    """One thread at a time in what transformers does not make safe, without its bars, logs and warnings."""
+    while not _LOADING.acquire(timeout=waiting.TICK):
+        if job is not None:
+            job.check()
+    logs = transformers.utils.logging
+    level, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()
+    try:
+        logs.set_verbosity(logs.CRITICAL)
+        logs.disable_progress_bar()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logs.set_verbosity(level)
+        if bars:
+            logs.enable_progress_bar()
+        _LOADING.release()
+
+
+def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """One short pass: every layer on the tape, every number finite. Raises ModelError."""
+    ids = torch.tensor([tokenizer("a b")["input_ids"][:8] or [0]])  # (1, n)
+    inputs = {"input_ids": ids}
+    if network.config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = ids[:, :2]
+    record = tape.Tape(values=True)
+    try:
+        with torch.inference_mode(), tape.recording(record):
+            output = network(**inputs)[0]
+    except ModelError:
+        raise
+    except Exception:
+        raise ModelError("The model fails on a short text: its settings and weights contradict each other.") from None
+    wanted = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
+    if set(record.entries) != wanted:
+        raise ModelError(f"The model has {len(wanted)} layers of attention, but {len(record.entries)} were seen.")
+    numbers = [output, *(part for entry in record.entries.values() for part in (*entry.q, *entry.outputs))]
+    if not all(bool(torch.isfinite(part).all()) for part in numbers):
+        raise ModelError("The model computes numbers that are not finite (NaN or infinity) on a first short text.")

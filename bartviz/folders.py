@@ -1,0 +1,176 @@
+"""Where models lie on disk, and which of a model's files are read: no others are opened, whatever a folder holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from bartviz.catalogue import EMBEDDED
+from bartviz.errors import ModelError, SettingError, choices
+
+ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
+CONFIG_FILES = ("config.json", "generation_config.json")
+TOKENIZER_FILES = (
+    "added_tokens.json", "merges.txt", "sentencepiece.bpe.model", "source.spm", "special_tokens_map.json",
+    "spiece.model", "target.spm", "target_vocab.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
+    "vocab.json", "vocab.txt",
+)  # fmt: skip
+# Any of these makes a vocabulary; without one transformers builds a tokenizer that knows five special tokens.
+VOCABULARIES: tuple[frozenset[str], ...] = tuple(
+    frozenset(names)
+    for names in (
+        ("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"), ("spiece.model",), ("tokenizer.model",),
+        ("sentencepiece.bpe.model",), ("source.spm", "target.spm", "vocab.json"),
+    )
+)  # fmt: skip
+WEIGHTS = "model.safetensors"
+WEIGHTS_INDEX = "model.safetensors.index.json"
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+_OTHER_WEIGHTS = re.compile(r".*\.(bin|pt|pth|ckpt|h5|msgpack|ot|onnx|gguf)")
+_DEPTH = 3  # how far below a root models are looked for
+
+REFUSED = (
+    "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
+    f"that {ROOTS_SETTING} names."
+)
+NO_FOLDER = (
+    "There is no such folder. A model's folder holds config.json, model.safetensors and the files of its tokenizer."
+)
+Roots: TypeAlias = Collection[str | os.PathLike[str]]
+
+
+def default_roots() -> tuple[Path, ...]:
+    """The folders under which the app reads models: the setting BARTVIZ_MODEL_ROOTS, separated as in PATH.
+
+    Raises SettingError for an entry that is no absolute path of a folder that can be read.
+    """
+    roots = []
+    for number, entry in enumerate(filter(None, os.environ.get(ROOTS_SETTING, "").split(os.pathsep)), start=1):
+        root = Path(entry)
+        if not root.is_absolute() or not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
+            raise SettingError(
+                f"{ROOTS_SETTING}: entry {number} is not the absolute path of a readable folder. "
+                f'Separate several folders with "{os.pathsep}".'
+            )
+        if root.resolve() == Path(root.anchor):
+            raise SettingError(f"{ROOTS_SETTING}: entry {number} is the whole disk. Name the folder of your models.")
+        roots.append(root.resolve())
+    return tuple(roots)
+
+
+def listed(roots: Roots) -> tuple[str, ...]:
+    """The names of the models under these folders, as ``load`` takes them with the same ``roots``."""
+    return tuple(sorted({name for root in roots for name in _below(Path(root), _DEPTH)}))
+
+
+def _below(root: Path, depth: int, prefix: str = "") -> Iterator[str]:
+    try:
+        folders = sorted(entry.name for entry in os.scandir(root) if entry.is_dir() and entry.name[0] != ".")
+    except OSError:
+        return
+    for name in folders:
+        if (root / name / "config.json").is_file():
+            yield prefix + name
+        elif depth > 1:
+            yield from _below(root / name, depth - 1, f"{prefix}{name}/")
+
+
+def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
+    """The folder that a name means, or None where it means a model of the hub.
+
+    Without ``roots`` any folder will do. With them only folders that lie under one, links followed; every other path
+    is refused with the same words, so that nobody learns what else there is. Raises ModelError.
+    """
+    text = os.fspath(name)
+    explicit = not isinstance(name, str) or text.startswith((os.sep, ".", "~"))
+    if not text.isprintable() or len(text) > 1024:
+        raise ModelError(REFUSED if roots is not None else NO_FOLDER)
+    places = [Path(text).expanduser()] if roots is None else [Path(root) / text for root in roots]
+    for place in places:
+        try:
+            folder = place.resolve()
+            inside = roots is None or _under(folder, roots)
+            if inside and folder.is_dir() and (explicit or (folder / "config.json").is_file()):
+                return folder
+        except OSError:  # a name too long, a loop of links, no permission
+            continue
+    if explicit:
+        raise ModelError(REFUSED if roots is not None else NO_FOLDER)
+    return None
+
+
+def _under(path: Path, roots: Roots) -> bool:
+    """Whether a path, links followed, lies in or under one of the roots."""
+    real = os.path.realpath(path)
+    return any(os.path.commonpath([real, os.path.realpath(root)]) == os.path.realpath(root) for root in roots)
+
+
+def contents(folder: Path, roots: Roots | None = None) -> dict[str, Path]:
+    """The files of a model's folder by name; those that point out of ``roots`` are refused. Raises ModelError."""
+    try:
+        files = {entry.name: folder / entry.name for entry in os.scandir(folder) if entry.is_file()}
+    except OSError:
+        raise ModelError("The model's folder cannot be read: check its permissions.") from None
+    used = [path for name, path in files.items() if is_read(name)]
+    if roots is not None and not all(_under(path, roots) for path in used):
+        raise ModelError(REFUSED)
+    return files
+
+
+def is_read(name: str) -> bool:
+    """Whether a file of this name is part of a model."""
+    return name in CONFIG_FILES or name in TOKENIZER_FILES or name.endswith((".safetensors", WEIGHTS_INDEX))
+
+
+def weight_names(names: Collection[str]) -> tuple[str, ...]:
+    """Which of these file names are a model's safetensors weights, in order: one file or all shards.
+
+    Raises ModelError where there are none: weights in other formats are never read, since pickles run code.
+    """
+    if WEIGHTS in names:
+        return (WEIGHTS,)
+    shards = tuple(sorted(name for name in names if _SHARD.fullmatch(name)))
+    if WEIGHTS_INDEX in names and shards:
+        return shards
+    others = sorted(name for name in names if _OTHER_WEIGHTS.fullmatch(name))
+    if others:
+        raise ModelError(
+            f"The model has no safetensors weights, only {choices(_shown(others))}. Such files can run code while they "
+            "are read, so they are not opened. Choose a model or a revision that has model.safetensors."
+        )
+    raise ModelError(f"The model has no weights: {WEIGHTS} is missing.")
+
+
+def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
+    """Raise ModelError unless every file that the index of a sharded model names is there."""
+    table = index.get("weight_map")
+    if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table.values()):
+        raise ModelError(f"{WEIGHTS_INDEX} has no weight_map. Download the model again.")
+    wanted = {str(name) for name in table.values()}
+    if not all(_SHARD.fullmatch(name) for name in wanted):
+        raise ModelError(f"{WEIGHTS_INDEX} names files that are no shards of this model.")
+    missing = sorted(wanted - set(present))
+    if missing:
+        raise ModelError(f"The model is incomplete: {choices(_shown(missing))} is missing. Download it again.")
+
+
+def check_vocabulary(names: Collection[str]) -> None:
+    """Raise ModelError unless these files hold a tokenizer's vocabulary."""
+    if not any(wanted <= set(names) for wanted in VOCABULARIES):
+        raise ModelError(
+            "The model has no tokenizer: without its vocabulary every word would be unknown. "
+            "Add tokenizer.json (or vocab.txt, vocab.json with merges.txt, spiece.model) to the folder."
+        )
+
+
+def embedded() -> tuple[str, ...]:
+    """The names of the models that ship with the package."""
+    return listed((EMBEDDED,))
+
+
+def _shown(names: list[str], most: int = 3) -> list[str]:
+    """A few of many file names."""
+    return names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]

@@ -1,0 +1,283 @@
+"""The hub: which files of a model are needed, and where they lie in the hub's cache on this machine.
+
+The cache is that of huggingface_hub (blobs, snapshots, refs), shared with every other program; so are its session,
+token, locks and settings (HF_ENDPOINT, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE). The downloading itself is ours
+(transfer.py): the library's waits out a faulty server longer than any deadline, cannot be stopped, begins a large file
+anew after a kill, and believes damaged bodies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from urllib.request import getproxies, proxy_bypass
+
+from filelock import Timeout
+from huggingface_hub import constants
+from huggingface_hub.utils import WeakFileLock
+
+from bartviz import transfer, waiting
+from bartviz.errors import ModelError, choices
+from bartviz.folders import (
+    CONFIG_FILES,
+    ROOTS_SETTING,
+    TOKENIZER_FILES,
+    WEIGHTS_INDEX,
+    check_vocabulary,
+    embedded,
+    weight_names,
+)
+from bartviz.transfer import File, Unreachable
+from bartviz.waiting import Job
+
+REACH_SECONDS = 0.9  # to find out that there is no network
+_PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+_REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
+_CONVERSION = ("SFconvertbot", "Adding `safetensors` variant of this model")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A model of the hub on this machine: its folder, the commit that it is of, and what a reader should know."""
+
+    folder: Path
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """A commit of a model and its files by name."""
+
+    commit: str
+    files: Mapping[str, File]
+
+
+def check_name(name: str) -> None:
+    """Raise ModelError unless this can be the name of a model on the hub: ``name`` or ``owner/name``."""
+    parts = name.split("/")
+    plain = len(parts) <= 2 and all(_PART.fullmatch(part) for part in parts)
+    if not plain or "--" in name or ".." in name or name.endswith(".git"):
+        raise ModelError(
+            "That is no name of a model. Give an embedded model "
+            f"({choices(embedded())}), the path of a folder, or a hub id such as facebook/bart-base: letters, digits, "
+            "dots, dashes and underscores, at most 96 each side of one slash."
+        )
+
+
+def check_revision(revision: str | None) -> None:
+    """Raise ModelError unless this can be a branch, tag or commit; ``..`` would lead out of the cache."""
+    if revision is None or (
+        _REVISION.fullmatch(revision) and not any(bad in revision for bad in ("..", "//", "./", "/."))
+    ):
+        return
+    raise ModelError("That is no revision: give a branch, a tag or a commit of the model, or leave it out.")
+
+
+def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None]) -> Snapshot:
+    """A hub model's folder, downloaded where it is not there yet.
+
+    ``inspect(folder)`` is called with the settings and tokenizer, before any weights are fetched; it may raise.
+    All files are of one commit. Where the hub cannot be reached, an earlier download is used and said so.
+    Raises ModelError, Cancelled.
+    """
+    check_name(name)
+    check_revision(revision)
+    cache = _Cache(name)
+    if revision is not None and _COMMIT.fullmatch(revision) and cache.complete(revision):
+        return Snapshot(cache.folder(revision), revision)
+    try:
+        listing, notices = _choose(name, revision, job)
+        cache.fill(listing, job, inspect)
+    except Unreachable as error:
+        commit = cache.earlier(revision)
+        if commit is None:
+            raise
+        notice = f"{error.reason} The copy of an earlier download is used (commit {commit[:7]})."
+        return Snapshot(cache.folder(commit), commit, (notice,))
+    cache.remember(revision or constants.DEFAULT_REVISION, listing.commit)
+    return Snapshot(cache.folder(listing.commit), listing.commit, notices)
+
+
+def _choose(name: str, revision: str | None, job: Job) -> tuple[_Listing, tuple[str, ...]]:
+    """The files of the revision; where they are pickles and no revision was asked for, the hub's own conversion."""
+    _check_reachable()
+    listing = _list(name, revision or constants.DEFAULT_REVISION, job)
+    try:
+        weight_names(listing.files)
+        return listing, ()
+    except ModelError:
+        converted = _conversion(name, job) if revision is None else None
+        if converted is None:
+            raise
+    listing = _list(name, converted, job)
+    weight_names(listing.files)
+    return listing, (f"Weights from the hub's own conversion to safetensors ({converted}).",)
+
+
+def _list(name: str, revision: str, job: Job) -> _Listing:
+    """What the hub says that a revision holds; nothing of the answer is believed that could lead elsewhere."""
+    answer = transfer.json_object(
+        f"{transfer.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
+    )
+    commit, siblings = answer.get("sha"), answer.get("siblings")
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or not isinstance(siblings, list):
+        raise Unreachable("The hub gives an answer that is not understood.")
+    address = f"{transfer.endpoint()}/{name}/resolve/{commit}"
+    files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
+    return _Listing(commit, {file.name: file for file in files if file is not None})
+
+
+def _file(sibling: Mapping[str, Any], address: str) -> File | None:
+    """One file of a listing, or None for one that lies in a subfolder or is described badly."""
+    name, large = sibling.get("rfilename"), sibling.get("lfs")
+    size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII) or not isinstance(size, int):
+        return None
+    if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", digest):
+        return None
+    return File(name, size, digest, f"{address}/{quote(name)}")
+
+
+def _conversion(name: str, job: Job) -> str | None:
+    """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
+    try:
+        answer = transfer.json_object(f"{transfer.endpoint()}/api/models/{name}/discussions", job)
+    except ModelError:
+        return None
+    discussions = answer.get("discussions")
+    for entry in discussions if isinstance(discussions, list) else []:
+        author = entry.get("author") if isinstance(entry, dict) else None
+        if not isinstance(author, dict) or (author.get("name"), entry.get("title")) != _CONVERSION:
+            continue
+        if entry.get("isPullRequest") is True and type(entry.get("num")) is int:
+            return f"refs/pr/{entry['num']}"
+    return None
+
+
+def _check_reachable() -> None:
+    """Raise Unreachable in under a second where there is no network, however long the name server would take."""
+    offline = Unreachable(
+        "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
+        f"{choices(embedded())}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this "
+        f"machine and load it by its path; for the app, under a folder named in {ROOTS_SETTING}.",
+        "The model hub cannot be reached.",
+    )
+    if constants.is_offline_mode():
+        raise offline
+    try:
+        place = transfer.address(getproxies(), proxy_bypass)
+        waiting.within(REACH_SECONDS, lambda: socket.create_connection(place, timeout=REACH_SECONDS).close())
+    except (OSError, TimeoutError):
+        raise offline from None
+
+
+class _Cache:
+    """One model's part of the hub's cache: blobs by hash, snapshots by commit (links to blobs), refs by revision."""
+
+    def __init__(self, name: str) -> None:
+        self._all = cache_folder()
+        self._root = self._all / ("models--" + name.replace("/", "--"))
+
+    def folder(self, commit: str) -> Path:
+        return self._root / "snapshots" / commit
+
+    def complete(self, commit: str) -> bool:
+        """Whether everything that a model is read from is there."""
+        try:
+            names = {entry.name for entry in os.scandir(self.folder(commit)) if entry.is_file()}
+            weights = weight_names(names)
+            check_vocabulary(names)
+        except (OSError, ModelError):
+            return False
+        shards = [found for name in weights if (found := _SHARD_COUNT.fullmatch(name))]
+        return "config.json" in names and all(int(found[1]) == len(shards) for found in shards)
+
+    def earlier(self, revision: str | None) -> str | None:
+        """The commit of an earlier, complete download of a revision (None: the default or its conversion)."""
+        refs = self._root / "refs"
+        files = [refs / (revision or constants.DEFAULT_REVISION)]
+        commits = [revision] if revision else []
+        if revision is None and (refs / "refs" / "pr").is_dir():
+            files += sorted((refs / "refs" / "pr").iterdir())
+        commits += [file.read_text(encoding="ascii", errors="replace").strip() for file in files if file.is_file()]
+        return next((commit for commit in commits if _COMMIT.fullmatch(commit) and self.complete(commit)), None)
+
+    def remember(self, revision: str, commit: str) -> None:
+        """Note which commit a branch or tag stood at."""
+        if revision == commit:
+            return
+        with transfer.disk_errors():
+            ref = self._root / "refs" / revision
+            ref.parent.mkdir(parents=True, exist_ok=True)
+            ref.write_text(commit, encoding="ascii")
+
+    def fill(self, listing: _Listing, job: Job, inspect: Callable[[Path], None]) -> None:
+        """Download what is missing of a listing: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
+        check_vocabulary(listing.files)
+        small = [listing.files[name] for name in _small(listing.files)]
+        large = [listing.files[name] for name in weight_names(listing.files)]
+        with transfer.disk_errors():
+            self._root.mkdir(parents=True, exist_ok=True)
+            lock = self._all / ".locks" / self._root.name / "bartviz.lock"
+            lock.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with WeakFileLock(lock, timeout=job.left()):
+                missing = self._missing([*small, *large], listing.commit)
+                total = transfer.Total(sum(file.size for file in missing), job)
+                for part in (small, large):
+                    for file in part:
+                        if file in missing:
+                            self._fetch(file, listing.commit, job, total)
+                    if part is small:
+                        inspect(self.folder(listing.commit))
+        except Timeout:
+            raise ModelError("Another process is downloading this model. Try again when it has finished.") from None
+
+    def _missing(self, files: Iterable[File], commit: str) -> list[File]:
+        """Those that are not there in their full size."""
+        return [file for file in files if _size(self.folder(commit) / file.name) != file.size]
+
+    def _fetch(self, file: File, commit: str, job: Job, total: transfer.Total) -> None:
+        blob, place = self._root / "blobs" / file.digest, self.folder(commit) / file.name
+        with transfer.disk_errors():
+            blob.parent.mkdir(parents=True, exist_ok=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if _size(blob) != file.size:
+                transfer.fetch(file, blob, job, total)
+            else:
+                total.add(file.size)
+            place.unlink(missing_ok=True)
+            try:
+                place.symlink_to(os.path.relpath(blob, place.parent))
+            except OSError:  # a file system without links
+                shutil.copyfile(blob, place)
+
+
+def _small(names: Collection[str]) -> list[str]:
+    """The settings and tokenizer files among these names."""
+    return [name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in names]
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def cache_folder() -> Path:
+    """Where the hub's files are kept: HF_HUB_CACHE, else HF_HOME, else the library's default."""
+    for variable, below in (("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub")):
+        if value := os.environ.get(variable):
+            return Path(os.path.expandvars(value)).expanduser() / below
+    return Path(constants.HF_HUB_CACHE)

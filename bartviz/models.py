@@ -1,0 +1,158 @@
+"""Models: found, read, checked, and only then believed.
+
+Order of loading: the name -> the settings (sanitised, sizes checked, bytes predicted) -> the weights (safetensors
+alone) -> the tape -> the checks: every weight there, finite, tokenizer and vocabulary in agreement, one probe pass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, weights
+from bartviz.building import predicted_bytes
+from bartviz.catalogue import EMBEDDED
+from bartviz.checkpoint import Settings
+from bartviz.errors import ModelError
+from bartviz.folders import Roots, default_roots, listed
+from bartviz.record import ModelInfo
+from bartviz.waiting import Cancel, Job, Progress
+
+__all__ = ["Model", "default_roots", "listed", "load", "predicted_bytes"]
+
+DEADLINE = 600.0  # seconds for everything, a download included
+Source = Literal["embedded", "folder", "hub"]
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network that has passed every check: float32, eval, its attention on the tape. Shared: change nothing in it.
+
+    ``notices`` say what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
+    """
+
+    info: ModelInfo
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    config: PreTrainedConfig
+    generation: GenerationConfig
+    notices: tuple[str, ...]
+    nbytes: int
+    revision: str | None = None
+    folder: Path = field(default=Path(), repr=False)
+    stamp: Stamp = field(default=(), repr=False)
+
+    def stale(self) -> bool:
+        """Whether the files have been replaced since: the network in memory is still the one that was checked."""
+        return _stamp(self.folder) != self.stamp
+
+
+def load(
+    name: str | os.PathLike[str],
+    *,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+    deadline: float = DEADLINE,
+    roots: Roots | None = None,
+    budget: int | None = None,
+) -> Model:
+    """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
+
+    revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
+    thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
+    read (None: any). budget: bytes that the weights may take (None: the memory that is free).
+    Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
+    """
+    return waiting.run(
+        lambda job: _load(name, revision, roots, budget, job), seconds=deadline, cancel=cancel, progress=progress
+    )
+
+
+def _load(
+    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
+) -> Model:
+    source, folder, commit, notices = _find(name, revision, roots, budget, job)
+    stamp = _stamp(folder)
+    files = folders.contents(folder, roots if source == "folder" else None)
+    settings = checkpoint.read(files)
+    paths = _weight_paths(files)
+    building.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
+    tokenizer, words = _tokenizer(files, settings, job)
+    stored = weights.read(paths, job)
+    network, spare = building.network_of(settings, stored, job)
+    building.probe(network, tokenizer)
+    if _stamp(folder) != stamp:
+        raise ModelError("The model's files changed while they were read. Load it again.")
+    fingerprint = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
+    notices = (*notices, *settings.notices, *spare)
+    info = _info(str(name), source, network, settings, fingerprint.hexdigest()[:32])
+    size = building.nbytes(network)
+    return Model(info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp)
+
+
+def _find(
+    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
+) -> tuple[Source, Path, str | None, tuple[str, ...]]:
+    """Where the name leads: source, folder, commit, notices. A hub model is downloaded, its settings first."""
+    if isinstance(name, str) and name in folders.embedded():
+        return "embedded", EMBEDDED / name, None, ()
+    folder = folders.find(name, roots)
+    if folder is not None:
+        return "folder", folder, None, ()
+
+    def inspect(place: Path) -> None:
+        building.check_budget(checkpoint.read(folders.contents(place)), budget)
+
+    found = hub.snapshot(str(name), revision, job, inspect=inspect)
+    return "hub", found.folder, found.commit, found.notices
+
+
+def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
+    names = folders.weight_names(files)
+    if folders.WEIGHTS_INDEX in files and folders.WEIGHTS not in names:
+        folders.check_shards(checkpoint.read_json(files[folders.WEIGHTS_INDEX]), files)
+    return [files[name] for name in names]
+
+
+def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple[PreTrainedTokenizerBase, str]:
+    with building.alone(job):
+        return vocabulary.read(files, settings)
+
+
+def _info(name: str, source: Source, network: PreTrainedModel, settings: Settings, fingerprint: str) -> ModelInfo:
+    sizes = settings.sizes
+    trained = weights.looks_trained(network) if settings.declared is None else settings.declared
+    return ModelInfo(
+        name=name if source != "folder" else Path(name).name,
+        source=source,
+        family=sizes.model_type,
+        architecture=type(network).__name__,
+        kind=sizes.family.kind,
+        trained=trained,
+        encoder_layers=sizes.encoder.layers if sizes.encoder else 0,
+        encoder_heads=sizes.encoder.heads if sizes.encoder else 0,
+        decoder_layers=sizes.decoder.layers if sizes.decoder else 0,
+        decoder_heads=sizes.decoder.heads if sizes.decoder else 0,
+        width=sizes.width,
+        vocabulary=sizes.vocabulary,
+        positions=sizes.positions,
+        parameters=sum(parameter.numel() for parameter in network.parameters()),
+        fingerprint=fingerprint,
+    )
+
+
+def _stamp(folder: Path) -> Stamp:
+    """Name, size, time and number of every file that a model is read from: other values, other files."""
+    try:
+        entries = [(entry.name, entry.stat()) for entry in os.scandir(folder) if folders.is_read(entry.name)]
+    except OSError:
+        return ()
+    return tuple(sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in entries))

@@ -1,0 +1,252 @@
+"""Downloading one file of the hub: in one go or in several, checked by its hash, never longer than anybody waits."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from huggingface_hub import constants, get_session, get_token
+from huggingface_hub.errors import OfflineModeIsEnabled
+
+from bartviz.errors import ModelError
+from bartviz.version import __version__
+from bartviz.waiting import Job
+
+TIMEOUT = 10.0  # seconds without a byte
+PAUSE = 0.5  # seconds before the second attempt; doubled for each further one
+ATTEMPTS = 4  # without any progress
+MAX_PAUSE = 10.0  # the longest pause that the hub may ask for and gets
+MAX_ANSWER_BYTES = 32 << 20
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Unreachable(ModelError):
+    """The hub is away or at fault, so that an earlier download may serve. ``reason``: the same without advice."""
+
+    def __init__(self, message: str, reason: str | None = None, *, again: bool = False, after: float = 0.0) -> None:
+        super().__init__(message if reason else f"{message} Try again later, or use a model that is on this machine.")
+        self.reason = reason or message
+        self.again = again  # whether a further attempt may help at once
+        self.after = after  # seconds that the hub wants us to wait
+
+
+@dataclass(frozen=True)
+class File:
+    """A file on the hub; ``digest``: SHA-256 of its content (64 digits), or git's SHA-1 for small files (40)."""
+
+    name: str
+    size: int
+    digest: str
+    url: str
+
+
+class Total:
+    """Counts the bytes of a whole download for whoever watches."""
+
+    def __init__(self, size: int, job: Job) -> None:
+        self._size, self._done, self._job = size, 0, job
+        self.add(0)
+
+    def add(self, count: int) -> None:
+        """So many bytes more have arrived (or fewer, where some were thrown away)."""
+        self._done += count
+        self._job.progress = (self._done, self._size)
+        self._job.late = (
+            f"The hub did not deliver the model within {self._job.seconds:g} seconds: {self._done / 1e6:,.1f} of "
+            f"{self._size / 1e6:,.1f} MB have arrived and are kept. Try again to go on from there."
+        )
+
+
+def endpoint() -> str:
+    """The hub's address, from HF_ENDPOINT where it is set."""
+    found: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
+    if not found.startswith(("http://", "https://")):
+        raise ModelError("HF_ENDPOINT must be the hub's address, beginning with https:// or http://.")
+    return found
+
+
+def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
+    """Host and port that a connection to the hub goes to: the hub's, or those of the proxy on the way."""
+    url = urlsplit(endpoint())
+    host = url.hostname or ""
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if proxy and not bypass(host):
+        url = urlsplit(proxy if "//" in proxy else f"http://{proxy}")
+    return url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+
+
+def json_object(url: str, job: Job) -> dict[str, Any]:
+    """A JSON object that the hub answers with. Raises Unreachable, ModelError."""
+
+    def read() -> bytes:
+        with _get(url, {}, job) as response:
+            content = bytearray()
+            for chunk in response.iter_bytes():
+                job.check()
+                content += chunk
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise Unreachable("The hub gives an answer that is not understood.")
+            return bytes(content)
+
+    content = _patiently(read, job, lambda: 0)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Unreachable("The hub gives an answer that is not understood.")
+    return value
+
+
+def fetch(file: File, target: Path, job: Job, total: Total) -> None:
+    """Download a file to ``target``: complete and with the right hash, or not at all.
+
+    What has arrived is kept beside it and gone on with, after a broken connection or a killed process.
+    """
+    part = target.with_name(f"{target.name}.bartviz.incomplete")
+    for attempt in (1, 2):
+        kept = part.stat().st_size if part.exists() else 0
+        if kept > file.size:
+            part.unlink()
+            kept = 0
+        total.add(kept)
+        _check_space(file, kept, target.parent)
+        _patiently(lambda: _append(file, part, job, total), job, lambda: part.stat().st_size if part.exists() else 0)
+        if _digest(part, file, job) == file.digest:
+            part.replace(target)
+            return
+        part.unlink()
+        total.add(-file.size)
+        if attempt == 2:
+            raise ModelError(
+                f"{file.name} arrived damaged twice: its content is not what the hub promises. Try again later."
+            )
+
+
+def _append(file: File, part: Path, job: Job, total: Total) -> None:
+    """Ask for what is missing of a file and write it as it comes."""
+    with part.open("ab") as out:
+        kept = out.tell()
+        if kept == file.size:
+            return
+        with _get(file.url, {"Range": f"bytes={kept}-"} if kept else {}, job) as response:
+            if kept and response.status_code != 206:  # the server sends the whole file
+                out.truncate(0)
+                total.add(-kept)
+                kept = 0
+            for chunk in response.iter_raw():
+                job.check()
+                out.write(chunk)
+                kept += len(chunk)
+                total.add(len(chunk))
+                if kept > file.size:
+                    break
+    if kept > file.size:
+        part.unlink()
+        total.add(-kept)
+        raise Unreachable(f"The hub sends more of {file.name} than it promised.", again=True)
+    if kept < file.size:
+        raise Unreachable(f"The connection broke off in the middle of {file.name}.", again=True)
+
+
+def _patiently(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -> Any:
+    """Try again where that may help; a few times, counted anew whenever there has been progress."""
+    attempts, before = 0, progress()
+    while True:
+        job.check()
+        try:
+            return work()
+        except Unreachable as error:
+            job.check()
+            now = progress()
+            attempts = 1 if now > before else attempts + 1
+            before = now
+            if not error.again or attempts >= ATTEMPTS or error.after > MAX_PAUSE:
+                raise
+            job.pause(max(error.after, PAUSE * 2 ** (attempts - 1)))
+
+
+@contextmanager
+def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Response]:
+    """The hub's answer, as it comes and as it is (not compressed). Every fault becomes ours."""
+    sent = {"User-Agent": f"bartviz/{__version__}", "Accept-Encoding": "identity", **headers}
+    token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
+    if token:
+        sent["Authorization"] = f"Bearer {token}"  # dropped by the client when redirected to another host
+    try:
+        with get_session().stream("GET", url, headers=sent, timeout=min(TIMEOUT, job.left() or TIMEOUT)) as response:
+            if response.status_code not in (200, 206):
+                raise _refusal(response)
+            yield response
+    except httpx2.TimeoutException:
+        raise Unreachable("The hub does not answer.", again="/resolve/" in url) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OfflineModeIsEnabled):
+        raise Unreachable("The connection to the hub failed.", again=True) from None
+
+
+def _refusal(response: httpx2.Response) -> ModelError:
+    """What a status other than success means to the person who waits."""
+    status, code = response.status_code, response.headers.get("X-Error-Code", "")
+    if code == "GatedRepo" or (status == 403 and not code):
+        return ModelError(
+            "The hub gives this model only to people who have accepted its conditions: accept them on the model's "
+            "page, and set HF_TOKEN to your access token."
+        )
+    if code == "RevisionNotFound":
+        return ModelError("The model has no such revision: give a branch, a tag or a commit, or leave it out.")
+    if code == "EntryNotFound":
+        return ModelError("The hub lists a file of this model that it does not have. Try another revision.")
+    if status in (401, 403, 404):
+        return ModelError(
+            "The hub has no model of that name, or it is private: check the spelling (owner/name), "
+            "or set HF_TOKEN to an access token."
+        )
+    if status == 429:
+        wait = response.headers.get("Retry-After", "")
+        after = float(wait) if wait.isdigit() else 0.0
+        said = f" for {after:g} seconds" if after else ""
+        return Unreachable(f"The hub asks us to pause{said}: too many requests.", again=True, after=after)
+    return Unreachable(f"The hub has a fault (status {status}).", again=status >= 500)
+
+
+def _digest(path: Path, file: File, job: Job) -> str:
+    """The hash of a downloaded file, of the kind that the hub gave."""
+    digest = hashlib.sha256() if len(file.digest) == 64 else hashlib.sha1(b"blob %d\0" % file.size)
+    with path.open("rb") as content:
+        while chunk := content.read(1 << 22):
+            job.check()
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _check_space(file: File, kept: int, folder: Path) -> None:
+    if (free := shutil.disk_usage(folder).free) < file.size - kept:
+        needed = (file.size - kept) / 1e6
+        raise ModelError(_no_room(f"{file.name} needs {needed:,.1f} MB, {free / 1e6:,.1f} MB are free"))
+
+
+def _no_room(why: str) -> str:
+    return f"There is no room for the model on this disk: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere."
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """Turn errors of the cache's disk into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise ModelError(_no_room("it is full")) from None
+        raise ModelError(
+            "The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a folder that can."
+        ) from None

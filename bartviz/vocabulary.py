@@ -1,0 +1,110 @@
+"""A checkpoint's tokenizer: built from copies of its vocabulary files alone, with no code and no cutting of texts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from bartviz import checkpoint
+from bartviz.checkpoint import Settings
+from bartviz.errors import ModelError
+from bartviz.folders import TOKENIZER_FILES, check_vocabulary
+
+MAX_FILE_BYTES = 256 << 20
+# What a tokenizer_config.json may set; the rest (code, paths of files, templates) is left out.
+_KEPT = frozenset(
+    {"model_max_length", "tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars"}
+    | {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "mask_token_sent"}
+    | {"additional_special_tokens", "extra_special_tokens", "added_tokens_decoder", "extra_ids", "offset", "errors"}
+    | {"src_lang", "tgt_lang", "source_lang", "target_lang", "separate_vocabs", "clean_up_tokenization_spaces"}
+    | {"remove_space", "keep_accents", "trim_offsets", "add_bos_token", "add_eos_token", "legacy", "do_basic_tokenize"}
+    | {"add_prefix_space", "never_split", "split_special_tokens", "spaces_between_special_tokens", "padding_side"}
+)  # fmt: skip
+
+
+def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedTokenizerBase, str]:
+    """The tokenizer of a model's folder, and the SHA-256 of its files. Raises ModelError.
+
+    The files are read once, hashed, and copied to a folder of our own: what is built is what was hashed.
+    """
+    check_vocabulary(files)
+    digest = hashlib.sha256()
+    with tempfile.TemporaryDirectory(prefix="bartviz-") as place:
+        folder = Path(place)
+        for name in TOKENIZER_FILES:
+            if name in files:
+                content = _content(files[name])
+                digest.update(f"{name} {len(content)} ".encode())
+                digest.update(content)
+                (folder / name).write_bytes(content)
+        _write(folder / "config.json", {"model_type": settings.sizes.model_type})
+        _restrict(folder / "tokenizer_config.json")
+        tokenizer = _build(folder)
+        _point_back(tokenizer, files)
+    _check(tokenizer, settings)
+    return tokenizer, digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ModelError(f"The model's {path.name} is larger than {MAX_FILE_BYTES >> 20} MB, not believed.")
+        return path.read_bytes()
+    except OSError:
+        raise ModelError(f"The model's {path.name} cannot be read.") from None
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def _restrict(path: Path) -> None:
+    """Leave only what a tokenizer needs in its settings."""
+    asked = checkpoint.read_json(path) if path.is_file() else {}
+    _write(path, {key: value for key, value in asked.items() if key in _KEPT})
+
+
+def _build(folder: Path) -> PreTrainedTokenizerBase:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception:  # the tokenizer libraries raise bare Exception too
+        raise ModelError(
+            "The model's tokenizer cannot be built: its files are damaged or do not belong together. "
+            "Download or save the model again."
+        ) from None
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise ModelError("The model's tokenizer is of a kind that cannot be used here.")
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:  # a file may order every text to be cut or filled up
+        backend.no_truncation()
+        backend.no_padding()
+    return tokenizer
+
+
+def _point_back(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]) -> None:
+    """Name the original files instead of our copies: a SentencePiece tokenizer opens them again when it is copied."""
+    kept: Any = getattr(tokenizer, "spm_files", None)
+    if kept is not None:
+        tokenizer.spm_files = [str(files[Path(name).name]) for name in kept]
+    for name in ("name_or_path", "vocab_file"):
+        if isinstance(value := getattr(tokenizer, name, None), str):
+            setattr(tokenizer, name, str(files[Path(value).name]) if Path(value).name in files else "")
+
+
+def _check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
+    """Raise ModelError for a tokenizer whose ids the network has no rows for."""
+    rows = settings.sizes.vocabulary
+    largest = max(tokenizer.get_vocab().values(), default=-1) + 1
+    if largest > rows:
+        raise ModelError(
+            f"The tokenizer knows {largest:,} tokens, but the network has only {rows:,}: they do not belong together. "
+            "Use the tokenizer that the model was trained with."
+        )
+    if largest <= len(tokenizer.all_special_ids):
+        raise ModelError("The model's tokenizer knows no words, only special tokens: its vocabulary is missing.")

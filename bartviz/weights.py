@@ -1,0 +1,182 @@
+"""A checkpoint's weights: read from safetensors alone, as float32, and judged before anything believes them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from bartviz.errors import ModelError
+from bartviz.waiting import Job
+
+_FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
+_UNTRAINED_SPREAD = 0.01
+# Left in old checkpoints, or computed anew from the configuration.
+_HARMLESS = re.compile(
+    r"(^|\.)(position_ids|token_type_ids|masked_bias|version)$|\.attn\.bias$|embed_positions\.weight$"
+    r"|EncDecAttention\.relative_attention_bias\.weight$"
+)
+# The parts of a network that attention depends on; all else is a head on top.
+_BODY = re.compile(
+    r"^(embeddings|embeddings_project|encoder|decoder|transformer|shared|wte|wpe|ln_f|h|layer|layers|block)\."
+)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Tensors by name, float32; ``digest``: SHA-256 over their names, shapes and bytes as stored."""
+
+    tensors: Mapping[str, Tensor]
+    digest: str
+
+
+def check_file(path: Path) -> int:
+    """The bytes that a safetensors file takes as float32, from its header alone. Raises ModelError naming the file.
+
+    The reader checks that the header fits and that the tensors cover the file exactly: neither short nor long.
+    """
+    try:
+        with safe_open(path, framework="pt", backend="pread") as file:
+            slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 - not a mapping
+            return 4 * sum(_numbers(piece.get_shape()) for piece in slices if piece.get_dtype() in _FLOATS)
+    except (SafetensorError, OSError, ValueError, MemoryError):
+        raise ModelError(_damaged(path)) from None
+
+
+def read(paths: Sequence[Path], job: Job) -> Weights:
+    """All tensors of the files. Raises ModelError: damaged files, quantized or not finite numbers, a name twice.
+
+    Each tensor gets memory of its own: tensors mapped from a file would change, or kill the process, when somebody
+    replaces the file under a running model.
+    """
+    digest = hashlib.sha256()
+    tensors: dict[str, Tensor] = {}
+    for path in paths:
+        try:
+            with safe_open(path, framework="pt", backend="pread") as file:
+                for key in sorted(file.keys()):
+                    job.check()
+                    if key in tensors:
+                        raise ModelError(f"The model's files hold the weight {shown([key])} twice.")
+                    stored = file.get_slice(key).get_dtype()
+                    if stored not in _FLOATS:
+                        _refuse_quantized(key, stored)
+                        continue
+                    tensors[key] = _own(file.get_tensor(key), key, digest)
+        except (SafetensorError, OSError, ValueError, MemoryError):
+            raise ModelError(_damaged(path)) from None
+    return Weights(tensors, digest.hexdigest())
+
+
+def _own(stored: Tensor, key: str, digest: Any) -> Tensor:
+    """The tensor as float32, finite; its name, shape and stored bytes go into the digest."""
+    digest.update(f"{key} {stored.dtype} {tuple(stored.shape)}".encode())
+    digest.update(stored.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    tensor = stored.to(torch.float32)
+    if tensor.numel() and not all(torch.isfinite(end) for end in torch.aminmax(tensor)):
+        raise ModelError(
+            f"The model's weight {shown([key])} holds numbers that are not finite (NaN or infinity): "
+            "the training failed or the file is damaged."
+        )
+    return tensor
+
+
+def _refuse_quantized(key: str, stored: str) -> None:
+    """Whole numbers are fine where they are no weights."""
+    if not _HARMLESS.search(key):
+        raise ModelError(
+            f"The model's weight {shown([key])} is stored as {stored}: quantized models cannot be read. "
+            "Choose the model in float32, float16 or bfloat16."
+        )
+
+
+def judge(network: Any, info: Mapping[str, Any], stored: Iterable[str]) -> tuple[str, ...]:
+    """Notices on what a checkpoint has too much of; raises ModelError unless the network is exactly its weights.
+
+    ``info``: transformers' loading info; ``stored``: the names in the checkpoint. Parts of the checkpoint that are
+    heads on top of the network are left out and named; anything missing from the network is an error.
+    """
+    mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
+    if mismatched:
+        raise ModelError(f"The weights do not fit the configuration: {shown(mismatched)} have other shapes.")
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"The checkpoint lacks {len(missing)} of the network's weights: {shown(missing)}. "
+            "The rest would be random numbers, so the model is not loaded."
+        )
+    if info["error_msgs"]:
+        raise ModelError("The weights do not fit the configuration.")
+    prefix = network.base_model_prefix + "."
+    extra = sorted(key for key in info["unexpected_keys"] if not _HARMLESS.search(key))
+    body = [key for key in extra if _BODY.match(key.removeprefix(prefix)) and ".pooler." not in key]
+    if body:
+        raise ModelError(
+            f"The checkpoint holds {len(body)} weights that its configuration has no place for: {shown(body)}. "
+            "The network would not be the one that was trained, so it is not loaded."
+        )
+    heads = sorted({".".join(key.removeprefix(prefix).split(".")[:2]) for key in extra})
+    return (f"Parts of the checkpoint that are not used: {shown(heads)}.",) if heads else ()
+
+
+def absent_heads(network: Any, missing: Iterable[str], stored: Iterable[str]) -> bool:
+    """Whether all that is missing are heads, each of them missing wholly: then a smaller network is complete.
+
+    A head is a module outside the network's body (``cls.predictions``, ``lm_head``) or the pooler.
+    """
+    body = network.base_model_prefix + "."
+    stored = set(stored)
+    for key in missing:
+        head = "pooler" if "pooler." in key else _head(key)
+        if head != "pooler" and key.startswith(body):
+            return False
+        if any(head in name.split(".") if head == "pooler" else name.startswith(head + ".") for name in stored):
+            return False
+    return True
+
+
+def _head(key: str) -> str:
+    """``cls.predictions.bias`` -> ``cls.predictions``; ``lm_head.bias`` -> ``lm_head``."""
+    parts = key.split(".")
+    return ".".join(parts[:2]) if parts[0] == "cls" else parts[0]
+
+
+def looks_trained(network: nn.Module) -> bool:
+    """Whether any training has moved these weights away from where networks of these families begin.
+
+    All of them begin with every normalisation gain at exactly 1, whatever the seed and the spread of the matrices, and
+    the first step of any optimiser moves the gains. The criterion is a root mean square of (gain - 1) of 0.01 or more.
+    A network without normalisation counts as trained: nothing can be said against it.
+    """
+    norms = [module for module in network.modules() if "Norm" in type(module).__name__]
+    gains = [
+        gain.detach().reshape(-1) - 1 for norm in norms for name, gain in norm.named_parameters() if name == "weight"
+    ]
+    return not gains or bool(torch.cat(gains).square().mean().sqrt() >= _UNTRAINED_SPREAD)
+
+
+def shown(keys: Sequence[str], most: int = 4) -> str:
+    """A few of many weight names, printable and short."""
+    names = ["".join(c if c.isascii() and c.isprintable() else "?" for c in key[:80]) for key in keys[:most]]
+    return ", ".join(names) + (f" and {len(keys) - most} more" if len(keys) > most else "")
+
+
+def _numbers(shape: Sequence[int]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _damaged(path: Path) -> str:
+    return (
+        f"The weights in {path.name} cannot be read: the file is empty, cut off or damaged. "
+        "Download or copy the model again."
+    )

@@ -1,0 +1,263 @@
+"""Small random networks with real tokenizers, of every family, in memory or saved to a folder as models are.
+
+``build("bart")`` gives (network, tokenizer), ``save("bart", folder)`` a folder that ``bartviz.load`` takes.
+The same seed gives the same numbers. Depths and head counts of encoder and decoder differ: mixing them up fails.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+transformers.utils.logging.disable_progress_bar()
+
+SENTENCES = (
+    "I want to buy a car.", "Ich will ein Auto kaufen.", "The cat is sleeping on the sofa.",
+    "Die Katze schläft auf dem Sofa.",
+    "A small dog runs through the old garden.", "Ein kleiner Hund läuft durch den alten Garten.",
+    "She reads a book about the history of the city.", "Sie liest ein Buch über die Geschichte der Stadt.",
+    "We are going to the market tomorrow morning.", "Wir gehen morgen früh auf den Markt.",
+    "Attention is a weighted average of values.", "나는 차를 사고 싶어요.",
+    "The weather was cold, but the children played outside.",
+    "Das Wetter war kalt, aber die Kinder spielten draußen.", "How many people live in this house?", "What time is it?",
+)  # fmt: skip
+PROBE = "The cat is going to buy a car."
+VOCABULARY = 420
+_BYTE_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+_BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+_SMALL_ENCODER = {
+    "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48,
+    "max_position_embeddings": 128,
+}  # fmt: skip
+_SMALL_BART = {
+    "d_model": 32, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48, "decoder_ffn_dim": 40, "max_position_embeddings": 128,
+}  # fmt: skip
+_SMALL_T5 = {
+    "d_model": 32, "d_kv": 6, "d_ff": 48, "num_layers": 3, "num_decoder_layers": 2, "num_heads": 4,
+    "decoder_start_token_id": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a family's small network is made: class, configuration, tokenizer and files that only it has."""
+
+    network: str
+    tokenizer: Callable[[], PreTrainedTokenizerBase]
+    config: Mapping[str, Any]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _frequent(words: Iterable[str], most: int) -> list[str]:
+    """The substrings that cover most of these words, in an order that never changes (trainers' does, run by run)."""
+    counts: Counter[str] = Counter()
+    for word in words:
+        counts.update(word[i : i + n] for n in range(2, 9) for i in range(len(word) - n + 1))
+    worth = sorted(counts, key=lambda piece: (-counts[piece] * len(piece), piece))
+    return [piece for piece in worth if counts[piece] > 1][:most]
+
+
+@lru_cache
+def _word_pieces() -> dict[str, int]:
+    words = [word for sentence in SENTENCES for word in re.findall(r"\w+|[^\w\s]", sentence.lower())]
+    characters = sorted(set("".join(words)))
+    starts = [piece for piece in _frequent(words, 120) if any(word.startswith(piece) for word in words)]
+    rest = ["##" + piece for piece in _frequent((word[1:] for word in words), 60)]
+    pieces = [*_BERT_SPECIALS, *characters, *("##" + character for character in characters), *starts, *rest]
+    return {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
+
+
+@lru_cache
+def _byte_pairs(specials: tuple[str, ...]) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=list(specials),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    model = json.loads(tokenizer.to_str())["model"]
+    return model["vocab"], [tuple(pair) for pair in model["merges"]]
+
+
+@lru_cache
+def _unigrams(specials: tuple[str, ...]) -> list[tuple[str, float]]:
+    words = ["\u2581" + word for sentence in SENTENCES for word in sentence.split()]
+    pieces = [*specials, *sorted(set("".join(words))), *_frequent(words, 120)]
+    return [(piece, 0.0 if piece in specials else -4.0 - 4.0 / len(piece)) for piece in dict.fromkeys(pieces)]
+
+
+def sentence_pieces(folder: Path, name: str) -> Path:
+    """A real SentencePiece model, written as ``folder/name``; ``</s>`` 0, ``<unk>`` 1, as Marian's are."""
+    path = folder / name
+    with path.open("wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(SENTENCES), model_writer=file, vocab_size=180, model_type="unigram",
+            bos_id=-1, pad_id=-1, eos_id=0, unk_id=1, hard_vocab_limit=False, minloglevel=2, num_threads=1,
+        )  # fmt: skip
+    return path
+
+
+def _bert(cls: str = "BertTokenizer") -> PreTrainedTokenizerBase:
+    return getattr(transformers, cls)(vocab=dict(_word_pieces()), model_max_length=128)
+
+
+def _bart(cls: str = "BartTokenizer") -> PreTrainedTokenizerBase:
+    vocabulary, merges = _byte_pairs(tuple(_BYTE_SPECIALS))
+    return getattr(transformers, cls)(vocab=dict(vocabulary), merges=list(merges), model_max_length=128)
+
+
+def _gpt2() -> PreTrainedTokenizerBase:
+    vocabulary, merges = _byte_pairs(("<|endoftext|>",))
+    return transformers.GPT2Tokenizer(vocab=dict(vocabulary), merges=list(merges), model_max_length=128)
+
+
+def _t5() -> PreTrainedTokenizerBase:
+    return transformers.T5Tokenizer(vocab=list(_unigrams(("<pad>", "</s>", "<unk>"))), extra_ids=10)
+
+
+def _albert() -> PreTrainedTokenizerBase:
+    specials = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+    return transformers.AlbertTokenizer(vocab=list(_unigrams(specials)), model_max_length=128)
+
+
+def _pegasus() -> PreTrainedTokenizerBase:
+    specials = ("<pad>", "</s>", "<mask_1>", "<mask_2>", "<unk_2>", "<unk_3>", "<unk>")
+    return transformers.PegasusTokenizer(vocab=list(_unigrams(specials)), offset=4, model_max_length=128)
+
+
+def _mbart() -> PreTrainedTokenizerBase:
+    vocabulary = list(_unigrams(("<s>", "<pad>", "</s>", "<unk>")))
+    return transformers.MBartTokenizer(vocab=vocabulary, src_lang="en_XX", tgt_lang="de_DE", model_max_length=128)
+
+
+@lru_cache
+def _marian_folder() -> str:
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="bartviz-marian-"))
+    source, target = (sentence_pieces(folder, name) for name in ("source.spm", "target.spm"))
+    pieces = ["</s>", "<unk>"]
+    for path in (source, target):
+        model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        pieces += [piece for i in range(model.get_piece_size()) if (piece := model.id_to_piece(i)) not in pieces]
+    vocabulary = {piece: i for i, piece in enumerate([*dict.fromkeys(pieces), "<pad>"])}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    return str(folder)
+
+
+def _marian() -> PreTrainedTokenizerBase:
+    import warnings
+
+    folder = Path(_marian_folder())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # recommends a package
+        return transformers.MarianTokenizer(
+            source_spm=str(folder / "source.spm"), target_spm=str(folder / "target.spm"),
+            vocab=str(folder / "vocab.json"), source_lang="en", target_lang="de", model_max_length=128,
+        )  # fmt: skip
+
+
+FAMILIES: Mapping[str, Recipe] = {
+    "bert": Recipe("BertForMaskedLM", _bert, _SMALL_ENCODER),
+    "bert-pretraining": Recipe("BertForPreTraining", _bert, _SMALL_ENCODER),
+    "roberta": Recipe("RobertaForMaskedLM", lambda: _bart("RobertaTokenizer"), _SMALL_ENCODER | {"type_vocab_size": 1}),
+    "distilbert": Recipe(
+        "DistilBertForMaskedLM", lambda: _bert("DistilBertTokenizer"),
+        {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 128},
+    ),
+    "electra": Recipe(
+        "ElectraForMaskedLM", lambda: _bert("ElectraTokenizer"), _SMALL_ENCODER | {"embedding_size": 16}
+    ),
+    "albert": Recipe("AlbertForMaskedLM", _albert, _SMALL_ENCODER | {"embedding_size": 16}),
+    "bart": Recipe("BartForConditionalGeneration", _bart, _SMALL_BART | {"decoder_start_token_id": 2}),
+    "mbart": Recipe("MBartForConditionalGeneration", _mbart, _SMALL_BART),
+    "marian": Recipe("MarianMTModel", _marian, _SMALL_BART),
+    "pegasus": Recipe("PegasusForConditionalGeneration", _pegasus, _SMALL_BART | {"decoder_start_token_id": 0}),
+    "t5": Recipe("T5ForConditionalGeneration", _t5, _SMALL_T5 | {"feed_forward_proj": "relu"}),
+    "t5-gated": Recipe(
+        "T5ForConditionalGeneration", _t5, _SMALL_T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+    ),
+    "gpt2": Recipe("GPT2LMHeadModel", _gpt2, {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 128}),
+}  # fmt: skip
+ENCODERS = ("bert", "bert-pretraining", "roberta", "distilbert", "electra", "albert")
+ENCODER_DECODERS = ("bart", "mbart", "marian", "pegasus", "t5", "t5-gated")
+
+
+def tokenizer(family: str) -> PreTrainedTokenizerBase:
+    """A new tokenizer of the family's own kind, trained on ``SENTENCES``."""
+    return FAMILIES[family].tokenizer()
+
+
+def build(
+    family: str, *, seed: int = 0, spread: float = 0.0, trained: bool = False, **config: Any
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A random network in eval mode, float32, and its tokenizer.
+
+    spread: standard deviation of all matrices instead of the initialiser's (0.3 makes peaked attention). trained: move
+    biases and gains too, so that the network does not look freshly initialised. config: further configuration keys.
+    """
+    recipe, words = FAMILIES[family], tokenizer(family)
+    ids = {f"{name}_token_id": getattr(words, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+    options = {"vocab_size": len(words), **{key: value for key, value in ids.items() if value is not None}}
+    if family in {"marian", "mbart"}:
+        start = words.pad_token_id if family == "marian" else words.convert_tokens_to_ids("de_DE")
+        options["decoder_start_token_id"] = start
+    cls = getattr(transformers, recipe.network)
+    settings = cls.config_class(**(options | dict(recipe.config) | config))
+    torch.manual_seed(seed)
+    network = cls(settings)
+    _widen(network, seed, spread, trained)
+    return network.eval().requires_grad_(False), words
+
+
+def _widen(network: PreTrainedModel, seed: int, spread: float, trained: bool) -> None:
+    random = torch.Generator().manual_seed(seed + 1)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if parameter.dim() > 1 and spread:
+                parameter.normal_(0, spread, generator=random)
+            elif parameter.dim() == 1 and trained:
+                parameter.add_(torch.randn(parameter.shape, generator=random) * 0.1)
+            assert torch.isfinite(parameter).all(), name
+        if isinstance(network, transformers.T5ForConditionalGeneration) and not network.config.scale_decoder_outputs:
+            network.lm_head.weight = torch.nn.Parameter(network.lm_head.weight * 0.5)  # T5 1.1 does not tie it
+
+
+def save(
+    family: str, folder: Path, *, seed: int = 0, half: bool = False, shard: str | None = None, **options: Any
+) -> Path:
+    """The folder of a model: config.json, safetensors weights, tokenizer.
+
+    half: float16 on disk. shard: the largest size of a weights file, such as "100KB".
+    """
+    network, words = build(family, seed=seed, **options)
+    if half:
+        network = network.half()
+    kept: dict[str, Any] = {} if shard is None else {"max_shard_size": shard}
+    network.save_pretrained(folder, **kept)
+    words.save_pretrained(folder)
+    return folder
+
+
+def edit(folder: Path, name: str = "config.json", **changes: Any) -> None:
+    """Change keys of a JSON file of a model's folder; a value of ``...`` removes the key."""
+    path = folder / name
+    value = json.loads(path.read_text(encoding="utf-8")) | changes
+    path.write_text(json.dumps({key: item for key, item in value.items() if item is not ...}), encoding="utf-8")
