@@ -18,8 +18,8 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"attention", "store", "record", "waiting", "gate", "cache", "labels", "texts"}),
     frozenset({"families", "configs", "catalogue", "tokens", "analysis"}),
     frozenset({"figures", "tape"}),
-    frozenset({"models", "hub", "weights", "checkpoint", "folders", "vocabulary"}),
-    frozenset({"assemble", "steps", "rules", "runs", "decode", "capture"}),
+    frozenset({"models", "building", "hub", "transfer", "weights", "checkpoint", "folders", "vocabulary"}),
+    frozenset({"assemble", "steps", "rules", "runs", "forward", "generation"}),
     frozenset({"ui", "cli", "__init__"}),
 )
 LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")
