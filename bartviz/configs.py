@@ -241,7 +241,7 @@ def _activation(config: Config, family: Family) -> tuple[str, bool]:
     head, _, rest = name.rpartition("-")
     if head not in ("", "gated"):
         raise ModelError('The configuration\'s feed_forward_proj must look like "relu" or "gated-gelu".')
-    return rest, head == "gated"
+    return ("gelu_new" if name == "gated-gelu" else rest), head == "gated"  # so in transformers
 
 
 def _flag(config: Config, key: str) -> bool:

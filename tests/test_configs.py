@@ -47,7 +47,7 @@ def test_what_a_missing_size_follows_from() -> None:
     assert gpt2.decoder == configs.Stack(layers=12, heads=2, head_width=12, feed_forward=96)
     t5 = configs.sizes({"model_type": "t5", "num_layers": 3, "feed_forward_proj": "gated-gelu"})
     assert t5.encoder == t5.decoder == configs.Stack(layers=3, heads=8, head_width=64, feed_forward=2048)
-    assert (t5.gated, t5.activation, t5.positions) == (True, "gelu", None)
+    assert (t5.gated, t5.activation, t5.positions) == (True, "gelu_new", None)
     assert configs.sizes({"model_type": "roberta", "max_position_embeddings": 514}).positions == 512
 
 

@@ -57,6 +57,7 @@ _DENSE_CLASSIFIER = (
 )
 _LM = (Part("output layer weight", "lm_head.weight", "U d"),)
 _CLASSIFIER = _linear("classifier", "classifier", "C d")
+_TOKEN_CLASSIFIER = _linear("token classifier", "classifier", "C d")
 _ANSWER = _linear("answer span", "qa_outputs", "C d")
 _WORDS, _TOKENS, _ANSWERS = "fills masked words", "labels each token", "marks an answer"
 
@@ -94,7 +95,7 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 "judges pairs", pooler=True, head=_linear("next sentence", "cls.seq_relationship", "2 d")
             ),
             "BertForSequenceClassification": Variant("classifies a text", pooler=True, head=_CLASSIFIER),
-            "BertForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "BertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "BertForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
             "BertForMultipleChoice": Variant(
                 "chooses among texts", pooler=True, head=_linear("classifier", "classifier", "1 d")
@@ -107,7 +108,7 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 ties={"lm_head.decoder.weight": f".{_EMBEDDING}", "lm_head.decoder.bias": "lm_head.bias"},
             ),
             "RobertaForSequenceClassification": Variant("classifies a text", head=_DENSE_CLASSIFIER),
-            "RobertaForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "RobertaForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "RobertaForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
         "distilbert": {
@@ -119,7 +120,7 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
             "DistilBertForSequenceClassification": Variant(
                 "classifies a text", head=(*_linear("classifier dense", "pre_classifier", "d d"), *_CLASSIFIER)
             ),
-            "DistilBertForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "DistilBertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "DistilBertForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),
         },
         "electra": {
@@ -136,7 +137,7 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 head=_mlm("generator_", "predictions.dense", "predictions.LayerNorm", "lm_head", "e", own_bias=False),
             ),
             "ElectraForSequenceClassification": Variant("classifies a text", head=_DENSE_CLASSIFIER),
-            "ElectraForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "ElectraForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "ElectraForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
         "albert": {
@@ -147,7 +148,7 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 head=(*_ALBERT_MLM, *_linear("sentence order", "sop_classifier.classifier", "C d")),
             ),
             "AlbertForSequenceClassification": Variant("classifies a text", pooler=True, head=_CLASSIFIER),
-            "AlbertForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "AlbertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "AlbertForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
         "bart": _bart("Bart"),
@@ -159,9 +160,9 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
             "GPT2LMHeadModel": Variant("writes text", head=_LM, ties={"lm_head.weight": ".wte.weight"}),
             "GPT2Model": Variant("base model, no head", bare=True),
             "GPT2ForSequenceClassification": Variant(
-                "classifies a text", head=(Part("classifier weight", "score.weight", "C d"),)
+                "classifies a text", head=(Part("token classifier weight", "score.weight", "C d"),)
             ),
-            "GPT2ForTokenClassification": Variant(_TOKENS, head=_CLASSIFIER),
+            "GPT2ForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "GPT2ForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),
         },
     }
