@@ -1,6 +1,7 @@
 """The web app: page title, navigation, and the sidebar that all pages share."""
 
-from bartviz.ui import page
+from bartviz.ui import page, sidebar
 
 navigation = page.frame()
+sidebar.draw()
 navigation.run()

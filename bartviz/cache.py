@@ -9,7 +9,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from bartviz.errors import Cancelled
+
 T = TypeVar("T")
+_TICK = 0.05  # seconds between two looks at ``cancelled``
 
 
 def content_key(*parts: object) -> str:
@@ -17,9 +20,7 @@ def content_key(*parts: object) -> str:
 
     The parts are JSON values (numbers, texts, None, lists and dictionaries of them); raises TypeError for others.
     """
-    return hashlib.sha256(
-        json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ByteCache(Generic[T]):
@@ -50,8 +51,18 @@ class ByteCache(Generic[T]):
         with self._lock:
             return self._find(key)
 
-    def get(self, key: str, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """The value of ``key``, made by ``make`` if it is not there; ``size`` gives its bytes."""
+    def get(
+        self,
+        key: str,
+        make: Callable[[], T],
+        size: Callable[[T], int],
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> T:
+        """The value of ``key``, made by ``make`` if it is not there; ``size`` gives its bytes.
+
+        ``cancelled`` is asked while another caller's ``make`` is waited for; raises Cancelled when it says so.
+        """
         while True:
             with self._lock:
                 found = self._find(key)
@@ -61,7 +72,9 @@ class ByteCache(Generic[T]):
                 if other is None:
                     mine = self._making[key] = threading.Event()
                     break
-            other.wait()
+            while not other.wait(_TICK):
+                if cancelled():
+                    raise Cancelled("The run was stopped.")
         try:
             value = make()
             self._keep(key, value, size(value))
@@ -71,11 +84,11 @@ class ByteCache(Generic[T]):
                 del self._making[key]
             mine.set()
 
-    def clear(self) -> None:
-        """Forget every value."""
+    def discard(self, key: str) -> None:
+        """Forget one value, if it is there."""
         with self._lock:
-            self._values.clear()
-            self._bytes = 0
+            _, freed = self._values.pop(key, (None, 0))
+            self._bytes -= freed
 
     def _find(self, key: str) -> T | None:
         if key not in self._values:

@@ -87,38 +87,32 @@ class Ticket(Generic[T]):
         except MemoryError:
             self._end(
                 "failed",
-                BudgetError(
-                    "The machine has no memory left for this run. Take a shorter text."
-                ),
+                BudgetError("The machine has no memory left for this run. Take a shorter text."),
             )
-        except BaseException as error:  # noqa: BLE001 - the one place that must outlive any fault of the work
+        except BaseException as error:  # the one place that must outlive any fault of the work
             name = type(error).__name__
             self._end(
                 "failed",
-                BartvizError(
-                    f"The run failed inside the model ({name}). Try another text or model."
-                ),
+                BartvizError(f"The run failed inside the model ({name}). Try another text or model."),
             )
 
     def _end(self, state: State, error: BartvizError | None = None) -> None:
-        self._work = (
-            None  # what it holds (a text, a model) must not live as long as the ticket
-        )
+        self._work = None  # what it holds (a text, a model) must not live as long as the ticket
         self.error = error.with_traceback(None) if error is not None else None
         self.state = state
         self._finished.set()
 
 
 class Gate:
-    """One worker thread and a queue of at most ``waiting`` tickets. ``budget``: bytes that one run may predict to need."""
+    """At most ``waiting`` tickets in a queue before ``workers`` threads: one, where work keeps the processor busy."""
 
-    def __init__(self, *, waiting: int = 32, budget: int = 2 << 30) -> None:
+    def __init__(self, *, waiting: int = 32, workers: int = 1) -> None:
         self.waiting = waiting
-        self.budget = budget
+        self.workers = workers
         self._changed = threading.Condition()
         self._queue: list[Ticket[Any]] = []
-        self._running: Ticket[Any] | None = None
-        self._worker: threading.Thread | None = None
+        self._running: list[Ticket[Any]] = []
+        self._threads = 0
 
     def __len__(self) -> int:
         """How many wait."""
@@ -146,40 +140,27 @@ class Gate:
             older = [each for each in self._queue if each.owner == owner]
             place = self._queue.index(older[0]) if older else len(self._queue)
             if not older and len(self._queue) >= self.waiting:
-                raise Busy(
-                    f"{len(self._queue)} runs wait already, which is the limit. Try again in a moment."
-                )
+                raise Busy(f"{len(self._queue)} runs wait already, which is the limit. Try again in a moment.")
             self._leave(older, "A newer request took its place.")
             self._queue.insert(place, ticket)
-            if self._running is not None and self._running.owner == owner:
-                self._running._stop.set()
-            if self._worker is None:
-                self._worker = threading.Thread(
-                    target=self._serve, name="bartviz-gate", daemon=True
-                )
-                self._worker.start()
+            for each in self._running:
+                if each.owner == owner:
+                    each._stop.set()
+            if self._threads < self.workers:
+                self._threads += 1
+                threading.Thread(target=self._serve, name="bartviz-gate", daemon=True).start()
             self._changed.notify()
         return ticket
-
-    def admit(self, predicted: int) -> None:
-        """Called by the work before it computes: raises BudgetError when ``predicted`` bytes are more than allowed."""
-        if predicted > self.budget:
-            raise BudgetError(
-                f"This run would need about {_megabytes(predicted)} of memory; {_megabytes(self.budget)} are allowed. "
-                "Take a shorter text or a smaller model."
-            )
 
     def _position(self, ticket: Ticket[Any]) -> int:
         with self._changed:
             if ticket not in self._queue:
                 return 0
-            return self._queue.index(ticket) + (self._running is not None)
+            return self._queue.index(ticket) + len(self._running)
 
     def _withdraw(self, ticket: Ticket[Any]) -> None:
         with self._changed:
-            self._leave(
-                [each for each in self._queue if each is ticket], "The run was stopped."
-            )
+            self._leave([each for each in self._queue if each is ticket], "The run was stopped.")
 
     def _leave(self, tickets: Sequence[Ticket[Any]], reason: str) -> None:
         """Take tickets out of the queue; the lock is held."""
@@ -190,12 +171,11 @@ class Gate:
     def _serve(self) -> None:
         while True:
             with self._changed:
-                self._running = None
                 while not self._queue:
                     self._changed.wait()
-                self._running = self._queue.pop(0)
-            self._running._perform()
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:,.0f} MB"
+                ticket = self._queue.pop(0)
+                self._running.append(ticket)
+            ticket._perform()
+            with self._changed:
+                self._running.remove(ticket)
+            del ticket  # and what it holds, while this thread waits

@@ -78,5 +78,6 @@ def record(
     return Record(
         info, text, "".join(label for label in output if not label.startswith("<")),
         attention("encoder", read, read, **size), attention("decoder", given, given, **size),
-        attention("cross", given, read, **size), output=out, steps=steps(out), provenance=Provenance(seconds=0.12, stopped="</s>"),
+        attention("cross", given, read, **size), output=out, steps=steps(out),
+        provenance=Provenance(seconds=0.12, stopped="</s>"),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.cache import ByteCache, content_key
+from bartviz.errors import Cancelled
 
 
 def test_keeps_what_fits_and_forgets_the_longest_unused() -> None:
@@ -84,11 +85,7 @@ def test_one_who_waits_takes_over_when_the_maker_fails() -> None:
     threads = [threading.Thread(target=first)]
     threads[0].start()
     making.wait(10)
-    threads.append(
-        threading.Thread(
-            target=lambda: values.append(cache.get("a", lambda: b"ok", len))
-        )
-    )
+    threads.append(threading.Thread(target=lambda: values.append(cache.get("a", lambda: b"ok", len))))
     threads[1].start()
     fail.set()
     for thread in threads:
@@ -96,16 +93,35 @@ def test_one_who_waits_takes_over_when_the_maker_fails() -> None:
     assert (len(errors), values) == (1, [b"ok"])
 
 
-def test_clear_forgets_everything() -> None:
+def test_one_who_waits_may_leave() -> None:
+    cache = ByteCache[bytes](10)
+    making, proceed = threading.Event(), threading.Event()
+
+    def slow() -> bytes:
+        making.set()
+        proceed.wait(10)
+        return b"1"
+
+    thread = threading.Thread(target=lambda: cache.get("a", slow, len))
+    thread.start()
+    making.wait(10)
+    with pytest.raises(Cancelled):
+        cache.get("a", lambda: b"2", len, cancelled=lambda: True)
+    proceed.set()
+    thread.join(10)
+    assert cache.peek("a") == b"1"
+
+
+def test_discard_forgets_one_value() -> None:
     cache = ByteCache[bytes](10)
     cache.get("a", lambda: b"123", len)
-    cache.clear()
-    assert (cache.peek("a"), cache.bytes, len(cache)) == (None, 0, 0)
+    cache.get("b", lambda: b"45", len)
+    cache.discard("a")
+    cache.discard("not there")
+    assert (cache.peek("a"), cache.peek("b"), cache.bytes, len(cache)) == (None, b"45", 2, 1)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 130)), max_size=60)
-)
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 130)), max_size=60))
 def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(
     asked: list[tuple[str, int]],
 ) -> None:
@@ -118,9 +134,7 @@ def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(
 
 
 def test_a_key_is_its_content() -> None:
-    assert content_key("m", {"a": 1, "b": [2, None]}) == content_key(
-        "m", {"b": [2, None], "a": 1}
-    )
+    assert content_key("m", {"a": 1, "b": [2, None]}) == content_key("m", {"b": [2, None], "a": 1})
     keys = {
         content_key(*parts)
         for parts in (

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
-from bartviz.ui import registry, session
+from bartviz.ui import registry, session, show
+from bartviz.ui.status import status
 
 if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
     from bartviz.record import Record
 
-ICON = str(registry.ROOT / "bartviz" / "ui" / "icon.png")
+_HERE = Path(__file__).parent
+ICON = str(_HERE / "icon.png")
 _FRAME = "_frame"
+POLL = 0.3  # seconds between two looks at a run
 
 
 def frame() -> StreamlitPage:
     """Name the app and its pages; ``app.py`` calls this first and runs what it returns."""
     navigation = _navigation()
     st.session_state[_FRAME] = True
+    st.html(_HERE / "style.css")
+    session.begin()
     return navigation
 
 
 def _navigation() -> StreamlitPage:
-    st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")
+    st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")  # before the pages: their icons are remote
     pages = [
         st.Page(entry.file, title=entry.label, url_path=None if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
         if entry.file.exists()
     ]
-    return st.navigation(pages)
+    return st.navigation(pages, position="top")
 
 
 def _guard() -> None:
@@ -54,13 +61,17 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """First call of each page: the guard, the page's title as a question, and the status line.
 
     Gives the current Record. Without one, a page that needs it draws the empty state (with the next action) and stops
-    here; with ``needs_record=False`` the page goes on with None.
+    here; with ``needs_record=False`` the page goes on with None. A request that was refused is told here.
     """
     _guard()
-    st.title(registry.page(word).title)
+    st.title(registry.page(word).title, anchor=False)
     record = session.current_record()
-    if record is None and needs_record:
-        st.info("Type a text in the sidebar and press **Run**.")
+    with st.container(key="status"):
+        st.fragment(_status, run_every=POLL if session.running() is not None else None)(record)
+    _tell(record)
+    if needs_record and (record is None or session.error() is not None):
+        if record is None:
+            _empty()
         st.stop()
     return record
 
@@ -68,3 +79,40 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
 def dark() -> bool:
     """Whether the visitor sees the dark theme: pass it to every figure."""
     return st.context.theme.type == "dark"
+
+
+def link(word: str, label: str) -> None:
+    """A link to another page, in our own words."""
+    st.page_link(registry.page(word).file, label=label)
+
+
+def _status(record: Record | None) -> None:
+    """What the page shows, or how far the run is; polls only while there is one."""
+    run = session.running()
+    if run is None:
+        if record is not None:
+            status(record)
+        return
+    if run.finished:
+        st.rerun()
+    note, fraction = run.progress
+    waits = run.state == "waiting" and run.position
+    said = f"Waiting: {run.position} {'run' if run.position == 1 else 'runs'} before this one" if waits else note
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(max(fraction or 0.0, 0.0), 1.0), text=said or "Starting")
+    button.button("Cancel", key="cancel", on_click=run.cancel, width="stretch")
+
+
+def _tell(record: Record | None) -> None:
+    """The error of the last request: one sentence and one button."""
+    error = session.error()
+    if error is None:
+        return
+    st.error(show.plain(str(error)))
+    if record is not None:
+        st.button("Back to the last picture", on_click=session.forgive)
+
+
+def _empty() -> None:
+    if session.running() is None and session.error() is None:
+        st.info("Type a text in the sidebar and press Run.")

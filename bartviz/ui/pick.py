@@ -20,7 +20,7 @@ def one_of(
     *,
     key: str,
     default: str | None = None,
-    help: str | None = None,
+    hint: str | None = None,
 ) -> str:
     """One of a few named options (keys of ``options``; the values, where given, are what the reader sees)."""
     names = dict(options) if isinstance(options, Mapping) else {option: option for option in options}
@@ -28,13 +28,13 @@ def one_of(
     if key in st.session_state and st.session_state[key] not in names:
         st.session_state[key] = first
     chosen = st.segmented_control(
-        label, list(names), default=first, format_func=names.__getitem__, key=key, bind="query-params", help=help,
+        label, list(names), default=first, format_func=names.__getitem__, key=key, bind="query-params", help=hint,
         required=True,
     )  # fmt: skip
     return chosen if chosen in names else first
 
 
-def index(label: str, count: int, *, key: str, default: int = 0, help: str | None = None) -> int:
+def index(label: str, count: int, *, key: str, default: int = 0, hint: str | None = None) -> int:
     """An index 0 ... count - 1 on a slider; with a single choice nothing is drawn. ``count`` >= 1."""
     last = count - 1
     first = min(max(default, 0), last)
@@ -43,12 +43,12 @@ def index(label: str, count: int, *, key: str, default: int = 0, help: str | Non
         return 0
     if key in st.session_state:
         st.session_state[key] = min(max(int(st.session_state[key]), 0), last)
-    return min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=help)), 0), last)
+    return min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
 
 
-def switch(label: str, *, key: str, default: bool = False, help: str | None = None) -> bool:
+def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
     """A toggle."""
-    return bool(st.toggle(label, default, key=key, bind="query-params", help=help))
+    return bool(st.toggle(label, default, key=key, bind="query-params", help=hint))
 
 
 def kind(record: Record, *, default: Kind | None = None) -> Kind:

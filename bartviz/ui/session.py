@@ -1,37 +1,94 @@
-"""What this visitor has chosen and what came of it: the request from the sidebar, and the record of the last run."""
+"""What this visitor asked for and what came of it. Lives in the session alone; nothing of it is shared.
+
+A script run calls ``begin`` first: it takes in what a run has brought since the last one. Then ``current_record`` is
+what every page shows: the record of the last run that ended well, else the saved one that the app starts with.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.errors import BartvizError, Cancelled
 from bartviz.ui import saved
+from bartviz.ui.engine import Engine, Request, Run
+from bartviz.ui.limits import Limits
 
 if TYPE_CHECKING:
     from bartviz.record import Record
 
-RECORD = "_record"
+T = TypeVar("T")
+PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
+
+RECORD, RUN, ERROR, ASKED = "_record", "_run", "_error", "_asked"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the sidebar asks for: one model, one text, and how to decode.
+@st.cache_resource(show_spinner=False)
+def engine() -> Engine:
+    """The one engine of this process. Raises SettingError for a limit that makes no sense."""
+    return Engine(Limits.read())
 
-    ``pair`` is the second sentence of an encoder model; ``target`` the given translation (teacher forcing) of an
-    encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
-    """
 
-    model: str
-    text: str
-    pair: str | None = None
-    target: str | None = None
-    max_new_tokens: int | None = None
-    top_k: int = 10
+def begin() -> None:
+    """Take in the outcome of a run that has ended."""
+    run = running()
+    if run is not None and run.wait(PATIENCE if run.request is not st.session_state.get(ASKED) else 0):
+        _take(run)
+    st.session_state[ASKED] = run.request if run is not None else None
+
+
+def submit(request: Request) -> None:
+    """Start a request; the one that runs for this session is stopped. The record stays until the new one is there."""
+    context = get_script_run_ctx()
+    owner = context.session_id if context is not None else "nobody"
+    st.session_state[ERROR] = None
+    st.session_state[RUN] = engine().start(owner, request, alive=lambda: get_instance().is_active_session(owner))
+
+
+def refuse(error: BartvizError) -> None:
+    """Tell the visitor why nothing was started."""
+    st.session_state[ERROR] = error
+
+
+def running() -> Run | None:
+    """The run that is on its way, if any."""
+    run: Run | None = st.session_state.get(RUN)
+    return run
+
+
+def error() -> BartvizError | None:
+    """Why the last request brought no record, until the next request or ``forgive``."""
+    told: BartvizError | None = st.session_state.get(ERROR)
+    return told
+
+
+def forgive() -> None:
+    """Go back to the last record."""
+    st.session_state[ERROR] = None
 
 
 def current_record() -> Record | None:
-    """The record that the pages show: of the last finished run, else the saved one that the app starts with, else None."""
+    """The record that the pages show: of the last run that ended well, else the saved one, else None."""
     record: Record | None = st.session_state.get(RECORD)
     return record or saved.record()
+
+
+def derived(name: str, record: Record, make: Callable[[], T]) -> T:
+    """What is slow to compute from a record, kept for as long as this session shows that record."""
+    kept: tuple[Record, T] | None = st.session_state.get(f"_derived_{name}")
+    if kept is None or kept[0] is not record:
+        kept = (record, make())
+        st.session_state[f"_derived_{name}"] = kept
+    return kept[1]
+
+
+def _take(run: Run) -> None:
+    st.session_state[RUN] = None
+    if run.record is not None:
+        st.session_state[RECORD] = run.record
+    elif not isinstance(run.error, Cancelled):
+        st.session_state[ERROR] = run.error

@@ -1,4 +1,4 @@
-"""How a page shows things: a sentence, a figure, the text itself with weights on it, a table, an explanation, downloads.
+"""How a page shows things: a sentence, a figure, the text with weights on it, a table, an explanation, downloads.
 
 Tokens and texts of a visitor are escaped here and nowhere reach Markdown.
 """
@@ -6,23 +6,39 @@ Tokens and texts of a visitor are escaped here and nowhere reach Markdown.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import streamlit as st
 from numpy.typing import ArrayLike
 
-from bartviz.record import Kind, Tokens
+from bartviz.attention import Kind, Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+T = TypeVar("T")
+Given: TypeAlias = T | Callable[[], T] | None
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that Markdown could give a meaning
+INK_TURNS = 0.55  # above this share of the kind's colour, light letters read better
+
+
+def plain(text: str) -> str:
+    """A text as it stands, for a place that would read it as Markdown (labels, errors)."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
 
 def lead(sentence: str) -> None:
     """The one sentence of what to notice in *this* text; taken literally, so that tokens may stand in it."""
-    st.html(f"<p>{html.escape(sentence)}</p>")
+    st.html(f"<p class='bv-lead'>{html.escape(sentence)}</p>")
+
+
+def note(sentence: str) -> None:
+    """A small line beside a control or under a picture; taken literally."""
+    st.html(f"<p class='bv-note'>{html.escape(sentence)}</p>")
 
 
 def figure(fig: go.Figure, *, key: str, alt: str) -> None:
@@ -32,18 +48,41 @@ def figure(fig: go.Figure, *, key: str, alt: str) -> None:
 
 
 def running_text(
-    tokens: Tokens, weights: ArrayLike | None = None, *, kind: Kind = "encoder", chosen: int | None = None,
-    label: str = "", key: str,
-) -> None:  # fmt: skip
+    tokens: Tokens,
+    weights: ArrayLike | None = None,
+    *,
+    kind: Kind = "encoder",
+    chosen: int | None = None,
+    label: str = "",
+    key: str,
+) -> None:
     """The text itself as chips, shaded by weight (n,) in 0..1 with the colour of ``kind``; ``chosen`` is framed.
 
     Special tokens are small and grey, a word's pieces touch, words stand apart; each chip's hover names its weight.
-    ``label`` is a small line above, taken literally.
+    ``label`` is a small line above, taken literally. Raises ValueError when there are not as many weights as tokens.
     """
-    values = np.zeros(len(tokens)) if weights is None else np.asarray(weights)
-    st.html(
-        " ".join(f"<span title='{w:.3f}'>{html.escape(t)}</span>" for t, w in zip(tokens.labels, values, strict=True))
-    )
+    shading = None if weights is None else np.asarray(weights, dtype=float)
+    if shading is not None and shading.shape != (len(tokens),):
+        raise ValueError(f"{shading.shape} weights for {len(tokens)} tokens.")
+    chips = []
+    for index, special in enumerate(tokens.special):
+        word = tokens.words[index]
+        starts = index == 0 or word is None or tokens.words[index - 1] != word
+        names = ["bv-chip", *(["bv-special"] if special else []), *([] if starts else ["bv-joined"])]
+        chips.append(_chip(tokens.labels[index], None if shading is None else shading[index], names, index == chosen))
+    above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
+    with st.container(key=key):
+        st.html(f"{above}<p class='bv-text bv-{kind}'>{''.join(chips)}</p>")
+
+
+def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> str:
+    told, style = "", ""
+    if weight is not None:
+        share = min(max(weight, 0.0), 1.0)
+        told, style = f" title='{weight:.3f}'", f" style='--w:{100 * share:.1f}%'"
+        names = [*names, "bv-strong"] if share > INK_TURNS else names
+    names = [*names, "bv-chosen"] if chosen else names
+    return f"<span class='{' '.join(names)}'{style}{told}>{html.escape(label) or '&nbsp;'}</span>"
 
 
 def table(frame: pd.DataFrame, *, title: str = "The same numbers as a table") -> None:
@@ -61,11 +100,30 @@ def explain(markdown: str, *, title: str = "What am I seeing?") -> None:
 def downloads(
     name: str,
     *,
-    table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
-    arrays: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
-    figure: go.Figure | Callable[[], go.Figure] | None = None,
+    table: Given[pd.DataFrame] = None,
+    arrays: Given[Mapping[str, ArrayLike]] = None,
+    figure: Given[go.Figure] = None,
 ) -> None:
     """Buttons for what was given: CSV (formulas quoted), NPZ, and one HTML file of the figure that needs no network.
 
-    ``name`` is the file's stem. Callables run only when the button is pressed.
+    ``name`` is the file's stem. Callables run only when the button is pressed. The figure's own toolbar saves an SVG.
     """
+    from bartviz import export
+
+    files: list[tuple[str, str, str, Callable[[], bytes]]] = []
+    if table is not None:
+        files.append(("CSV", "csv", "text/csv", lambda: export.csv(_made(table))))
+    if arrays is not None:
+        files.append(("NPZ", "npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
+    if figure is not None:
+        files.append(("HTML", "html", "text/html", lambda: export.offline_html(_made(figure), name)))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
+        note("Download")
+        for label, ending, mime, make in files:
+            st.download_button(
+                label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
+            )
+
+
+def _made(given: T | Callable[[], T]) -> T:
+    return given() if callable(given) else given

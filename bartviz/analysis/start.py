@@ -1,0 +1,223 @@
+"""The ribbons of the start page: which words of a text belong together, in numbers and in words.
+
+Letters in shapes: T words that look (rows), S words that are looked at (columns). NumPy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from bartviz.attention import Floats, Head, Kind, Tokens
+from bartviz.record import Record, Step
+
+FAINTEST = 0.02
+"""Weights below this draw no ribbon; the sentences still count them."""
+MOST_WORDS = 48
+"""Words of a line that are drawn; more would be a thicket."""
+FAR = 0.2
+"""A word that moved by more than this share of its line has changed its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token."""
+
+    text: str
+    pieces: tuple[str, ...]
+    special: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ribbons:
+    """Two lines of words and the weights between them.
+
+    ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's word,
+    averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight lies on pairs
+    of words that choose each other (0..1). One sentence for each word of both lines.
+    """
+
+    head: Head
+    score: float
+    above: tuple[Word, ...]
+    below: tuple[Word, ...]
+    weights: Floats
+    say_above: tuple[str, ...]
+    say_below: tuple[str, ...]
+
+    def edges(self) -> list[tuple[int, int, float]]:
+        """(t, s, weight) of every ribbon that is drawn."""
+        rows, columns = np.nonzero(self.weights >= FAINTEST)
+        return [(int(t), int(s), round(float(self.weights[t, s]), 4)) for t, s in zip(rows, columns, strict=True)]
+
+    def first(self, most: int = MOST_WORDS) -> Ribbons:
+        """The same with the first words of both lines alone, for a picture; weights then need not sum to 1."""
+        return replace(
+            self, above=self.above[:most], below=self.below[:most], weights=self.weights[:most, :most],
+            say_above=self.say_above[:most], say_below=self.say_below[:most],
+        )  # fmt: skip
+
+
+def notice(ribbons: Ribbons) -> str:
+    """One sentence on what to see in this text: the pair of words that belong together and stand farthest apart.
+
+    Pairs choose each other with at least 0.3 of the weight; without such a pair the sentence says so.
+    """
+    rows, columns = plain(ribbons.below), plain(ribbons.above)
+    weights = ribbons.weights[rows][:, columns]
+    if weights.size == 0:
+        return "There are only special tokens here: nothing to align."
+    pairs = []
+    for t, s in enumerate(weights.argmax(axis=1)):
+        if weights[t, s] >= 0.3 and weights[:, s].argmax() == t:
+            pairs.append((abs(t / len(rows) - s / len(columns)), float(weights[t, s]), t, int(s)))
+    if not pairs:
+        return "No word of this text looks mostly at one other word: the weight is spread over many."
+    apart, weight, t, s = max(pairs)
+    below, above = ribbons.below[rows[t]].text, ribbons.above[columns[s]].text
+    if ribbons.head.kind != "cross":
+        return f'Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).'
+    if apart > FAR:
+        return f'Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).'
+    return f'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).'
+
+
+def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
+    """The tokens grouped into words, in order; a special token stands alone. ``text`` is what the spans point into."""
+    made = []
+    keys = [("word", word) if word is not None else ("token", i) for i, word in enumerate(tokens.words)]
+    for _, group in groupby(range(len(tokens)), key=keys.__getitem__):
+        places = list(group)
+        first, last = places[0], places[-1]
+        pieces = tuple(tokens.labels[i] for i in places)
+        spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
+        written = text[spans[0][0] : max(end for _, end in spans)].strip() if spans else ""
+        made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
+    return tuple(made)
+
+
+def word_weights(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
+    """(..., Q, K) token weights -> (..., T, S): summed over a word's columns, averaged over a word's rows."""
+    summed = np.add.reduceat(weights, [word.start for word in columns], axis=-1)  # (..., Q, S)
+    lengths = np.array([word.end - word.start for word in rows], dtype=np.float32)[:, None]
+    merged = np.add.reduceat(summed, [word.start for word in rows], axis=-2) / lengths  # (..., T, S)
+    return merged.astype(np.float32, copy=False)
+
+
+def alignment_score(weights: Floats) -> float:
+    """How much of the rows' weight lies on pairs (t, s) that choose each other.
+
+    s is where row t is largest, and t is where column s is largest. weights (T, S) between words, special tokens left
+    out. Between 0 and 1; 1 is a one-to-one alignment.
+    """
+    if weights.size == 0:
+        return 0.0
+    rows = np.arange(len(weights))
+    chosen = weights.argmax(axis=1)  # (T,)
+    mutual = weights.argmax(axis=0)[chosen] == rows
+    return float(weights[rows, chosen][mutual].sum() / len(weights))
+
+
+def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
+    """The ribbons of one head; without ``head`` of the one that aligns best by ``alignment_score``.
+
+    Cross-attention where the record has it, source above and output below, rows named by the word they predict;
+    else the text looking at itself, where a word's look at itself does not count for the score.
+    """
+    kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
+    attention = record.attention(kind)
+    columns = words(attention.key, _text_of(record, kind, columns=True))
+    rows = words(record.rows(kind, "predicts" if kind == "cross" else "reads"), _text_of(record, kind, columns=False))
+    if head is not None:
+        merged = word_weights(attention.head(head.layer, head.head), rows, columns)
+        score = _score(merged, rows, columns, kind)
+    else:
+        head, score, merged = _best(record, kind, rows, columns)
+    return Ribbons(
+        head, score, columns, rows, merged,
+        say_above=tuple(_say_column(merged, rows, columns, s) for s in range(len(columns))),
+        say_below=tuple(_say_row(record, kind, merged, rows, columns, t) for t in range(len(rows))),
+    )  # fmt: skip
+
+
+def _text_of(record: Record, kind: Kind, *, columns: bool) -> str:
+    """The text that the spans of one axis point into."""
+    if kind == "cross":
+        return record.source_text if columns else record.target_text or ""
+    return (record.target_text or "") if kind == "decoder" and record.encoder is not None else record.source_text
+
+
+def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:
+    attention = record.attention(kind)
+    best: tuple[Head, float, Floats] | None = None
+    for layer in range(attention.shape[0]):
+        for index, merged in enumerate(word_weights(attention.layer(layer), rows, columns)):
+            score = _score(merged, rows, columns, kind)
+            if best is None or score > best[1]:
+                best = (Head(kind, layer, index), score, merged)
+    assert best is not None  # a stack has at least one layer and head
+    return best
+
+
+def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:
+    if kind != "cross":
+        weights = weights * (1 - np.eye(*weights.shape, dtype=np.float32))
+    return alignment_score(weights[plain(rows)][:, plain(columns)])
+
+
+def plain(line: tuple[Word, ...]) -> list[int]:
+    """The places of the words that are no special tokens."""
+    return [i for i, word in enumerate(line) if not word.special]
+
+
+def _quoted(word: Word) -> str:
+    return word.text if word.special else f'"{word.text}"'
+
+
+def _say_row(
+    record: Record, kind: Kind, weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], t: int
+) -> str:
+    looks = _looks(weights[t], columns)
+    steps = [step for step in record.steps if rows[t].start <= step.row < rows[t].end] if kind == "cross" else []
+    if not steps:
+        return f"{_quoted(rows[t])} looks mostly at {looks}."
+    return f"{_quoted(rows[t])} {_chosen(record, steps)}, looking mostly at {looks}."
+
+
+def _chosen(record: Record, steps: list[Step]) -> str:
+    """How likely a word was: the product over its pieces."""
+    rules = [step.rule for step in steps if step.rule is not None]
+    if rules:
+        return f"was not chosen but set by a rule ({rules[0]})"
+    likely = percent(math.exp(sum(step.log_probability for step in steps)))
+    given = record.provenance.settings.get("mode") == "given target"
+    return f"was given; the model would have chosen it with {likely}" if given else f"was chosen with {likely}"
+
+
+def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
+    first = int(row.argmax())
+    said = f"{_quoted(columns[first])} ({row[first]:.2f})"
+    spoken = plain(columns)
+    if columns[first].special and spoken:
+        second = max(spoken, key=lambda s: float(row[s]))
+        said += f", and among the words at {_quoted(columns[second])} ({row[second]:.2f})"
+    return said
+
+
+def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], s: int) -> str:
+    t = int(weights[:, s].argmax())
+    return f"{_quoted(columns[s])} is looked at most by {_quoted(rows[t])} ({weights[t, s]:.2f})."
+
+
+def percent(probability: float) -> str:
+    """0.92 -> "92 %"; what rounds to 0 or 100 but is neither says so."""
+    if 0 < probability < 0.005:
+        return "under 1 %"
+    if 0.995 <= probability < 1:
+        return "over 99 %"
+    return f"{100 * probability:.0f} %"

@@ -1,0 +1,50 @@
+"""Numbers and figures as files: CSV that no spreadsheet runs, NPZ, and one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their full-width forms
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """The table as UTF-8 CSV, with the byte order mark that spreadsheets look for.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
+    """
+    safe = table.map(_quoted).rename(columns=_quoted)
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig", "surrogatepass")
+
+
+def _quoted(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def npz(arrays: Mapping[str, ArrayLike]) -> bytes:
+    """The arrays as one NPZ file that ``numpy.load(..., allow_pickle=False)`` reads. Raises ValueError for objects."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
+    return buffer.getvalue()
+
+
+def offline_html(figure: go.Figure, title: str) -> bytes:
+    """The figure, still to be hovered and zoomed, in one page that asks the network for nothing (4.7 MB of script)."""
+    drawing = figure.to_html(full_html=False, include_plotlyjs=True, config={"displaylogo": False})
+    page = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{_POLICY}"><title>{html.escape(title)}</title></head><body>{drawing}</body></html>'
+    )
+    return page.encode("utf-8", "replace")

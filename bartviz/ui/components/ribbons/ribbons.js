@@ -1,0 +1,227 @@
+// Two lines of words and ribbons between them. Text reaches the page only through textContent.
+// data is UTF-8 JSON: {above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
+
+const PACE = 1500; // milliseconds for each word while it plays
+const WIDEST = 26; // pixels of a ribbon of weight 1
+
+/** Ribbons as polygons with curved sides: each takes a share of its chips' edges in proportion to its weight.
+ *  edges [[t, s, w]]; above, below: boxes {x, width, y} where the ribbons leave and arrive. -> [{t, s, path}] */
+export function shape(edges, above, below) {
+  const place = (boxes, end, other) => {
+    const sums = boxes.map(() => 0);
+    for (const edge of edges) sums[edge[end]] += edge[2];
+    const unit = boxes.map((box, i) => Math.min(WIDEST, (0.92 * box.width) / Math.max(sums[i], 1e-9)));
+    const next = boxes.map((box, i) => box.x + box.width / 2 - (sums[i] * unit[i]) / 2);
+    const sides = new Map();
+    for (const edge of [...edges].sort((a, b) => a[other] - b[other])) {
+      const i = edge[end], width = edge[2] * unit[i];
+      sides.set(edge, [next[i], next[i] + width, boxes[i].y]);
+      next[i] += width;
+    }
+    return sides;
+  };
+  const tops = place(above, 1, 0), bottoms = place(below, 0, 1);
+  return edges.map((edge) => {
+    const [a, b, top] = tops.get(edge), [c, d, bottom] = bottoms.get(edge), middle = (top + bottom) / 2;
+    const n = (value) => value.toFixed(1);
+    const path =
+      `M${n(a)},${n(top)} C${n(a)},${n(middle)} ${n(c)},${n(middle)} ${n(c)},${n(bottom)} ` +
+      `L${n(d)},${n(bottom)} C${n(d)},${n(middle)} ${n(b)},${n(middle)} ${n(b)},${n(top)} Z`;
+    return { t: edge[0], s: edge[1], path };
+  });
+}
+
+/** The word that an arrow key leads to: left and right along a line, up and down to the other at the same share of it. */
+export function neighbour(place, key, counts) {
+  const count = counts[place.line];
+  if (key === "ArrowLeft" || key === "ArrowRight") {
+    const index = place.index + (key === "ArrowRight" ? 1 : -1);
+    return index < 0 || index >= count ? null : { line: place.line, index };
+  }
+  const line = { ArrowUp: "above", ArrowDown: "below" }[key];
+  if (!line || line === place.line) return null;
+  return { line, index: Math.min(counts[line] - 1, Math.round((place.index / Math.max(count - 1, 1)) * (counts[line] - 1))) };
+}
+
+let played = false; // by itself it plays once in a visit
+const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
+
+class View {
+  constructor(root, data) {
+    const find = (name) => root.querySelector(name);
+    Object.assign(this, { data, stage: find(".stage"), svg: find("svg"), sentence: find(".sentence"), button: find(".play") });
+    this.counts = { above: data.above.length, below: data.below.length };
+    this.words = { above: this.line(find(".above"), "above"), below: this.line(find(".below"), "below") };
+    this.kept = null; // the word that was clicked or reached by keyboard
+    this.table(find("table"));
+    this.button.onclick = () => (this.timer ? this.stop() : this.play());
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.stage);
+    this.rest();
+    this.label();
+    document.fonts?.ready.then(() => this.draw());
+  }
+
+  line(element, name) {
+    element.setAttribute("aria-label", this.data.labels[name]);
+    const words = this.data[name].map((word, index) => {
+      const chip = document.createElement("button");
+      chip.type = "button";
+      chip.className = word.special ? "word special" : "word";
+      chip.tabIndex = index === 0 ? 0 : -1;
+      chip.setAttribute("aria-label", this.data.say[name][index]);
+      chip.append(...word.pieces.map((text) => Object.assign(document.createElement("span"), { className: "piece", textContent: text })));
+      const place = { line: name, index };
+      chip.onpointerenter = (event) => event.pointerType !== "touch" && this.visit(place);
+      chip.onpointerleave = (event) => event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
+      chip.onfocus = () => chip.matches(":focus-visible") && this.keep(place);
+      chip.onclick = () => this.keep(this.kept && this.same(this.kept, place) ? null : place);
+      chip.onkeydown = (event) => this.key(event, place);
+      return chip;
+    });
+    element.replaceChildren(...words);
+    return words;
+  }
+
+  table(element) {
+    element.caption.textContent = this.data.labels.table;
+    const rows = this.data.edges.map(([t, s, weight]) => {
+      const row = document.createElement("tr");
+      const cells = [this.data.below[t].pieces.join(""), this.data.above[s].pieces.join(""), weight.toFixed(3)];
+      row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+      return row;
+    });
+    element.tBodies[0].replaceChildren(...rows);
+  }
+
+  draw() {
+    const stage = this.stage.getBoundingClientRect();
+    if (!stage.width) return;
+    const boxes = (name, edge) =>
+      this.words[name].map((chip) => {
+        const box = chip.getBoundingClientRect();
+        return { x: box.left - stage.left, width: box.width, y: box[edge] - stage.top };
+      });
+    this.svg.setAttribute("viewBox", `0 0 ${stage.width} ${stage.height}`);
+    this.paths = shape(this.data.edges, boxes("above", "bottom"), boxes("below", "top")).map(({ t, s, path }) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      element.setAttribute("d", path);
+      return Object.assign(element, { t, s });
+    });
+    this.svg.replaceChildren(...this.paths);
+    if (this.lit) this.light(this.lit);
+  }
+
+  light(place) {
+    this.lit = place;
+    const end = place.line === "below" ? "t" : "s", other = end === "t" ? "s" : "t";
+    const reached = new Set();
+    for (const path of this.paths ?? []) {
+      const on = path[end] === place.index;
+      path.classList.toggle("lit", on);
+      if (on) reached.add(path[other]);
+    }
+    for (const name of ["above", "below"])
+      this.words[name].forEach((chip, index) => {
+        const chosen = name === place.line && index === place.index;
+        chip.classList.toggle("chosen", chosen);
+        chip.classList.toggle("lit", chosen || (name !== place.line && reached.has(index)));
+      });
+    this.stage.classList.add("focused");
+    this.say(this.data.say[place.line][place.index]);
+  }
+
+  rest() {
+    this.lit = null;
+    this.stage.classList.remove("focused");
+    for (const chip of [...this.words.above, ...this.words.below]) chip.classList.remove("chosen", "lit");
+    this.say(this.data.labels.hint, true);
+  }
+
+  say(text, hint = false) {
+    this.sentence.textContent = text;
+    this.sentence.classList.toggle("hint", hint);
+  }
+
+  visit(place) {
+    this.stop();
+    this.light(place);
+  }
+
+  keep(place) {
+    this.stop();
+    this.sentence.setAttribute("aria-live", "polite");
+    this.kept = place;
+    if (place) this.light(place);
+    else this.rest();
+  }
+
+  key(event, place) {
+    if (event.key === "Escape") this.keep(null);
+    const next = neighbour(place, event.key, this.counts);
+    if (!next) return;
+    event.preventDefault();
+    this.words[place.line][place.index].tabIndex = -1;
+    const chip = this.words[next.line][next.index];
+    chip.tabIndex = 0;
+    chip.focus();
+    this.keep(next);
+  }
+
+  same(a, b) {
+    return a.line === b.line && a.index === b.index;
+  }
+
+  play() {
+    this.kept = null;
+    this.sentence.removeAttribute("aria-live"); // what plays by itself is not read aloud
+    const order = this.data.below.map((word, index) => index).filter((index) => !this.data.below[index].special);
+    const next = () => {
+      const index = order.shift();
+      if (index === undefined) {
+        this.stop();
+        this.rest();
+        return;
+      }
+      this.light({ line: "below", index });
+      this.timer = setTimeout(next, PACE);
+    };
+    next();
+    this.label();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.label();
+  }
+
+  label() {
+    this.button.textContent = this.timer ? this.data.labels.pause : this.data.labels.play;
+  }
+
+  end() {
+    this.stop();
+    this.observer.disconnect();
+  }
+}
+
+export default function ({ parentElement, data }) {
+  const text = new TextDecoder().decode(data);
+  const known = VIEWS.get(parentElement);
+  if (known?.text === text) return known.close; // the theme changed: the colours are variables
+  known?.view.end();
+  const view = new View(parentElement.querySelector(".ribbons"), JSON.parse(text));
+  const close = () => {
+    view.end();
+    VIEWS.delete(parentElement);
+  };
+  VIEWS.set(parentElement, { view, text, close });
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (!played && !still) {
+    view.timer = setTimeout(() => view.play(), 900);
+    view.label();
+  }
+  played = true;
+  return close;
+}

@@ -1,0 +1,218 @@
+"""From a request to a record: models and records kept within their bytes, one run at a time, torch imported late.
+
+Nothing here calls Streamlit: it runs in the threads of the gates. What a session sees of it is a Run.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from bartviz.cache import ByteCache, content_key
+from bartviz.errors import BartvizError
+from bartviz.gate import Gate, State, Ticket
+from bartviz.ui.limits import Limits
+
+if TYPE_CHECKING:
+    from bartviz.models import Model
+    from bartviz.record import Record
+
+LOADERS = 8  # models that may download side by side; they mostly wait for the network
+Truncate = Literal["first", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the sidebar asks for: one model, one text, and how to run it.
+
+    ``pair`` is the second sentence of an encoder model; ``target`` the given output (teacher forcing) of an
+    encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
+    ``truncate`` says which part of a text that is too long is kept; None refuses it. ``allow_special``: whether
+    ``<mask>`` and the like, typed as text, mean the special token.
+    """
+
+    model: str
+    text: str
+    pair: str | None = None
+    target: str | None = None
+    max_new_tokens: int | None = None
+    top_k: int = 10
+    truncate: Truncate | None = None
+    allow_special: bool = False
+
+
+class Run:
+    """One request on its way: first its model is loaded (several may at once), then it computes (one at a time)."""
+
+    def __init__(self, request: Request, alive: Callable[[], bool]) -> None:
+        self.request = request
+        self.stopped = threading.Event()
+        self._alive = alive
+        self._tickets: list[Ticket[Model] | Ticket[Record]] = []
+        self._record: Ticket[Record] | None = None
+        self._refused: BartvizError | None = None
+
+    def wanted(self) -> bool:
+        """Whether somebody still waits for it."""
+        return not self.stopped.is_set() and self._alive()
+
+    def load(self, ticket: Ticket[Model]) -> None:
+        self._tickets.append(ticket)
+
+    def compute(self, ticket: Ticket[Record]) -> None:
+        self._record = ticket
+        self._tickets.append(ticket)
+
+    def refuse(self, error: BartvizError) -> None:
+        self._refused = error
+
+    @property
+    def state(self) -> State:
+        """``done`` only when the record is there."""
+        if self._refused is not None:
+            return "failed"
+        if not self._tickets:
+            return "waiting"
+        state = self._tickets[-1].state
+        return "running" if state == "done" and self._record is None else state
+
+    @property
+    def finished(self) -> bool:
+        return self.state in ("done", "failed", "cancelled")
+
+    @property
+    def error(self) -> BartvizError | None:
+        return self._refused or (self._tickets[-1].error if self._tickets else None)
+
+    @property
+    def record(self) -> Record | None:
+        return self._record.result() if self._record is not None and self.state == "done" else None
+
+    @property
+    def position(self) -> int:
+        """How many runs come before it; 0 when it runs."""
+        return self._tickets[-1].position if self._tickets else 0
+
+    @property
+    def progress(self) -> tuple[str, float | None]:
+        """What it does now, and how much of that is done (0..1) where that is known."""
+        return (self._tickets[-1].note, self._tickets[-1].fraction) if self._tickets else ("", None)
+
+    def cancel(self) -> None:
+        self.stopped.set()
+        for ticket in self._tickets:
+            ticket.cancel()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; False when it has not come in time."""
+        end = time.monotonic() + seconds
+        while not self.finished and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.finished
+
+
+class Engine:
+    """The models, the records, and the two gates before them: one per process."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
+        self.records: ByteCache[Record] = ByteCache(limits.record_mb * 1_000_000)
+        self.gate = Gate(waiting=limits.queue)
+        self.loading = Gate(waiting=limits.queue, workers=LOADERS)
+
+    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run:
+        """Begin a request of a session, whose earlier one is stopped; returns at once.
+
+        ``alive`` is asked whether the session is still there. A queue that is full makes a run that has failed.
+        """
+        run = Run(request, alive)
+
+        def load(ticket: Ticket[Model]) -> Model:
+            model = self._load(ticket, request.model)
+            run.compute(self.gate.submit(owner, lambda ticket: self._compute(ticket, model, request), alive=run.wanted))
+            return model
+
+        try:
+            run.load(self.loading.submit(owner, load, alive=run.wanted))
+        except BartvizError as error:
+            run.refuse(error)
+        return run
+
+    def _load(self, ticket: Ticket[Model], name: str) -> Model:
+        ticket.report("Starting the model library, once per server")
+        import_library()
+        from bartviz import models
+
+        known = self.models.peek(name)
+        if known is not None and known.stale():
+            self.models.discard(name)
+        ticket.report("Loading the model")
+
+        def progress(done: int, total: int) -> None:
+            if total:
+                ticket.report(f"Downloading the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", done / total)
+
+        def load() -> Model:
+            return models.load(
+                name, progress=progress, cancel=_Cancel(ticket), roots=models.default_roots(), budget=self.models.limit
+            )
+
+        return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
+
+    def _compute(self, ticket: Ticket[Record], model: Model, request: Request) -> Record:
+        key = content_key(asdict(request) | {"model": model.info.fingerprint})
+        return self.records.get(key, lambda: _record(ticket, model, request), lambda record: record.nbytes)
+
+
+def import_library() -> None:
+    """Import torch and the model classes, once; what they made is then kept out of every later garbage collection."""
+    with _IMPORT:
+        if "bartviz.forward" in sys.modules:
+            return
+        import bartviz.forward
+        import bartviz.models  # noqa: F401 - imported for what it brings in
+
+        gc.collect()
+        gc.freeze()
+
+
+def warm_up(delay: float = 1.5) -> None:
+    """Import the library in a thread of its own, once, after the first picture had its time."""
+    if _WARM.acquire(blocking=False):
+        timer = threading.Timer(delay, import_library)
+        timer.daemon = True
+        timer.start()
+
+
+_IMPORT, _WARM = threading.Lock(), threading.Lock()
+
+
+class _Cancel:
+    """A ticket as the event that loading looks at."""
+
+    def __init__(self, ticket: Ticket[Model]) -> None:
+        self.is_set = ticket.cancelled
+
+
+def _record(ticket: Ticket[Record], model: Model, request: Request) -> Record:
+    from bartviz.forward import capture, decode
+
+    def on_step(step: int, longest: int) -> None:
+        ticket.report(f"Writing: token {step} of at most {longest}", step / max(longest, 1))
+
+    ticket.report("Running the model")
+    if model.info.kind == "encoder-decoder" and request.target is None:
+        return decode(
+            model, request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k,
+            allow_special=request.allow_special, truncate=request.truncate,
+            cancelled=ticket.cancelled, on_step=on_step,
+        )  # fmt: skip
+    return capture(
+        model, request.text, pair=request.pair, target=request.target, top_k=request.top_k,
+        allow_special=request.allow_special, truncate=request.truncate, cancelled=ticket.cancelled,
+    )  # fmt: skip

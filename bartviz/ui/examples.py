@@ -1,0 +1,63 @@
+"""Texts to begin with, suited to what a model does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bartviz.record import ModelKind
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One text; ``special``: it contains a mask token that counts as one."""
+
+    text: str
+    pair: str = ""
+    special: bool = False
+
+
+TRANSLATE = (
+    Example("I want to buy a car."),
+    Example("The cat is sleeping on the sofa."),
+    Example("Yesterday my sister bought two very old books."),
+)
+REPAIR = (
+    Example("The cat is <mask> on the sofa.", special=True),
+    Example("She has lost her keys and <mask> find them.", special=True),
+    Example("garden. the in play children The"),
+)
+NEWS = (
+    Example(
+        "The town's old bridge will close for repairs in spring. Engineers found cracks in two of its arches during "
+        "an inspection last week. The mayor said that the work would take eight months, and that a ferry would carry "
+        "people across the river until then. Shop owners fear that fewer visitors will come."
+    ),
+)
+BY_MODEL: Mapping[str, tuple[Example, ...]] = {
+    "bart-tiny-denoise": REPAIR,
+    "facebook/bart-base": REPAIR,
+    "facebook/bart-large": REPAIR,
+    "facebook/bart-large-cnn": NEWS,
+    "google/pegasus-xsum": NEWS,
+    "sshleifer/distilbart-cnn-12-6": NEWS,
+    "t5-small": (Example("translate English to German: I want to buy a car."), *NEWS),
+    "t5-base": (Example("translate English to German: I want to buy a car."), *NEWS),
+}
+BY_KIND: Mapping[ModelKind, tuple[Example, ...]] = {
+    "encoder": (
+        Example("The animal did not cross the street because it was too tired."),
+        Example("The cat is sleeping on the sofa.", pair="A cat lies on the couch and sleeps."),
+        Example("Paris is the [MASK] of France.", special=True),
+    ),
+    "decoder": (
+        Example("The animal did not cross the street because it was too"),
+        Example("Once upon a time there was a king who"),
+    ),
+    "encoder-decoder": TRANSLATE,
+}
+
+
+def examples(model: str, kind: ModelKind) -> tuple[Example, ...]:
+    """At least one, for a model by its name or by its kind."""
+    return BY_MODEL.get(model, BY_KIND[kind])

@@ -1,0 +1,47 @@
+"""The ribbons: two lines of words; hover, tap or focus one, and its attention is shown and said in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from bartviz.analysis.start import Ribbons, Word
+
+_FILES = Path(__file__).parent / "components" / "ribbons"
+_MOUNT = st.components.v2.component(
+    "bartviz.ribbons",
+    html=(_FILES / "ribbons.html").read_text("utf-8"),
+    css=(_FILES / "ribbons.css").read_text("utf-8"),
+    js=(_FILES / "ribbons.js").read_text("utf-8"),
+)
+
+
+def show(ribbons: Ribbons, *, key: str, above: str, below: str) -> None:
+    """Draw them; ``above`` and ``below`` name the two lines for a screen reader. Hovering causes no server traffic."""
+    data = json.dumps(payload(ribbons, above=above, below=below)).encode()  # bytes: anything else would import pandas
+    _MOUNT(data=data, key=key)
+
+
+def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
+    """What the component draws: words, ribbons, and a sentence for each word. Plain JSON; the component escapes."""
+    return {
+        "above": [_word(word) for word in ribbons.above],
+        "below": [_word(word) for word in ribbons.below],
+        "edges": [list(edge) for edge in ribbons.edges()],
+        "say": {"above": list(ribbons.say_above), "below": list(ribbons.say_below)},
+        "labels": {
+            "above": above,
+            "below": below,
+            "hint": "Point at a word, or tap it: its ribbons stay, and this line says what they mean.",
+            "play": "Play",
+            "pause": "Pause",
+            "table": f"Weights of {ribbons.head}: {below}, {above}, weight",
+        },
+    }
+
+
+def _word(word: Word) -> dict[str, Any]:
+    return {"pieces": [word.text] if len(word.pieces) == 1 else list(word.pieces), "special": word.special}

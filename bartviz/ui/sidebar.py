@@ -1,0 +1,182 @@
+"""The controls that all pages share: model, text, second sentence or given output, decoding settings, Run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, cast
+
+import streamlit as st
+
+from bartviz.catalogue import CATALOGUE, entry
+from bartviz.errors import BartvizError, SettingError
+from bartviz.folders import default_roots, listed
+from bartviz.ui import session, show
+from bartviz.ui.engine import Request, Truncate, warm_up
+from bartviz.ui.examples import Example, examples
+
+if TYPE_CHECKING:
+    from bartviz.record import ModelKind, Record
+
+TOO_LONG: dict[str, Truncate | None] = {"refuse it": None, "keep its beginning": "first", "keep its end": "last"}
+ENCODINGS = ("UTF-8", "UTF-16", "Latin-1", "CP949", "Windows-1252")
+MOST_TOKENS, MOST_CANDIDATES = 512, 50
+LINKED = ("model", "text", "pair", "target", "max_new_tokens", "top_k", "too_long", "special")
+
+
+def draw() -> None:
+    """The sidebar; starts the request of a link when the visit begins with one."""
+    first = "_known" not in st.session_state
+    if first:
+        _begin()
+    with st.sidebar:
+        kind = _model()
+        with st.form("request", border=False):
+            _texts(kind)
+            st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_run)
+            _examples(kind)
+            _settings(kind)
+    if first and any(key in LINKED for key in st.query_params):
+        _run()
+    warm_up()
+
+
+def start_with(text: str) -> None:
+    """Run a text from elsewhere than the sidebar, with the sidebar's other settings."""
+    st.session_state["text"] = text
+    _run()
+
+
+def _begin() -> None:
+    """What the controls hold when a visit begins: what the saved record was made from."""
+    record = session.current_record()
+    st.session_state["_known"] = True
+    st.session_state["_source"] = record.source_text if record is not None else ""
+    st.session_state["link"] = any(key in st.query_params for key in ("text", "pair", "target"))
+
+
+def _names() -> list[str]:
+    """Embedded models, then folders, then the hub's."""
+    embedded = [known.name for known in CATALOGUE if known.source == "embedded"]
+    hub = [known.name for known in CATALOGUE if known.source == "hub"]
+    return [*embedded, *listed(default_roots()), *hub]
+
+
+def _model() -> ModelKind:
+    names = _names()
+    record = session.current_record()
+    own = record.model.name if record is not None and record.model.name in names else names[0]
+    chosen = st.selectbox(
+        "Model", names, index=names.index(own), key="model", bind="query-params", accept_new_options=True,
+        help="Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base.",
+    )  # fmt: skip
+    known = entry(chosen)
+    show.note(
+        known.note if known else "A folder of this machine." if chosen in names else "A model of the hub, by its id."
+    )
+    if record is not None and record.model.name == chosen:
+        return record.model.kind
+    return known.kind if known is not None else "encoder-decoder"
+
+
+def _texts(kind: ModelKind) -> None:
+    bind: Literal["query-params"] | None = "query-params" if st.session_state["link"] else None
+    source = st.session_state["_source"]
+    st.text_area("Text", source, key="text", height=96, bind=bind, persist_state="session")
+    if kind == "encoder":
+        st.text_input("Second sentence", key="pair", placeholder="optional", bind=bind, persist_state="session")
+    elif kind == "encoder-decoder":
+        st.text_input(
+            "Given output", key="target", placeholder="optional", bind=bind, persist_state="session",
+            help="Teacher forcing: the model is given this output and says how likely each word was. "
+            "Left empty, it writes its own.",
+        )  # fmt: skip
+
+
+def _examples(kind: ModelKind) -> None:
+    with st.container(key="examples", gap="small"):
+        for number, example in enumerate(examples(st.session_state["model"], kind)):
+            label = example.text if len(example.text) < 60 else f"{example.text[:56]} …"
+            st.form_submit_button(
+                show.plain(label),
+                key=f"example_{number}",
+                type="tertiary",
+                width="stretch",
+                on_click=_take,
+                args=(example,),
+            )
+
+
+def _settings(kind: ModelKind) -> None:
+    with st.expander("From a file"):
+        st.file_uploader("A text file", type=["txt"], key="file", max_upload_size=1, label_visibility="collapsed")
+        st.selectbox("Its encoding", ENCODINGS, key="encoding", persist_state="session")
+    with st.expander("Settings"):
+        if kind != "encoder":
+            st.number_input(
+                "New tokens at most", 0, MOST_TOKENS, 0, key="max_new_tokens", bind="query-params",
+                help="0 leaves the limit that the model came with.",
+            )  # fmt: skip
+            st.number_input("Candidates kept per step", 1, MOST_CANDIDATES, 10, key="top_k", bind="query-params")
+        st.selectbox("A text that is too long", list(TOO_LONG), key="too_long", bind="query-params")
+        st.toggle(
+            "Typed special tokens count", key="special", bind="query-params",
+            help="Whether a typed <mask> or [SEP] means the special token, or just these letters.",
+        )  # fmt: skip
+        st.toggle("Link with my text", key="link", help="Puts the texts into the address of the page, to share it.")
+        _checkpoint(session.current_record())
+
+
+def _checkpoint(record: Record | None) -> None:
+    """The settings that the last run really had."""
+    if record is None or record.model.name != st.session_state["model"]:
+        return
+    said = [f"{name.replace('_', ' ')}: {_listed(value)}" for name, value in record.provenance.settings.items()]
+    if said:
+        show.note("The last run: " + "; ".join(said) + ".")
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
+def _take(example: Example) -> None:
+    st.session_state["text"], st.session_state["pair"], st.session_state["target"] = example.text, example.pair, ""
+    st.session_state["special"] = example.special
+    _run()
+
+
+def _run() -> None:
+    try:
+        _read_file()
+        session.submit(_request())
+    except BartvizError as error:
+        session.refuse(error)
+
+
+def _read_file() -> None:
+    """Put a file that has just been given into the text field."""
+    from bartviz.texts import read_upload
+
+    file = st.session_state.get("file")
+    if file is None or file.file_id == st.session_state.get("_file"):
+        return
+    encoding = st.session_state["encoding"]
+    read = read_upload(file.name, file.getvalue(), encoding=None if encoding == ENCODINGS[0] else encoding)
+    st.session_state["text"], st.session_state["_file"] = read, file.file_id
+
+
+def _request() -> Request:
+    """The controls' values, each checked again: they may come from a link."""
+    value = st.session_state.get
+    most, top_k, too_long = value("max_new_tokens", 0), value("top_k", 10), value("too_long", "refuse it")
+    if not (0 <= most <= MOST_TOKENS and 1 <= top_k <= MOST_CANDIDATES and too_long in TOO_LONG):
+        raise SettingError(f"New tokens go from 0 to {MOST_TOKENS}, candidates from 1 to {MOST_CANDIDATES}.")
+    return Request(
+        model=str(value("model") or ""),
+        text=value("text") or "",
+        pair=cast(str, value("pair")) or None,
+        target=cast(str, value("target")) or None,
+        max_new_tokens=most or None,
+        top_k=top_k,
+        truncate=TOO_LONG[too_long],
+        allow_special=bool(value("special")),
+    )
