@@ -1,0 +1,293 @@
+"""Decoding, step by step: what each row read, predicted and looked at, how sure it was, and what the cache saved.
+
+A decoding step is a row: row t *reads* token t and *predicts* token t + 1. The probability of a whole output is the
+product of its steps' probabilities, so their logarithms add up (the chain rule of probability):
+log p(y | x) = sum over t of log p(y_t | y_<t, x).
+
+Letters in shapes: T steps, Q decoder rows, K key columns, S source tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bartviz.attention import Attention, Floats, Ints, Kind
+from bartviz.errors import RecordError, SettingError
+from bartviz.record import Reading, Record, Step
+
+BYTES = 4  # of one float32 number
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The column that a step looked at most: its index, its label and its weight in 0..1."""
+
+    column: int
+    label: str
+    weight: float
+
+
+def kind_of(record: Record) -> Kind:
+    """The attention that a step is explained by: cross where there is an encoder, else the decoder's own.
+
+    Raises RecordError for an encoder-only record and for one without steps: neither was decoded.
+    """
+    if record.decoder is None:
+        raise RecordError(
+            f"{record.model.name} is an encoder: it reads a whole text at once and writes none. "
+            "Choose an encoder-decoder or a decoder model to decode."
+        )
+    if not record.steps:
+        raise RecordError("This record has no decoding steps: run the text again to decode it.")
+    return "decoder" if record.cross is None else "cross"
+
+
+def step_rows(record: Record) -> Ints:
+    """(T,) the decoder row of each step."""
+    kind_of(record)
+    return np.array([step.row for step in record.steps], dtype=np.int64)
+
+
+def given(record: Record) -> bool:
+    """Whether the tokens were given (teacher forcing, or a text read in one pass) and not chosen by the model."""
+    mode = record.provenance.settings.get("mode")
+    return mode == "given target" or (mode == "one pass" and record.cross is None)
+
+
+def labels(record: Record, reading: Reading = "predicts") -> tuple[str, ...]:
+    """The T labels of the steps: the token that each row *predicts*, or the one that it *reads*."""
+    rows = step_rows(record)
+    assert record.decoder is not None
+    if reading == "predicts":
+        return tuple(step.chosen.label for step in record.steps)
+    return tuple(record.decoder.query.labels[row] for row in rows)
+
+
+def rank(step: Step) -> int | None:
+    """1 for the most probable candidate, 2 for the next...; None when the chosen token is not among the candidates."""
+    ids = [candidate.token_id for candidate in step.candidates]
+    return ids.index(step.chosen.token_id) + 1 if step.chosen.token_id in ids else None
+
+
+def steps_table(record: Record) -> pd.DataFrame:
+    """One line per step.
+
+    position; row; reads, predicts (labels); token_id and rank of the chosen token (rank 1 is the most probable, missing
+    when it is not among the candidates kept); probability in 0..1 from the raw logits; log_probability in nats;
+    entropy_bits over the vocabulary; running_log_probability (the sum so far) and running_probability (the product so
+    far); rule that decided, if any; candidates as a JSON list of [label, probability].
+    """
+    steps, running = record.steps, np.cumsum([step.log_probability for step in record.steps])
+    return pd.DataFrame(
+        {
+            "position": [step.position for step in steps],
+            "row": step_rows(record),
+            "reads": labels(record, "reads"),
+            "predicts": labels(record, "predicts"),
+            "token_id": [step.chosen.token_id for step in steps],
+            "rank": pd.array([rank(step) for step in steps], dtype="Int64"),
+            "probability": [step.chosen.probability for step in steps],
+            "log_probability": [step.log_probability for step in steps],
+            "entropy_bits": [step.entropy for step in steps],
+            "running_log_probability": running,
+            "running_probability": np.exp(running),
+            "rule": [step.rule for step in steps],
+            "candidates": [_as_json(step) for step in steps],
+        }
+    )
+
+
+def _as_json(step: Step) -> str:
+    return json.dumps([[c.label, round(c.probability, 6)] for c in step.candidates], ensure_ascii=False)
+
+
+def candidates_table(record: Record) -> pd.DataFrame:
+    """One line per step and candidate: position, rank (from 1), token_id, label, probability, logit, chosen (bool)."""
+    kind_of(record)
+    lines = [
+        (step.position, place, c.token_id, c.label, c.probability, c.logit, c.token_id == step.chosen.token_id)
+        for step in record.steps
+        for place, c in enumerate(step.candidates, start=1)
+    ]
+    names = ["position", "rank", "token_id", "label", "probability", "logit", "chosen"]
+    return pd.DataFrame(lines, columns=names)
+
+
+def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = None, head: int | None = None) -> Floats:
+    """(T, K) float32: what each step looked at; rows sum to 1.
+
+    ``kind`` defaults to ``kind_of``. ``head`` None is the mean of the layer's heads, ``layer`` None that of every
+    head. Raises SettingError for a layer or head that is not there, and for a head without its layer.
+    """
+    rows, attention = step_rows(record), record.attention(kind or kind_of(record))
+    if layer is None and head is not None:
+        raise SettingError(
+            "A head belongs to a layer: name the layer too, or leave both out for the mean of all heads."
+        )
+    layers, heads = attention.shape[:2]
+    total = np.zeros((len(rows), attention.shape[3]), np.float32)  # (T, K)
+    chosen = [
+        (at, of)
+        for at in (range(layers) if layer is None else [layer])
+        for of in (range(heads) if head is None else [head])
+    ]
+    for at, of in chosen:
+        total += attention.head(at, of)[rows]
+    return total / np.float32(len(chosen))
+
+
+def alignment_table(
+    record: Record,
+    kind: Kind | None = None,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    reading: Reading = "predicts",
+) -> pd.DataFrame:
+    """``alignment`` with its labels: rows are steps, named by what they *predict* or *read*; columns are keys.
+
+    Labels may repeat, as words do: address lines with ``.iloc``.
+    """
+    attention = record.attention(kind or kind_of(record))
+    return pd.DataFrame(
+        alignment(record, kind, layer=layer, head=head),
+        index=pd.Index(labels(record, reading), name=f"row {reading}"),
+        columns=pd.Index(attention.key.labels, name="column"),
+    )
+
+
+def weights_name(attention: Attention, layer: int | None, head: int | None) -> str:
+    """What a matrix shows, in words: ``cross L1H3``, or which mean it is."""
+    layers, heads = attention.shape[:2]
+    if layer is None:
+        return f"{attention.kind}, mean of {layers} layers x {heads} heads"
+    if head is None:
+        return f"{attention.kind} layer {layer}, mean of {heads} heads"
+    return f"{attention.kind} L{layer}H{head}"
+
+
+def focus(record: Record, weights: Floats, position: int, *, special: bool = False) -> Focus | None:
+    """Where a step of ``alignment`` looked most; special tokens are passed over unless asked for.
+
+    None when there is no column to name (a source of special tokens alone).
+    """
+    key = record.attention(kind_of(record)).key
+    row = np.where(key.special & (not special), -1.0, weights[position])
+    column = int(row.argmax())
+    return Focus(column, key.labels[column], float(row[column])) if row[column] >= 0 else None
+
+
+def least_sure(record: Record) -> Step:
+    """The step of highest entropy among those that the probabilities decided; raises RecordError without steps."""
+    kind_of(record)
+    free = [step for step in record.steps if step.rule is None] or list(record.steps)
+    return max(free, key=lambda step: step.entropy)
+
+
+def notice(record: Record) -> str:
+    """One sentence of what to notice in this output: where the model was least sure, and what else it considered."""
+    step = least_sure(record)
+    others = [c for c in step.candidates if c.token_id != step.chosen.token_id]
+    verb = "The model is least sure of" if given(record) else "Least sure at"
+    sentence = f"{verb} “{step.chosen.label}” ({percent(step.chosen.probability)}, {step.entropy:.1f} bits)"
+    if others:
+        sentence += f": “{others[0].label}” had {percent(others[0].probability)}"
+    count = len(record.steps)
+    if count > 1:
+        total = f"{record.log_probability:.1f}".replace("-", "−")
+        sentence += f". All {count} steps together: log p {total}"
+    return f"{sentence}."
+
+
+def percent(probability: float) -> str:
+    """A probability as a reader sees it: 92 %, 3.1 %, <0.1 %, >99.9 %."""
+    value = 100 * probability
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    if 99.9 < value < 100:
+        return ">99.9 %"
+    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
+
+
+def cache_table(record: Record) -> pd.DataFrame:
+    """What each step costs with the key-value cache and without it, one line per step.
+
+    position; new_rows: decoder rows computed at this step with the cache; all_rows: those computed without it;
+    self_bytes and cross_bytes: keys and values held *per layer* after the step; cache_bytes: both, over all layers;
+    operations_cached, operations_uncached: multiplications and additions of the decoder's attention (projections,
+    scores, weighted sums; the masked half of the scores is computed too). Feed-forward and output layers are left
+    out: they cost the same for every row, so they grow with the rows. The encoder's output is reused in both.
+
+    The cross keys and values are computed at the first step and never again. Numbers are float32: 4 bytes each.
+    """
+    rows = step_rows(record)  # (T,)
+    assert record.decoder is not None
+    layers, heads, _, width = record.decoder.q.shape
+    inner = heads * width  # of all heads together
+    source = 0 if record.cross is None else record.cross.shape[3]  # S
+    now, new = rows + 1, np.diff(rows, prepend=-1)  # (T,) rows so far, rows of this step
+    own = 2 * inner * now * BYTES
+    cross = np.full_like(own, 2 * inner * source * BYTES)
+    cost = _Cost(layers, inner, record.model.width, source)
+    first = np.arange(len(rows)) == 0
+    return pd.DataFrame(
+        {
+            "position": [step.position for step in record.steps],
+            "new_rows": new,
+            "all_rows": now,
+            "self_bytes": own,
+            "cross_bytes": cross,
+            "cache_bytes": layers * (own + cross),
+            "operations_cached": cost.operations(new, now, first),
+            "operations_uncached": cost.operations(now, now, np.ones_like(first)),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """Operations of a decoder's attention; a product of (a, b) and (b, c) is 2abc of them."""
+
+    layers: int
+    inner: int
+    model: int
+    source: int
+
+    def operations(self, new: Ints, now: Ints, cross_keys: NDArray[np.bool_]) -> Ints:
+        """(T,) for ``new`` rows that look at ``now`` rows, computing the cross keys and values where told."""
+        project = 2 * self.model * self.inner
+        own = 4 * project * new + 4 * self.inner * new * now
+        cross = (2 * project + 4 * self.inner * self.source) * new if self.source else 0 * new
+        keys = np.where(cross_keys, 2 * project * self.source, 0)
+        return (self.layers * (own + cross + keys)).astype(np.int64)
+
+
+def encoder_operations(record: Record) -> int:
+    """Operations of the encoder's attention, done once for all steps; 0 without an encoder."""
+    if record.encoder is None:
+        return 0
+    layers, heads, rows, _ = record.encoder.shape
+    inner = heads * record.encoder.q.shape[3]
+    return int(layers * (4 * 2 * record.model.width * inner * rows + 4 * inner * rows * rows))
+
+
+def arrays(record: Record, *, layer: int | None = None, head: int | None = None) -> dict[str, NDArray[np.generic]]:
+    """The numbers of the page by name, for an NPZ: ``alignment`` (T, K), ``decoder`` (T, Q), and the labels of both."""
+    kind = kind_of(record)
+    assert record.decoder is not None
+    table = steps_table(record)
+    return {
+        "alignment": alignment(record, layer=layer, head=head),
+        "alignment_columns": np.array(record.attention(kind).key.labels),
+        "decoder": alignment(record, "decoder", layer=layer, head=head),
+        "decoder_columns": np.array(record.decoder.key.labels),
+        "row_reads": np.array(labels(record, "reads")),
+        "row_predicts": np.array(labels(record, "predicts")),
+        "log_probability": table["log_probability"].to_numpy(np.float64),
+        "entropy_bits": table["entropy_bits"].to_numpy(np.float64),
+    }
