@@ -20,15 +20,16 @@ from bartviz.version import __version__
 if TYPE_CHECKING:
     from bartviz import figures
     from bartviz.analysis.parameters import parameters
-    from bartviz.capture import capture, capture_batch, decode
+    from bartviz.forward import capture, capture_batch
+    from bartviz.generation import decode
     from bartviz.models import load
     from bartviz.record import open_record as open  # noqa: A004
 
 _HOMES = {
     "load": ("bartviz.models", "load"),
-    "capture": ("bartviz.capture", "capture"),
-    "capture_batch": ("bartviz.capture", "capture_batch"),
-    "decode": ("bartviz.capture", "decode"),
+    "capture": ("bartviz.forward", "capture"),
+    "capture_batch": ("bartviz.forward", "capture_batch"),
+    "decode": ("bartviz.generation", "decode"),
     "open": ("bartviz.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "figures": ("bartviz.figures", None),

@@ -185,7 +185,7 @@ class Attention:
     @cached_property
     def masked_rows(self) -> Bools:
         """(Q,) True where a row may look nowhere: its weights come out uniform and mean nothing."""
-        return ~self.mask.any(axis=1)
+        return np.logical_not(self.mask.any(axis=1))
 
     def scores(self, layer: int, head: int) -> Floats:
         """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""

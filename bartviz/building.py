@@ -46,7 +46,10 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
         config = config.to_dict()
     settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
     with alone(None), torch.device("meta"):
-        network = _class(_ladder(settings)[0])(settings.config)
+        try:
+            network = _class(_ladder(settings)[0])(settings.config)
+        except Exception:  # a combination of values that no check has foreseen
+            raise ModelError("The model's network cannot be built from its configuration.") from None
     untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
 

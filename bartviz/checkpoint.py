@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from transformers import GenerationConfig, PreTrainedConfig
+from transformers.activations import ACT2FN
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from bartviz import configs
-from bartviz.errors import ModelError
+from bartviz.errors import ModelError, choices
 
 MAX_JSON_BYTES = 16 << 20
 
@@ -35,15 +37,34 @@ _OURS = frozenset(
 )  # fmt: skip
 # Keys that transformers reads although they are no fields (T5 1.1 does not scale its outputs).
 _EXTRA = frozenset({"tie_word_embeddings", "scale_decoder_outputs"})
-# The generation settings that we know how to obey, or that are harmless to show.
-_RULES = frozenset(
-    {"max_length", "max_new_tokens", "min_length", "min_new_tokens", "early_stopping", "num_beams", "length_penalty"}
-    | {"no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "repetition_penalty", "encoder_repetition_penalty"}
-    | {"bad_words_ids", "forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens"}
-    | {"renormalize_logits", "remove_invalid_values", "do_sample", "temperature", "top_k", "top_p"}
-    | {"pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"}
-)  # fmt: skip
-_IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+_SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
+_IDS = (*_SPECIAL, "forced_bos_token_id", "forced_eos_token_id")
+
+
+def _whole(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**31
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+def _ids(value: object) -> bool:
+    return isinstance(value, list) and all(map(_whole, value))
+
+
+# The generation settings that we know how to obey or to show, and what each may be.
+_RULES: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("max_length", "max_new_tokens", "min_length", "min_new_tokens", "num_beams", "top_k"), _whole),
+    **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size"), _whole),
+    **dict.fromkeys(("repetition_penalty", "encoder_repetition_penalty", "temperature", "top_p"), _positive),
+    **dict.fromkeys(("do_sample", "renormalize_logits", "remove_invalid_values"), lambda v: isinstance(v, bool)),
+    **dict.fromkeys(("suppress_tokens", "begin_suppress_tokens"), _ids),
+    **dict.fromkeys(_IDS, lambda v: _whole(v) or _ids(v)),
+    "bad_words_ids": lambda v: isinstance(v, list) and all(map(_ids, v)),
+    "early_stopping": lambda v: isinstance(v, bool) or v == "never",
+    "length_penalty": lambda v: isinstance(v, int | float) and math.isfinite(v),
+}
 
 
 @dataclass(frozen=True)
@@ -81,11 +102,10 @@ def read(files: Mapping[str, Path]) -> Settings:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file of a model; raises ModelError that names the file."""
+    content = read_bytes(path, MAX_JSON_BYTES)
     try:
-        if path.stat().st_size > MAX_JSON_BYTES:
-            raise ModelError(f"The model's {path.name} is larger than {MAX_JSON_BYTES >> 20} MB, not believed.")
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        value = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
         raise ModelError(
             f"The model's {path.name} is damaged: it is not valid JSON. Download or save the model again."
         ) from None
@@ -94,13 +114,25 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def read_bytes(path: Path, most: int) -> bytes:
+    """A small file of a model; raises ModelError that names it."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError:
+        raise ModelError(f"The model's {path.name} cannot be read: check the folder and its permissions.") from None
+    if len(content) > most:
+        raise ModelError(f"The model's {path.name} is larger than {most >> 20} MB, which no such file is.")
+    return content
+
+
 def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> Settings:
     """Settings from a configuration and (or in its place, where older models wrote them) generation settings.
 
     Only keys that the architecture defines are kept, so nothing else can act. Raises ModelError.
     """
     sizes = configs.sizes(raw)
-    _refuse_unknown_attention(raw, sizes)
+    _refuse_unknown_layers(raw, sizes)
     config_class = CONFIG_MAPPING[sizes.model_type]
     known = {field.name for field in dataclasses.fields(config_class)} | set(config_class.attribute_map) | _EXTRA
     kept = {key: value for key, value in raw.items() if key in known - _OURS}
@@ -123,8 +155,10 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     )
 
 
-def _refuse_unknown_attention(raw: Mapping[str, Any], sizes: configs.Sizes) -> None:
-    """Keys of older versions that would change the attention or the layers, and that transformers now ignores."""
+def _refuse_unknown_layers(raw: Mapping[str, Any], sizes: configs.Sizes) -> None:
+    """Raise ModelError for layers that transformers would not build as they were trained."""
+    if sizes.activation not in ACT2FN:
+        raise ModelError(f"The model's activation function is unknown. Known are {choices(sorted(ACT2FN))}.")
     if raw.get("position_embedding_type") not in (None, "absolute"):
         raise ModelError("The model uses relative positions (position_embedding_type), which cannot be rebuilt here.")
     if raw.get("normalize_before") not in (None, sizes.family.norm == "pre"):
@@ -138,8 +172,7 @@ def _stripped(raw: Mapping[str, Any]) -> tuple[str, ...]:
     """A notice for each thing that the configuration asks for and does not get."""
     asked = dict.fromkeys(words for key, words in _STRIPPED.items() if raw.get(key))
     notices = [f"The configuration asks for {words}: ignored." for words in asked]
-    dtype = raw.get("dtype") or raw.get("torch_dtype")
-    if dtype not in (None, "float32"):
+    if any(raw.get(key) not in (None, "float32") for key in ("dtype", "torch_dtype")):
         notices.append("The configuration asks for another number format: computed in float32.")
     return tuple(notices)
 
@@ -166,7 +199,10 @@ def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping
     """The rules of decoding. Without a file of their own they stand in config.json, as older models have it."""
     given = raw if rules is None else rules
     kept = {key: value for key, value in given.items() if key in _RULES and value is not None}
-    for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
+    for key, value in kept.items():
+        if not _RULES[key](value):
+            raise ModelError(f"The model's generation setting {key} holds a value that cannot be obeyed.")
+    for key in _SPECIAL:
         kept.setdefault(key, getattr(config, key, None))
     if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
         kept["forced_eos_token_id"] = config.forced_eos_token_id

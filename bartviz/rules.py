@@ -99,8 +99,9 @@ def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
     decided: str | None = None
     scores = logits.clone()  # (1, V)
     for rule in rules:
-        scores = rule.processor(ids, scores)
-        forced = rule.always_decides and bool(torch.isinf(scores).sum() >= scores.numel() - 1)
+        changed = rule.processor(ids, scores)
+        forced = rule.always_decides and changed is not scores and bool((changed != scores).any())
+        scores = changed
         now = int(scores.argmax())
         if now != best or forced:
             best, decided = now, rule.name

@@ -118,8 +118,9 @@ class Batch:
         if outputs is None:
             return cls(source, (), (), tuple(map(len, sources)), inputs)
         output, target_mask = _padded(model, outputs)
-        first = int(model.network.prepare_decoder_input_ids_from_labels(_ids(outputs[:1]))[0, 0])
-        query = tuple(shifted(model, first, part) for part in output)
+        query = tuple(
+            shifted(model, start_token(model, given), part) for given, part in zip(outputs, output, strict=True)
+        )
         inputs["decoder_input_ids"] = _ids(query)
         if target_mask is not None:
             inputs["decoder_attention_mask"] = target_mask
@@ -137,6 +138,18 @@ def _padded(model: Model, parts: Sequence[Tokens]) -> tuple[tuple[Tokens, ...], 
 
 def _ids(parts: Sequence[Tokens]) -> Tensor:
     return torch.from_numpy(np.stack([part.ids for part in parts]))  # (B, n)
+
+
+def start_token(model: Model, output: Tokens | None = None) -> int:
+    """The id that the decoder reads first. mBART begins a given output with its last token, the language."""
+    if model.info.family == "mbart" and output is not None:
+        return int(output.ids[-1])
+    for settings in (model.generation, model.config):
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            found = getattr(settings, name, None)
+            if found is not None:
+                return int(found)
+    return int(model.tokenizer.pad_token_id)
 
 
 def shifted(model: Model, start: int, output: Tokens) -> Tokens:

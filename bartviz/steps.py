@@ -4,63 +4,117 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
+import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from bartviz import tokens
+from bartviz.labels import CONTINUES
 from bartviz.record import Candidate, Step
 
-_ROWS = 8  # rows of logits worked on at once: 8 x 50,000 float32 stay in the processor's cache
-_FLOOR = -1e4  # below the best logit; e to that is 0, and 0 times it too
+_ROWS = 16  # rows of logits worked on at once: 16 x 50,000 float32 stay near the processor
+_BLOCK = 256  # columns of which the largest is looked up first
+
+
+def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The k largest of each row (T, V) -> values and columns (T, k), largest first: ``topk`` at half the cost.
+
+    The k largest numbers stand in the k blocks with the largest maxima, or in the rest behind the last whole block.
+    """
+    blocks = rows.shape[1] // _BLOCK
+    if blocks <= k:
+        best = rows.topk(k, dim=-1)
+        return best.values, best.indices
+    whole = rows[:, : blocks * _BLOCK].reshape(len(rows), blocks, _BLOCK)  # (T, blocks, 256)
+    chosen = whole.amax(dim=-1).topk(k, dim=-1).indices.sort(dim=-1).values  # (T, k)
+    inside = whole.gather(1, chosen[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)  # (T, k * 256)
+    rest = torch.arange(blocks * _BLOCK, rows.shape[1]).expand(len(rows), -1)
+    columns = torch.cat([(chosen[:, :, None] * _BLOCK + torch.arange(_BLOCK)).flatten(1), rest], dim=1)
+    best = torch.cat([inside, rows[:, blocks * _BLOCK :]], dim=1).topk(k, dim=-1)
+    return best.values, columns.gather(1, best.indices)
+
+
+_LABELS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[int, str]] = WeakKeyDictionary()
 
 
 class Summary:
-    """Turns rows of logits into steps; remembers the label of each token that it has shown."""
+    """Turns rows of logits into steps, whose candidates are called by what they would be at their place."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, top_k: int) -> None:
         self._tokenizer = tokenizer
         self._top_k = top_k
-        self._labels: dict[int, str] = {}
+        self._labels = _LABELS.setdefault(tokenizer, {})
 
-    def step(self, position: int, row: int, logits: Tensor, token: int, rule: str | None = None) -> Step:
+    def step(self, position: int, logits: Tensor, token: int, before: Sequence[int], rule: str | None = None) -> Step:
         """One step from the raw logits (V,) of its row; ``token`` is what was chosen or given.
 
-        Entropy in bits, log-probability in nats, both over the whole vocabulary.
+        ``before``: the decoder's inputs up to and with the row that predicts it. Entropy in bits, log-probability in
+        nats, both over the whole vocabulary.
         """
-        return self._steps(logits[None], [token], position, row, rule)[0]
+        return self._steps(logits[None], [token], position, before, rule)[0]
 
-    def steps(self, logits: Tensor, chosen: Sequence[int], first_row: int = 0) -> tuple[Step, ...]:
-        """Steps for rows of logits (T, V) and the tokens that followed them."""
+    def steps(self, logits: Tensor, inputs: Sequence[int], chosen: Sequence[int]) -> tuple[Step, ...]:
+        """Steps for rows of logits (T, V), the tokens that each row read, and those that followed them."""
         found: list[Step] = []
         for start in range(0, len(chosen), _ROWS):
-            part = logits[start : start + _ROWS]
-            found += self._steps(part, chosen[start : start + _ROWS], start, first_row + start, None)
+            stop = min(start + _ROWS, len(chosen))
+            found += self._steps(logits[start:stop], chosen[start:stop], start, inputs[: start + 1], None, inputs)
         return tuple(found)
 
-    def _steps(self, logits: Tensor, chosen: Sequence[int], position: int, row: int, rule: str | None) -> list[Step]:
-        logits = logits.float()  # (T, V)
-        best = logits.topk(min(self._top_k, logits.shape[1]), dim=-1)  # (T, k)
-        shifted = (logits - best.values[:, :1]).clamp_(min=_FLOOR)  # (T, V), at most 0
-        exponentials = shifted.exp()
-        total = exponentials.sum(dim=-1)  # (T,)
-        # H = log Z - sum_i p_i (logit_i - max)
-        entropy = total.log() - exponentials.mul_(shifted).sum(dim=-1) / total  # (T,) nats
-        normaliser = (best.values[:, 0] + total.log()).tolist()
+    def _steps(
+        self,
+        logits: Tensor,  # (T, V)
+        chosen: Sequence[int],
+        position: int,
+        before: Sequence[int],
+        rule: str | None,
+        inputs: Sequence[int] = (),
+    ) -> list[Step]:
+        numbers = _numbers(logits.float(), chosen, self._top_k)
         found = []
-        rows = zip(chosen, best.indices.tolist(), best.values.tolist(), normaliser, entropy.tolist(), strict=True)
-        for offset, (token, ids, values, log_z, nats) in enumerate(rows):
-            candidates = tuple(self._candidate(i, value, log_z) for i, value in zip(ids, values, strict=True))
-            own = self._candidate(token, float(logits[offset, token]), log_z)
-            log_p = own.logit - log_z
-            bits = max(nats / math.log(2), 0.0)
-            found.append(Step(position + offset, row + offset, own, candidates, bits, log_p, rule))
+        for offset, (token, row) in enumerate(zip(chosen, numbers, strict=True)):
+            context = before if offset == 0 else inputs[: len(before) + offset]
+            own = Candidate(token, self.label(token, context), math.exp(row.log_probability), row.logit)
+            candidates = tuple(
+                Candidate(i, self.label(i, context), math.exp(logit - row.log_z), logit) for i, logit in row.best
+            )
+            step = Step(position + offset, len(context) - 1, own, candidates, row.bits, row.log_probability, rule)
+            found.append(step)
         return found
 
-    def _candidate(self, token: int, logit: float, log_z: float) -> Candidate:
-        return Candidate(token, self.label(token), math.exp(logit - log_z), logit)
-
-    def label(self, token: int) -> str:
+    def label(self, token: int, before: Sequence[int]) -> str:
+        """The token's label after the ids ``before``; only one that may go on with a word depends on them."""
         if token not in self._labels:
-            self._labels[token] = tokens.from_ids(self._tokenizer, [token])[1].labels[0]
-        return self._labels[token]
+            self._labels[token] = tokens.label(self._tokenizer, token)
+        alone = self._labels[token]
+        return tokens.label(self._tokenizer, token, before) if alone.startswith(CONTINUES) else alone
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The numbers of one row of logits: ``best`` are pairs of id and logit, log_z normalises logits to log p."""
+
+    best: list[tuple[int, float]]
+    log_z: float
+    logit: float
+    bits: float
+
+    @property
+    def log_probability(self) -> float:
+        return self.logit - self.log_z
+
+
+def _numbers(logits: Tensor, chosen: Sequence[int], top_k: int) -> list[_Row]:
+    """From raw logits (T, V) and the chosen ids (T,) to numbers; a logit of minus infinity adds nothing."""
+    values, columns = largest(logits, min(top_k, logits.shape[1]))  # (T, k) each
+    p = logits.softmax(dim=-1)  # (T, V)
+    log_z = values[:, 0] - p.gather(1, columns[:, :1])[:, 0].log()  # (T,)
+    own = logits.gather(1, torch.tensor(chosen)[:, None])[:, 0]  # (T,)
+    # H = log Z - sum_i p_i logit_i, in nats
+    mean = p.mul_(logits).nansum(dim=-1) if torch.isneginf(logits.amin()) else p.mul_(logits).sum(dim=-1)
+    bits = ((log_z - mean) / math.log(2)).clamp_(min=0.0)  # (T,)
+    rows = zip(columns.tolist(), values.tolist(), log_z.tolist(), own.tolist(), bits.tolist(), strict=True)
+    return [_Row(list(zip(ids, best, strict=True)), z, logit, h) for ids, best, z, logit, h in rows]

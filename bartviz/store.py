@@ -79,7 +79,8 @@ def encode(value: object) -> bytes:
     arrays: Arrays = {}
     tree = _pack(value, arrays, "")
     header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
-    return save(arrays, metadata={_HEADER: header})
+    data: bytes = save(arrays, metadata={_HEADER: header})
+    return data
 
 
 def _metadata(data: bytes) -> dict[str, str]:

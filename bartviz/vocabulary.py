@@ -37,27 +37,18 @@ def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedToken
     digest = hashlib.sha256()
     with tempfile.TemporaryDirectory(prefix="bartviz-") as place:
         folder = Path(place)
-        for name in TOKENIZER_FILES:
-            if name in files:
-                content = _content(files[name])
-                digest.update(f"{name} {len(content)} ".encode())
-                digest.update(content)
-                (folder / name).write_bytes(content)
-        _write(folder / "config.json", {"model_type": settings.sizes.model_type})
+        for name in files.keys() & set(TOKENIZER_FILES):
+            (folder / name).write_bytes(checkpoint.read_bytes(files[name], MAX_FILE_BYTES))
         _restrict(folder / "tokenizer_config.json")
+        _write(folder / "config.json", {"model_type": settings.sizes.model_type})
+        for path in sorted(folder.iterdir()):
+            content = path.read_bytes()
+            digest.update(f"{path.name} {len(content)} ".encode())
+            digest.update(content)
         tokenizer = _build(folder)
         _point_back(tokenizer, files)
     _check(tokenizer, settings)
     return tokenizer, digest.hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ModelError(f"The model's {path.name} is larger than {MAX_FILE_BYTES >> 20} MB, not believed.")
-        return path.read_bytes()
-    except OSError:
-        raise ModelError(f"The model's {path.name} cannot be read.") from None
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
@@ -67,7 +58,7 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
 def _restrict(path: Path) -> None:
     """Leave only what a tokenizer needs in its settings."""
     asked = checkpoint.read_json(path) if path.is_file() else {}
-    _write(path, {key: value for key, value in asked.items() if key in _KEPT})
+    _write(path, {key: asked[key] for key in sorted(asked.keys() & _KEPT)})
 
 
 def _build(folder: Path) -> PreTrainedTokenizerBase:

@@ -46,7 +46,7 @@ def check_file(path: Path) -> int:
         with safe_open(path, framework="pt", backend="pread") as file:
             slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 - not a mapping
             return 4 * sum(_numbers(piece.get_shape()) for piece in slices if piece.get_dtype() in _FLOATS)
-    except (SafetensorError, OSError, ValueError, MemoryError):
+    except (SafetensorError, OSError, MemoryError):
         raise ModelError(_damaged(path)) from None
 
 
@@ -70,7 +70,7 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                         _refuse_quantized(key, stored)
                         continue
                     tensors[key] = _own(file.get_tensor(key), key, digest)
-        except (SafetensorError, OSError, ValueError, MemoryError):
+        except (SafetensorError, OSError, MemoryError):
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())
 

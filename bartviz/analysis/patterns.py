@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bartviz.attention import Bools, Floats, Ints
+from bartviz.attention import Bools, Floats, Ints, Kind
 from bartviz.errors import SettingError, choices
 
 LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
@@ -27,10 +27,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A named pattern: who uses it and what for (with the paper), and the settings that ``pattern`` takes."""
+    """A named pattern: who uses it and what for (with the paper), and the settings that ``pattern`` takes.
+
+    ``kind`` is the self-attention in which it is found: of encoders, or of decoders.
+    """
 
     name: str
     title: str
+    kind: Kind
     models: str
     note: str
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -43,42 +47,42 @@ PATTERNS: Mapping[str, Pattern] = {
     known.name: known
     for known in (
         Pattern(
-            "full", "full (bidirectional)", "BERT, RoBERTa, the encoders of BART, T5 and Marian",
+            "full", "full (bidirectional)", "encoder", "BERT, RoBERTa, the encoders of BART, T5 and Marian",
             "Every token looks at every token, itself included (Devlin et al. 2019).",
         ),
         Pattern(
-            "causal", "causal", "GPT-2, the decoders of BART, T5 and Marian",
+            "causal", "causal", "decoder", "GPT-2, the decoders of BART, T5 and Marian",
             "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
             "(Vaswani et al. 2017).",
         ),
         Pattern(
-            "prefix", "prefix", "UniLM, the prefix language model of the T5 paper",
+            "prefix", "prefix", "decoder", "UniLM, the prefix language model of the T5 paper",
             "The given part is read in both directions, what is generated after it only backwards "
             "(Dong et al. 2019; Raffel et al. 2020).",
             {"prefix": Setting("tokens of the prefix", 5, 0)},
         ),
         Pattern(
-            "bigram", "bigram", "a language model of word pairs",
+            "bigram", "bigram", "decoder", "a language model of word pairs",
             "A token looks at itself and at the one before it: all that a table of word pairs knows.",
         ),
         Pattern(
-            "window", "sliding window", "the local layers of Longformer; Mistral with the causal half of it",
+            "window", "sliding window", "encoder", "the local layers of Longformer; Mistral with the causal half of it",
             "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L layers "
             "a token still hears of tokens L windows away (Beltagy et al. 2020).",
             _WINDOW,
         ),
         Pattern(
-            "dilated", "dilated window", "some heads of Longformer",
+            "dilated", "dilated window", "encoder", "some heads of Longformer",
             "A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020).",
             _WINDOW | {"dilation": Setting("distance between looks", 2, 1)},
         ),
         Pattern(
-            "longformer", "window and global", "Longformer, LED",
+            "longformer", "window and global", "encoder", "Longformer, LED",
             "A window, and a few tokens ([CLS], the question) that see all and are seen by all (Beltagy et al. 2020).",
             _WINDOW | _GLOBAL,
         ),
         Pattern(
-            "bigbird", "window, global and random", "BigBird",
+            "bigbird", "window, global and random", "encoder", "BigBird",
             "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
             "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token).",
             _WINDOW | _GLOBAL | {"random": Setting("random tokens a row", 2, 0), "seed": Setting("seed", 0, 0)},
@@ -121,11 +125,11 @@ def _build(
     if name == "full":
         return np.ones((n, n), bool)
     if name == "causal":
-        return offset <= 0
+        return np.less_equal(offset, 0)
     if name == "prefix":
-        return (offset <= 0) | (np.arange(n) < prefix)
+        return np.less_equal(offset, 0) | (np.arange(n) < prefix)
     if name == "bigram":
-        return (offset == 0) | (offset == -1)
+        return np.isin(offset, (0, -1))
     seen: Bools = (np.abs(offset) <= window * dilation) & (offset % dilation == 0)
     seen[:reach] = True
     seen[:, :reach] = True

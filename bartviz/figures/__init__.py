@@ -1,1 +1,5 @@
-"""Arrays and records -> plotly figures, one word per feature; neither torch nor streamlit is imported here."""
+"""Arrays and records -> plotly figures, one function per feature word; neither torch nor streamlit is imported here."""
+
+from bartviz.figures.masks import masks
+
+__all__ = ["masks"]

@@ -43,9 +43,9 @@ def add_token_axes(
         yaxis=_full(query_labels, pooled) | hidden
         | {"range": [queries - 0.5, -0.5], "constrain": "domain", "constraintoward": "top",
            "scaleanchor": "x", "scaleratio": cell_ratio(queries, keys)},
-        xaxis2=_shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
+        xaxis2=shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
         | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
-        yaxis2=_shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
+        yaxis2=shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
         | {"matches": "y", "overlaying": "y", "side": "left"},
         modebar={"remove": ["select2d", "lasso2d"]},
     )  # fmt: skip
@@ -94,7 +94,7 @@ def _full(labels: Sequence[str], pooled: int) -> dict[str, object]:
     }
 
 
-def _shown(labels: Sequence[str], special: Bools | None, fit: int, title: str, dark: bool) -> dict[str, object]:
+def shown(labels: Sequence[str], special: Bools | None, fit: int, title: str, dark: bool) -> dict[str, object]:
     """The labels that fit; the title says how many are left out."""
     step = every(len(labels), fit)
     colors = theme.palette(dark)

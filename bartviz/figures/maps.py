@@ -62,13 +62,13 @@ def attention_map(
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
     figure = go.Figure()
     if seen is not None:
-        _add_masked(figure, seen, factor)
+        add_closed(figure, seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>: masked")
     _add_cells(figure, drawn, seen, factor, kind, range, dark)
     if selectable and weights.size <= CLICK_CELLS:
         _add_clicks(figure, drawn, seen)
     if seen is not None:
         hatch.add_hatch(figure, ~seen, dark)
-    _add_frames(figure, weights.shape, row, dark)
+    add_frames(figure, weights.shape, row, dark)
     theme.layout(figure, dark=dark, title=title, height=height or axes.height(query_labels, key_labels))
     axes.add_token_axes(
         figure, query_labels, key_labels, query_special=query_special, key_special=key_special,
@@ -107,18 +107,21 @@ def _add_cells(
     cells = pool(seen, factor)  # (Q / factor, K / factor)
     shares = _shares(cells, span)
     figure.add_heatmap(
-        z=shares, **_grid(factor), zmin=0, zmax=1, colorscale=theme.scale(kind, dark), hoverongaps=False,
+        z=shares, **grid(factor), zmin=0, zmax=1, colorscale=theme.scale(kind, dark), hoverongaps=False,
         customdata=None if span == "fixed" else cells,
         hovertemplate=_hover("z" if span == "fixed" else "customdata", factor),
-        colorbar=_color_bar(span, factor, dark), name="weights",
+        colorbar=_weight_bar(span, factor, dark), name="weights",
     )  # fmt: skip
 
 
-def _add_masked(figure: go.Figure, mask: Bools, factor: int) -> None:
-    """What the pointer says where the heatmap has gaps: an invisible map of one byte a cell below it."""
+def add_closed(figure: go.Figure, mask: Bools, factor: int, words: str) -> None:
+    """What the pointer says where the heatmap has gaps: an invisible map of one byte a cell below it.
+
+    ``words`` is a plotly template of %{x} and %{y} alone.
+    """
     figure.add_heatmap(
-        z=np.zeros([-(-side // factor) for side in mask.shape], np.uint8), **_grid(factor), opacity=0, showscale=False,
-        hovertemplate="<b>%{y}</b> may not attend to <b>%{x}</b>: masked<extra></extra>", name="masked",
+        z=np.zeros([-(-side // factor) for side in mask.shape], np.uint8), **grid(factor), opacity=0, showscale=False,
+        hovertemplate=f"{words}<extra></extra>", name="masked",
     )  # fmt: skip
 
 
@@ -133,7 +136,7 @@ def pool(weights: Floats, factor: int) -> Floats:
     return pooled
 
 
-def _grid(factor: int) -> dict[str, float]:
+def grid(factor: int) -> dict[str, float]:
     """Where the cells lie: token positions, or the middle of each block of them."""
     middle = (factor - 1) / 2
     return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
@@ -163,16 +166,20 @@ _BAR: dict[Range, tuple[str, list[str]]] = {
 }
 
 
-def _color_bar(span: Range, factor: int, dark: bool) -> dict[str, object]:
-    """A short bar under the map, which says what its two ends mean."""
-    small = {"size": 12, "color": theme.palette(dark).faint}
+def _weight_bar(span: Range, factor: int, dark: bool) -> dict[str, object]:
+    """The colour bar of weights, which says what its range is and whether cells stand for blocks."""
     title, ticks = _BAR[span]
     note = "" if factor == 1 else f"; a cell is the largest of {factor} × {factor}"
+    return color_bar(title + note, dark) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks}
+
+
+def color_bar(title: str, dark: bool) -> dict[str, object]:
+    """A short bar under the map."""
+    small = {"size": 12, "color": theme.palette(dark).faint}
     return {
-        "title": {"text": title + note, "side": "top", "font": small},
-        "tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks,
-        "tickfont": small, "orientation": "h", "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "ypad": 8,
-        "xpad": 0, "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
+        "title": {"text": title, "side": "top", "font": small}, "tickfont": small, "orientation": "h",
+        "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "xpad": 0, "ypad": 8,
+        "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
     }  # fmt: skip
 
 
@@ -188,7 +195,7 @@ def _add_clicks(figure: go.Figure, weights: Floats, mask: Bools | None) -> None:
     )  # fmt: skip
 
 
-def _add_frames(figure: go.Figure, shape: tuple[int, ...], row: int | None, dark: bool) -> None:
+def add_frames(figure: go.Figure, shape: tuple[int, ...], row: int | None, dark: bool) -> None:
     """A thin frame round the map, and a stronger one round the chosen row."""
     queries, keys = shape
     colors = theme.palette(dark)

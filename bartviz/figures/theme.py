@@ -71,6 +71,11 @@ def kind_color(kind: Kind, dark: bool = False) -> str:
     return _KIND[kind][dark]
 
 
+def tint(kind: Kind, dark: bool = False) -> str:
+    """A quiet shade of a kind's colour, for areas that mean yes."""
+    return _RAMPS[kind][dark][2]
+
+
 def scale(kind: Kind, dark: bool = False) -> Scale:
     """A plotly colour scale from the background (0) to the kind's strongest colour (1)."""
     return _scale(_RAMPS[kind][dark])

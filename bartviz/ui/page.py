@@ -83,7 +83,8 @@ def dark() -> bool:
 
 def link(word: str, label: str) -> None:
     """A link to another page, in our own words."""
-    st.page_link(registry.page(word).file, label=label)
+    if registry.page(word).file.exists():
+        st.page_link(registry.page(word).file, label=label)
 
 
 def _status(record: Record | None) -> None:

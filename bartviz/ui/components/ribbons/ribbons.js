@@ -134,7 +134,7 @@ class View {
   rest() {
     this.lit = null;
     this.stage.classList.remove("focused");
-    for (const chip of [...this.words.above, ...this.words.below]) chip.classList.remove("chosen", "lit");
+    for (const part of [...(this.paths ?? []), ...this.words.above, ...this.words.below]) part.classList.remove("chosen", "lit");
     this.say(this.data.labels.hint, true);
   }
 

@@ -1,6 +1,6 @@
 """capture(): one pass of a model -> Record; capture_batch(): several texts padded into one pass.
 
-Encoder-only models run once. An encoder-decoder decodes greedily (decode.py), or is given the target and runs once
+Encoder-only models run once. An encoder-decoder decodes greedily (generation.py), or is given the target and runs once
 (teacher forcing). A decoder-only model runs once over the text; its steps say how it would have gone on at each place.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import torch
 
 from bartviz import runs, tokens
-from bartviz.decode import decode
 from bartviz.errors import SettingError, TextError
+from bartviz.generation import decode
 from bartviz.models import Model
 from bartviz.record import Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
@@ -99,7 +99,7 @@ def capture_batch(
         if targets is None:
             decoded = [decode(model, text, cancelled=cancelled) for text in texts]
             target_texts = [record.target_text for record in decoded]
-            outputs = [runs.output_tokens(record) for record in decoded]
+            outputs = [record.output for record in decoded if record.output is not None]
         else:
             given = [runs.prepare_target(model, target) for target in targets]
             target_texts = [part.text for part in given]
@@ -144,15 +144,16 @@ def _assemble(
     steps: tuple[Step, ...] = ()
     if logits is not None:
         if output is None:
-            output = _next_tokens(model, source, logits[item])
-        steps = Summary(model.tokenizer, top_k).steps(
-            logits[item, : batch.lengths[item]], output.ids[: batch.lengths[item]].tolist()
-        )
+            output = _next_tokens(model, source, batch.lengths[item], logits[item])
+        inputs = batch.query[item] if batch.query else source
+        rows = batch.lengths[item]
+        summary = Summary(model.tokenizer, top_k)
+        steps = summary.steps(logits[item, :rows], inputs.ids[:rows].tolist(), output.ids[:rows].tolist())
     axes = runs.axes(model, source, batch.query[item] if batch.query else None)
     return runs.record(model, tape, axes, output, steps, source_text=text, target_text=target, item=item)
 
 
-def _next_tokens(model: Model, source: Tokens, logits: torch.Tensor) -> Tokens:
+def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:
     """What follows each token of a decoder-only model's text; after the last one, the model's own first choice."""
-    own = tokens.from_ids(model.tokenizer, [int(logits[-1].argmax())])[1]
-    return tokens.join(source.take(slice(1, None)), own)
+    own = tokens.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
+    return tokens.join(source.take(slice(1, length)), own, source.take(slice(length, None)))

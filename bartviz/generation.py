@@ -39,7 +39,7 @@ class _Run:
     stopped: str = "length limit"
 
     def add(self, logits: Tensor, token: int, rule: str | None) -> None:
-        self.steps.append(self.summary.step(len(self.steps), len(self.ids) - 1, logits, token, rule))
+        self.steps.append(self.summary.step(len(self.steps), logits, token, self.ids, rule))
         self.ids.append(token)
 
 
@@ -99,9 +99,7 @@ def _begin(model: Model, source: Tokens, max_new_tokens: int | None, summary: Su
     if model.info.kind == "decoder":
         ids = source.ids.tolist()
     else:
-        start = generation.decoder_start_token_id
-        start = model.config.decoder_start_token_id if start is None else start
-        ids = [generation.bos_token_id if start is None else start]
+        ids = [runs.start_token(model)]
     new = max_new_tokens or generation.max_new_tokens
     longest = len(ids) + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
     if model.info.positions is not None:
@@ -125,11 +123,17 @@ def _forced_ids(model: Model, force: Mapping[int, str | int] | None) -> dict[int
     for position, token in (force or {}).items():
         if position < 0:
             raise SettingError(f"A forced position is {position}; positions count from 0.")
-        ids = [token] if isinstance(token, int) else tokens.plain_ids(model.tokenizer, token)
+        ids = [token] if isinstance(token, int) else _typed_ids(model, token)
         if not ids or not all(0 <= i < model.info.vocabulary for i in ids):
             raise SettingError(f"The token forced at position {position} is not in the model's vocabulary.")
         forced |= {position + offset: i for offset, i in enumerate(ids)}
     return forced
+
+
+def _typed_ids(model: Model, text: str) -> list[int]:
+    """The ids of a text in the middle of an output; ``</s>`` is the end token."""
+    typed = tokens.encode(model.tokenizer, text, target=True, allow_special=True)
+    return [int(i) for i, span in zip(typed.ids, typed.spans, strict=True) if span is not None]
 
 
 def _loop(

@@ -1,0 +1,184 @@
+// The two canvases: the alignment matrix that grows row by row, and the curve of certainty.
+
+function fitted(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return { context, width, height };
+}
+
+function shortened(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let end = text.length;
+  while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > room) end--;
+  return `${text.slice(0, end)}…`;
+}
+
+const widest = (context, labels) => Math.max(...labels.map((label) => context.measureText(label).width));
+
+const rowLabels = (it) => it.meta.steps.map((step) => (it.reading === "reads" ? step.reads : step.predicts));
+
+function placeMatrix(it, context, width, height) {
+  context.font = `12px ${it.colors.mono}`;
+  const left = Math.min(widest(context, rowLabels(it)) + 8, width * 0.3, 110);
+  const top = Math.min(widest(context, it.meta.columns) + 10, height * 0.3, 84);
+  return layout(width, height, it.count, it.columns, left, top);
+}
+
+// Rows up to the current one; `reveal` (0 to 1) is how much of that one has been uncovered.
+export function drawMatrix(it, reveal = 1) {
+  const { context, width, height } = fitted(it.$("matrix"));
+  if (!width || !height) return;
+  const place = (it.place = placeMatrix(it, context, width, height));
+  const { left, top, w, h } = place;
+  context.strokeStyle = it.colors.line;
+  context.strokeRect(left - 0.5, top - 0.5, w * it.columns + 1, h * it.count + 1);
+  context.imageSmoothingEnabled = false;
+  if (it.step > 0) context.drawImage(it.image, 0, 0, it.columns, it.step, left, top, w * it.columns, h * it.step);
+  context.save();
+  context.beginPath();
+  context.rect(left, top + h * it.step, w * it.columns * reveal, h);
+  context.clip();
+  context.drawImage(it.image, 0, it.step, it.columns, 1, left, top + h * it.step, w * it.columns, h);
+  context.restore();
+  drawMasked(it, context, place);
+  context.strokeStyle = it.colors.ink;
+  context.lineWidth = 1.5;
+  context.strokeRect(left, top + h * it.step, w * it.columns, h);
+  context.lineWidth = 1;
+  drawRowLabels(it, context, place);
+  drawColumnLabels(it, context, place);
+}
+
+// Cells that a mask hides: hatched grey, never white as zero.
+function drawMasked(it, context, { left, top, w, h }) {
+  const hidden = (row, column) => it.meta.masked.includes(column) || (it.meta.kind === "decoder" && column > it.meta.steps[row].row);
+  if (it.meta.kind !== "decoder" && !it.meta.masked.length) return;
+  context.beginPath();
+  for (let row = 0; row <= it.step; row++)
+    for (let column = 0; column < it.columns; column++)
+      if (hidden(row, column)) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
+  context.fillStyle = it.colors.ground;
+  context.fill();
+  context.fillStyle = hatch(it, context);
+  context.fill();
+}
+
+function hatch(it, context) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = it.colors.line;
+  pen.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift, 6);
+    pen.lineTo(shift + 6, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+function drawRowLabels(it, context, { left, top, h, everyRow }) {
+  const labels = rowLabels(it);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (let row = 0; row <= it.step; row++) {
+    const current = row === it.step;
+    if (!current && (row % everyRow || it.step - row < everyRow)) continue;
+    context.font = `${current ? "bold " : ""}12px ${it.colors.mono}`;
+    context.fillStyle = current ? it.colors.ink : it.colors.faint;
+    context.fillText(shortened(context, labels[row], left - 6), left - 5, top + (row + 0.5) * h);
+  }
+}
+
+function drawColumnLabels(it, context, { left, top, w, everyColumn }) {
+  const step = it.meta.steps[it.step];
+  const row = rowOf(it.rows, it.columns, it.step, it.meta.scale);
+  const best = strongest(row, it.meta.special, it.meta.kind === "decoder" ? step.row + 1 : it.columns);
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  for (let column = 0; column < it.columns; column++) {
+    if (column !== best && (column % everyColumn || Math.abs(best - column) < everyColumn)) continue;
+    context.save();
+    context.translate(left + (column + 0.5) * w, top - 5);
+    context.rotate(-Math.PI / 2);
+    context.font = `${column === best ? "bold " : ""}12px ${it.colors.mono}`;
+    context.fillStyle = column === best ? it.colors.ink : it.colors.faint;
+    context.fillText(shortened(context, it.meta.columns[column], top - 8), 0, 0);
+    context.restore();
+  }
+}
+
+// Above: log p of each step (bars) and its running sum (line). Below: entropy in bits.
+export function drawCurve(it) {
+  const { context, width, height } = fitted(it.$("curve"));
+  if (!width || !height) return;
+  const { steps } = it.meta;
+  const finite = (name) => steps.map((step) => step[name] ?? 0);
+  const charts = [
+    { title: "log p, nats: each step (bars) and their sum (line)", bars: finite("log_probability"), line: finite("running_log_probability"), from: 18, to: height * 0.5 - 8 },
+    { title: "entropy, bits", bars: finite("entropy_bits"), from: height * 0.5 + 16, to: height - 20 },
+  ];
+  const left = 44, pitch = Math.min((width - left - 6) / it.count, 60);
+  context.fillStyle = it.colors.line;
+  context.globalAlpha = 0.5;
+  context.fillRect(left + pitch * it.step, 18, pitch, height - 38);
+  context.globalAlpha = 1;
+  for (const chart of charts) drawChart(it, context, chart, left, pitch);
+  drawTicks(it, context, left, pitch, height);
+}
+
+function drawChart(it, context, { title, bars, line, from, to }, left, pitch) {
+  const values = line ? [...bars, ...line] : bars;
+  const [low, high] = [Math.min(0, ...values), line ? 0 : Math.max(1, ...values)];
+  const y = (value) => from + ((high - value) / (high - low || 1)) * (to - from);
+  const end = left + pitch * it.count;
+  context.font = `11px ${it.colors.font}`;
+  context.textBaseline = "middle";
+  context.strokeStyle = it.colors.line;
+  for (const value of new Set([high, low])) {
+    context.beginPath();
+    context.moveTo(left, Math.round(y(value)) + 0.5);
+    context.lineTo(end, Math.round(y(value)) + 0.5);
+    context.stroke();
+    context.fillStyle = it.colors.faint;
+    context.textAlign = "right";
+    context.fillText(signed(value, 1), left - 6, y(value));
+  }
+  context.textAlign = "left";
+  context.fillText(title, left, from - 10);
+  bars.forEach((value, i) => {
+    context.globalAlpha = i === it.step ? 1 : i < it.step ? 0.6 : 0.22;
+    context.fillStyle = it.colors.strong[it.meta.kind];
+    context.fillRect(left + pitch * (i + 0.18), Math.min(y(value), y(0)), pitch * 0.64, Math.max(1, Math.abs(y(value) - y(0))));
+  });
+  context.globalAlpha = 1;
+  if (line) drawLine(it, context, line, left, pitch, y);
+}
+
+function drawLine(it, context, line, left, pitch, y) {
+  context.strokeStyle = context.fillStyle = it.colors.ink;
+  context.beginPath();
+  line.slice(0, it.step + 1).forEach((value, i) => context.lineTo(left + pitch * (i + 0.5), y(value)));
+  context.stroke();
+  const value = line[it.step];
+  context.beginPath();
+  context.arc(left + pitch * (it.step + 0.5), y(value), 3, 0, 7);
+  context.fill();
+}
+
+function drawTicks(it, context, left, pitch, height) {
+  context.font = `11px ${it.colors.mono}`;
+  context.textAlign = "center";
+  const every = Math.ceil(26 / pitch);
+  it.meta.steps.forEach((step, i) => {
+    if (i !== it.step && (i % every || Math.abs(i - it.step) < every)) return;
+    context.fillStyle = i === it.step ? it.colors.ink : it.colors.faint;
+    const text = every > 1 ? String(i + 1) : shortened(context, step.predicts, pitch - 2);
+    context.fillText(text, left + pitch * (i + 0.5), height - 9);
+  });
+}

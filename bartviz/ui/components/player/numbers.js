@@ -1,0 +1,140 @@
+// The player's arithmetic: no document, no canvas, tested with `node --test`.
+// Read in this order into one module: numbers.js, picture.js, player.js.
+
+export function parseColor(text) {
+  const hex = /^#([0-9a-f]{3,8})$/i.exec(text.trim());
+  if (hex) {
+    const digits = hex[1].length < 6 ? [...hex[1]].map((d) => d + d).join("") : hex[1];
+    return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+  }
+  const parts = text.match(/[\d.]+/g);
+  return parts && parts.length >= 3 ? parts.slice(0, 3).map(Number) : [255, 255, 255];
+}
+
+// Relative luminance of WCAG 2, 0 (black) to 1 (white).
+export function luminance([r, g, b]) {
+  const linear = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+// The text colour, black or white, that contrasts more with a background: at least 4.58.
+export function inkOn(rgb) {
+  const light = luminance(rgb);
+  return 1.05 / (light + 0.05) > (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
+}
+
+// 256 colours between evenly spaced stops; as [r, g, b] each.
+export function ramp(stops) {
+  const colors = stops.map(parseColor);
+  return Array.from({ length: 256 }, (_, i) => {
+    const at = (i / 255) * (colors.length - 1);
+    const low = Math.min(Math.floor(at), colors.length - 2);
+    return colors[low].map((v, c) => Math.round(v + (colors[low + 1][c] - v) * (at - low)));
+  });
+}
+
+export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
+export const css = (rgb) => `rgb(${rgb.join(",")})`;
+
+// One row of a flat matrix as plain weights; bytes are 1/255 each.
+export function rowOf(flat, columns, row, unit = 1) {
+  const slice = flat.subarray(row * columns, (row + 1) * columns);
+  return unit === 1 ? slice : Float32Array.from(slice, (v) => v / unit);
+}
+
+export const massOf = (weights, columns) => columns.reduce((sum, column) => sum + weights[column], 0);
+
+// The column with the largest weight, special tokens passed over; -1 where there is none.
+export function strongest(weights, special, until = weights.length) {
+  let best = -1;
+  for (let i = 0; i < until; i++) if (!special[i] && (best < 0 || weights[i] > weights[best])) best = i;
+  return best;
+}
+
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+// Where playback stands after `elapsed` ms of a step that lasts `interval`: the same step, the next, or the end.
+export function advance(step, count, elapsed, interval) {
+  if (elapsed < interval) return { step, ended: false, moved: false };
+  return step + 1 < count ? { step: step + 1, ended: step + 2 >= count, moved: true } : { step, ended: true, moved: false };
+}
+
+export function percent(p) {
+  const value = p * 100;
+  if (value > 0 && value < 0.1) return "<0.1 %";
+  if (value > 99.9 && value < 100) return ">99.9 %";
+  return `${value >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
+}
+
+export const signed = (value, digits = 2) =>
+  value === null ? "−∞" : `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`;
+
+export function scientific(p) {
+  if (p === null || p === 0) return "0";
+  if (p >= 0.001) return percent(p);
+  const [digits, power] = p.toExponential(1).split("e-");
+  return `${digits} · 10⁻${[...power].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`;
+}
+
+export function quantity(value, unit) {
+  const [size, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => value >= size) ?? [1, ""];
+  const scaled = value / size;
+  return `${scaled >= 100 || size === 1 ? scaled.toFixed(0) : scaled.toFixed(1)} ${name}${unit}`.trim();
+}
+
+// Where the cells of a matrix lie in a box that leaves room for labels: origin, cell size, every which label fits.
+export function layout(width, height, rows, columns, left, top) {
+  const cellWidth = Math.min(52, (width - left - 1) / columns);
+  const cellHeight = Math.min(44, (height - top - 1) / rows);
+  const w = Math.min(cellWidth, cellHeight * 2.5);
+  const h = Math.min(cellHeight, cellWidth * 2.5);
+  return { left, top, w, h, rows, columns, everyRow: Math.ceil(11 / h), everyColumn: Math.ceil(11 / w) };
+}
+
+// The cell under a point of that box, or null.
+export function cellAt(place, x, y) {
+  const column = Math.floor((x - place.left) / place.w);
+  const row = Math.floor((y - place.top) / place.h);
+  return column < 0 || row < 0 || column >= place.columns || row >= place.rows ? null : { row, column };
+}
+
+// The bars to show: the first `most` candidates, and the chosen token where it is not among them.
+export function barsOf(step, most) {
+  const shown = step.candidates.slice(0, most).map(([label, p, chosen]) => ({ label, p, chosen }));
+  if (!shown.some((bar) => bar.chosen)) {
+    if (shown.length === most && most > 1) shown.pop();
+    shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true });
+  }
+  return shown;
+}
+
+const quoted = (label) => `“${label}”`;
+
+// Why this token: nothing to add, the rule that decided, or what would have been more probable.
+export function noteOf(step, given) {
+  const first = step.candidates.find(([, , chosen]) => !chosen);
+  const likelier = first && step.rank !== 1 ? `${quoted(first[0])} was more probable (${percent(first[1])}).` : "";
+  if (given) return likelier ? `Given, not chosen. ${likelier}` : "Given, and the model's own first choice too.";
+  if (step.rule) return `Decided by a rule: ${step.rule}. ${likelier}`.trim();
+  return likelier && `Not the most probable: ${likelier}`;
+}
+
+// The step in words: what was chosen, how surely, and where it looked.
+export function sentenceOf(meta, index, weights) {
+  const step = meta.steps[index];
+  const verb = meta.given ? "was given; the model gave it" : step.rule ? "was decided by a rule; the model gave it" : "was chosen with";
+  const best = strongest(weights, meta.special, meta.kind === "decoder" ? step.row + 1 : weights.length);
+  const special = weights.reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
+  let looked = "";
+  if (best >= 0) {
+    const at = `at ${quoted(meta.columns[best])} (${weights[best].toFixed(2)})`;
+    looked = special > weights[best] ? `, looking mostly at special tokens (${special.toFixed(2)}), then ${at}` : `, looking mostly ${at}`;
+  }
+  return `${quoted(step.predicts)} ${verb} ${percent(step.probability)}${looked}.`;
+}
+
+// What a row reads and predicts, in words.
+export function readingOf(meta, index) {
+  const { reads, predicts } = meta.steps[index];
+  return `Row ${index + 1} reads ${quoted(reads)} and predicts ${quoted(predicts)}. It attends to the columns.`;
+}

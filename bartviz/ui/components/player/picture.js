@@ -1,0 +1,253 @@
+// What the player draws. Tokens reach the page through textContent and fillText alone.
+
+const [FEWEST_BARS, MOST_BARS] = [5, 10];
+
+export function make(tag, className = "", text = "") {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+// Theme and data -> colours: the kind's ramp of this theme, and plain colours for canvas.
+export function paint(it) {
+  const style = getComputedStyle(it.root);
+  const ground = style.getPropertyValue("--st-background-color").trim();
+  const dark = luminance(parseColor(ground)) < 0.2;
+  const ramps = Object.fromEntries(Object.entries(it.meta.ramps).map(([kind, both]) => [kind, ramp([ground, ...both[dark ? 1 : 0].slice(1)])]));
+  const color = (name) => style.getPropertyValue(name).trim();
+  it.colors = { ramps, ink: color("--st-text-color"), ground: color("--st-background-color"), font: color("--st-font"), mono: color("--st-code-font") };
+  it.colors.faint = css(mixed(it.colors.ink, it.colors.ground, 0.62));
+  it.colors.line = css(mixed(it.colors.ink, it.colors.ground, 0.18));
+  it.colors.strong = Object.fromEntries(Object.entries(ramps).map(([kind, table]) => [kind, css(table[dark ? 190 : 170])]));
+  for (const [kind, value] of Object.entries(it.colors.strong)) it.root.style.setProperty(`--${kind}`, value);
+  it.root.style.colorScheme = dark ? "dark" : "light";
+  it.root.style.setProperty("--kind", it.colors.strong[it.meta.kind]);
+  it.image = rowsImage(it);
+}
+
+const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
+
+// Every row of the matrix, one pixel a cell; playback uncovers it.
+function rowsImage(it) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [it.columns, it.count];
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(it.columns, it.count);
+  const table = it.colors.ramps[it.meta.kind];
+  for (let i = 0; i < it.columns * it.count; i++) image.data.set([...shade(table, it.rows[i] / it.meta.scale), 255], i * 4);
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+// What stays the same for every step: the source text, the chips, the frames, the titles.
+export function build(it) {
+  const { meta, $ } = it;
+  const one = meta.kind === "decoder";
+  $("source-title").textContent = one ? `Prompt, shaded by what this step looks at (${meta.weights})` : `Source, shaded by what this step looks at (${meta.weights})`;
+  $("output-title").textContent = one ? "Continuation so far, shaded by the same row" : `Output so far, shaded by ${meta.own}`;
+  $("choice-title").textContent = meta.given ? "The model's own candidates (given one marked ✓)" : "Candidates: probability before any rule";
+  $("matrix-title").textContent = `Alignment so far: ${meta.weights}`;
+  it.segments = meta.source.map(([text, columns, special]) => {
+    const node = make("span", special ? "special" : columns.length ? "token" : "", text);
+    return { node, columns };
+  });
+  $("source").replaceChildren(...it.segments.map(({ node }) => node));
+  const length = meta.source.reduce((sum, [text]) => sum + text.length, 0);
+  $("source").classList.toggle("short", length <= 80);
+  $("source").classList.toggle("long", length > 200);
+  it.chips = meta.reads.slice(meta.first).map(([label, special, joined], i) => {
+    const node = make("span", `${special ? "special" : "token"}${joined && i ? " joined" : ""}`, label);
+    return { node, column: meta.first + i };
+  });
+  it.now = make("span", "now");
+  $("output").replaceChildren(...it.chips.map(({ node }) => node), make("span", "arrow", "→"), it.now);
+  $("output").classList.toggle("long", it.count > 24);
+  it.frames = meta.steps.map((step, i) => frame(it, step, i));
+  $("frames").replaceChildren(...it.frames);
+  $("scrub").max = it.count - 1;
+  $("scrub").hidden = it.count < 2;
+  it.root.style.setProperty("--steps", it.count);
+}
+
+function frame(it, step, i) {
+  const node = make("div", `frame${step.rule ? " ruled" : ""}`);
+  const well = make("div", "well"), bar = make("i");
+  bar.style.height = `${Math.max(0, step.probability) * 100}%`;
+  well.append(bar);
+  node.append(well, make("div", "name", step.predicts));
+  node.title = `Step ${i + 1}: ${step.predicts}, ${percent(step.probability)}${step.rule ? `, ${step.rule}` : ""}`;
+  node.onclick = () => it.go(i, true);
+  return node;
+}
+
+// What depends on the size: the width of a frame (all of them where they fit, else the film scrolls), and how many bars.
+export function fit(it) {
+  const bars = it.$("bars");
+  const taken = [...bars.parentElement.children].reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
+  it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);
+  const width = clamp(Math.floor(it.$("film").clientWidth / it.count), 10, 150);
+  it.root.style.setProperty("--frame", `${width}px`);
+  it.$("frames").classList.toggle("narrow", width < 30);
+}
+
+// Everything that belongs to the current step, without the canvases.
+export function show(it) {
+  const { meta, $ } = it;
+  const step = meta.steps[it.step];
+  const row = rowOf(it.rows, it.columns, it.step, meta.scale);
+  const own = meta.kind === "cross" ? rowOf(it.own, meta.reads.length, it.step, meta.scale) : row;
+  showSource(it, row, step);
+  showOutput(it, own, step);
+  showChoice(it, step);
+  $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
+  $("sentence").textContent = sentenceOf(meta, it.step, row) + ending(it);
+  $("axes").textContent = readingOf(meta, it.step);
+  $("counter").textContent = `${it.step + 1} / ${it.count}`;
+  $("scrub").value = it.step;
+  $("scrub").setAttribute("aria-valuetext", `Step ${it.step + 1} of ${it.count}: ${step.predicts}, ${percent(step.probability)}`);
+  for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", it.reading === name);
+  it.frames.forEach((node, i) => {
+    node.classList.toggle("done", i < it.step);
+    node.classList.toggle("current", i === it.step);
+  });
+  keepInView($("film"), it.frames[it.step], "x");
+  showCost(it);
+}
+
+const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` Stopped: ${it.meta.stopped}.` : "");
+
+function shadeChip(node, table, weight) {
+  const color = shade(table, weight);
+  node.style.backgroundColor = css(color);
+  node.style.color = weight > 0.02 ? inkOn(color) : "";
+  node.title = `weight ${weight.toFixed(3)}`;
+}
+
+function showSource(it, row, step) {
+  const { meta, $ } = it;
+  const table = it.colors.ramps[meta.kind];
+  const best = strongest(row, meta.special, meta.kind === "decoder" ? step.row + 1 : row.length);
+  let looked = null;
+  for (const { node, columns } of it.segments) {
+    if (!columns.length) continue;
+    shadeChip(node, table, massOf(row, columns));
+    node.classList.toggle("looked", columns.includes(best));
+    if (columns.includes(best)) looked = node;
+  }
+  if (looked) keepInView($("source"), looked, "y");
+}
+
+function showOutput(it, own, step) {
+  const { meta, $ } = it;
+  const table = it.colors.ramps.decoder;
+  for (const { node, column } of it.chips) {
+    node.hidden = column > step.row;
+    if (node.hidden) continue;
+    shadeChip(node, table, own[column]);
+    node.classList.toggle("reads", column === step.row);
+    if (column === step.row) node.title = `this row reads it; ${node.title}`;
+  }
+  it.now.textContent = step.predicts;
+  it.now.className = `now${step.special ? " special" : ""}`;
+  it.now.title = `predicted with ${percent(step.probability)}`;
+  keepInView($("output"), it.now, "y");
+}
+
+function showChoice(it, step) {
+  const { $ } = it;
+  const bars = barsOf(step, it.room ?? FEWEST_BARS);
+  while ($("bars").children.length < bars.length) $("bars").append(bar());
+  while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
+  bars.forEach(({ label, p, chosen, outside }, i) => {
+    const node = $("bars").children[i];
+    const [name, track, value] = node.children;
+    node.classList.toggle("chosen", chosen);
+    name.textContent = name.title = label;
+    if (outside) name.title += " (not among the candidates kept)";
+    track.firstChild.style.width = `${p * 100}%`;
+    value.textContent = percent(p);
+    node.setAttribute("aria-label", `${label} ${percent(p)}${chosen ? ", chosen" : ""}`);
+  });
+  $("note").textContent = noteOf(step, it.meta.given);
+  $("sums").textContent = `log p ${signed(step.log_probability)} · entropy ${signed(step.entropy_bits)} bits\nso far log p ${signed(step.running_log_probability)}, p = ${scientific(step.running_probability)}`;
+}
+
+function bar() {
+  const node = make("li"), track = make("span", "track");
+  track.append(make("i"));
+  node.append(make("span", "name"), track, make("span", "value"));
+  return node;
+}
+
+// Scroll a box (never the page) until a child of it is seen.
+function keepInView(box, child, axis) {
+  const [start, size, client] = axis === "x" ? ["offsetLeft", "offsetWidth", "clientWidth"] : ["offsetTop", "offsetHeight", "clientHeight"];
+  const scroll = axis === "x" ? "scrollLeft" : "scrollTop";
+  const at = child[start] - box[start];
+  if (at < box[scroll] || at + child[size] > box[scroll] + box[client]) box[scroll] = at - (box[client] - child[size]) / 2;
+}
+
+// What is computed now and what is reused, in lanes of one cell a token.
+export function buildCost(it) {
+  const { cost } = it.meta;
+  const names = [
+    cost.encoder && ["encoder", "Encoder output"],
+    cost.encoder && ["cross", "Cross keys, values"],
+    ["decoder", "Decoder keys, values"],
+  ].filter(Boolean);
+  it.lanes = names.map(([kind, name]) => {
+    const lane = make("div", "lane"), reused = make("i", "reused"), fresh = make("i"), said = make("div", "said"), box = make("dd");
+    lane.style.setProperty("--color", it.colors.strong[kind]);
+    lane.append(reused, fresh);
+    box.append(lane, said);
+    return { kind, name: make("dt", "", name), box, lane, reused, fresh, said };
+  });
+  it.$("lanes").replaceChildren(...it.lanes.flatMap(({ name, box }) => [name, box]));
+}
+
+function showCost(it) {
+  const { cost } = it.meta;
+  const at = (name) => cost.table[name][it.step];
+  const source = cost.encoder ? cost.encoder.tokens : 0;
+  const first = it.step === 0;
+  for (const lane of it.lanes) {
+    const total = lane.kind === "decoder" ? at("all_rows") : source;
+    const fresh = lane.kind === "decoder" ? at("new_rows") : first ? source : 0;
+    const cell = clamp(Math.floor((lane.lane.clientWidth || 200) / Math.max(source, cost.table.all_rows.at(-1))), 2, 14);
+    lane.lane.style.setProperty("--cell", `${cell}px`);
+    lane.reused.style.width = `${(total - fresh) * cell}px`;
+    lane.fresh.style.width = `${fresh * cell}px`;
+    lane.said.textContent = {
+      encoder: () => `${source} tokens through ${cost.encoder.layers} layers: ran once${first ? ", before this step" : ", reused"}`,
+      cross: () => `${quantity(at("cross_bytes"), "B")} a layer: ${first ? "computed now, for all steps" : "reused"}`,
+      decoder: () => `${quantity(at("self_bytes"), "B")} a layer: ${fresh} computed now, ${total - fresh} reused`,
+    }[lane.kind]();
+  }
+  const sum = (name) => cost.table[name].slice(0, it.step + 1).reduce((a, b) => a + b, 0);
+  const [now, without] = [at("operations_cached"), at("operations_uncached")];
+  it.$("cost").textContent = [
+    it.meta.given ? "The output was given, so one pass made every row and no cache was needed. Step by step it would be:" : "",
+    `Cache, ${cost.layers} layers: ${quantity(at("cache_bytes"), "B")} of float32.`,
+    `Attention of this step: ${quantity(now, "")} operations, ${quantity(without, "")} without the cache (${(without / now).toFixed(1)} times).`,
+    `All steps so far: ${quantity(sum("operations_cached"), "")}, against ${quantity(sum("operations_uncached"), "")}.`,
+  ].filter(Boolean).join("\n");
+}
+
+export function buildTable(it) {
+  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "candidates"];
+  const table = make("table"), head = make("tr");
+  head.append(...heads.map((name) => make("th", "", name)));
+  const lines = it.meta.steps.map((step, i) => {
+    const line = make("tr");
+    const others = step.candidates.map(([label, p]) => `${label} ${percent(p)}`).join("   ");
+    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.rule ?? "probability", others];
+    line.append(...cells.map((cell, column) => make("td", [1, 2, 8].includes(column) ? "word" : "", String(cell))));
+    return line;
+  });
+  const [top, body] = [make("thead"), make("tbody")];
+  top.append(head);
+  body.append(...lines);
+  table.append(top, body);
+  it.$("table").replaceChildren(table);
+}

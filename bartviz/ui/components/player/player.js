@@ -1,0 +1,181 @@
+// Playback, keys and pointer. Streamlit calls the default export again on every change of data or theme.
+
+const STATES = new WeakMap(); // parentElement -> state
+const REVEAL = 320; // ms in which a new row is uncovered
+const REPORT = 350; // ms of rest before a step is told to Python
+
+const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
+
+function begin(component) {
+  const root = component.parentElement.querySelector(".player");
+  const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
+  const it = { root, $: (name) => named.get(name), step: 0, playing: false, since: 0, raf: 0, timer: 0 };
+  it.go = (step, report) => go(it, step, report);
+  return it;
+}
+
+function take(it, { data, setStateValue }) {
+  const anew = it.meta?.revision !== data.meta.revision;
+  const flat = (table) => table.getChild("w").toArray();
+  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), tell: setStateValue });
+  it.columns = it.meta.columns.length;
+  it.count = it.meta.steps.length;
+  if (anew) {
+    stop(it, false);
+    it.step = it.told = it.meta.start;
+    it.reading = it.meta.reading;
+  }
+  it.step = clamp(it.step, 0, it.count - 1);
+}
+
+function draw(it) {
+  paint(it);
+  build(it);
+  fit(it);
+  buildCost(it);
+  if (it.$("details").open) buildTable(it);
+  refresh(it);
+}
+
+function refresh(it, reveal = 1) {
+  show(it);
+  drawMatrix(it, reveal);
+  drawCurve(it);
+}
+
+function go(it, step, report) {
+  const to = clamp(step, 0, it.count - 1);
+  const grown = to === it.step + 1 && !calm();
+  it.step = to;
+  it.since = performance.now();
+  refresh(it, grown ? 0 : 1);
+  if (grown && !it.playing) animate(it);
+  if (report) later(it);
+}
+
+// Python hears of a step when the visitor rests on it: never during playback.
+function later(it) {
+  clearTimeout(it.timer);
+  it.timer = setTimeout(() => {
+    if (it.playing || it.told === it.step) return;
+    it.told = it.step;
+    it.tell("step", it.step);
+  }, REPORT);
+}
+
+function animate(it) {
+  cancelAnimationFrame(it.raf);
+  it.raf = requestAnimationFrame((time) => tick(it, time));
+}
+
+function tick(it, time) {
+  const elapsed = time - it.since;
+  const interval = 1000 / Number(it.$("speed").value);
+  if (it.playing) {
+    const next = advance(it.step, it.count, elapsed, interval);
+    if (next.moved) go(it, next.step, false);
+    if (next.ended) return stop(it, true, true);
+  }
+  const reveal = calm() ? 1 : clamp((time - it.since) / Math.min(REVEAL, interval * 0.6), 0, 1);
+  if (elapsed < interval && it.drawn !== `${it.step} ${reveal}`) drawMatrix(it, reveal);
+  it.drawn = `${it.step} ${reveal}`;
+  if (it.playing || reveal < 1) animate(it);
+}
+
+function play(it) {
+  if (it.playing) return stop(it, true);
+  if (it.count < 2) return;
+  it.playing = true;
+  mark(it);
+  go(it, it.step === it.count - 1 ? 0 : it.step, false);
+  animate(it);
+}
+
+// `settle`: the last row is still being uncovered.
+function stop(it, report, settle = false) {
+  it.playing = false;
+  mark(it);
+  if (it.meta && it.frames) refresh(it, settle && !calm() ? 0 : 1);
+  if (settle) animate(it);
+  if (report) later(it);
+}
+
+function mark(it) {
+  it.$("play").classList.toggle("playing", it.playing);
+  it.$("play").setAttribute("aria-label", it.playing ? "Pause" : "Play");
+}
+
+function step(it, to) {
+  if (it.playing) stop(it, false);
+  go(it, to, true);
+}
+
+function rename(it, reading) {
+  it.reading = reading;
+  refresh(it);
+  it.tell("reading", reading);
+}
+
+function onKey(it, event, anywhere) {
+  const target = event.composedPath()[0];
+  if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
+  const keys = { ArrowLeft: it.step - 1, ArrowRight: it.step + 1, Home: 0, End: it.count - 1 };
+  const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
+  if (!space && !(event.key in keys)) return;
+  if (anywhere && !event.key.startsWith("Arrow")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (space) play(it);
+  else step(it, keys[event.key]);
+}
+
+function onPointer(it, event) {
+  const box = it.$("matrix").getBoundingClientRect();
+  const cell = it.place && cellAt(it.place, event.clientX - box.left, event.clientY - box.top);
+  if (!cell || cell.row > it.step) return void (it.$("axes").textContent = readingOf(it.meta, it.step));
+  const weight = rowOf(it.rows, it.columns, cell.row, it.meta.scale)[cell.column];
+  const { reads, predicts } = it.meta.steps[cell.row];
+  it.$("axes").textContent = `Row ${cell.row + 1} (reads “${reads}”, predicts “${predicts}”) attends to “${it.meta.columns[cell.column]}”: ${weight.toFixed(3)}`;
+}
+
+function listen(it) {
+  const { $ } = it;
+  $("first").onclick = () => step(it, 0);
+  $("back").onclick = () => step(it, it.step - 1);
+  $("next").onclick = () => step(it, it.step + 1);
+  $("play").onclick = () => play(it);
+  $("scrub").oninput = () => step(it, Number($("scrub").value));
+  $("matrix").onpointermove = (event) => onPointer(it, event);
+  $("matrix").onpointerleave = () => ($("axes").textContent = readingOf(it.meta, it.step));
+  $("matrix").onclick = (event) => {
+    const box = $("matrix").getBoundingClientRect();
+    const cell = cellAt(it.place, event.clientX - box.left, event.clientY - box.top);
+    if (cell) step(it, cell.row);
+  };
+  for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
+  $("details").ontoggle = () => $("details").open && buildTable(it);
+  it.root.onkeydown = (event) => onKey(it, event, false);
+  it.anywhere = (event) => event.target === document.body && onKey(it, event, true);
+  document.addEventListener("keydown", it.anywhere);
+  it.resized = new ResizeObserver(() => it.frames && (fit(it), refresh(it)));
+  it.resized.observe(it.root);
+}
+
+export default function (component) {
+  const { parentElement } = component;
+  let it = STATES.get(parentElement);
+  if (!it || !it.root.isConnected) {
+    it = begin(component);
+    STATES.set(parentElement, it);
+    take(it, component);
+    listen(it);
+  } else take(it, component);
+  draw(it);
+  return () => {
+    cancelAnimationFrame(it.raf);
+    clearTimeout(it.timer);
+    it.resized.disconnect();
+    document.removeEventListener("keydown", it.anywhere);
+    STATES.delete(parentElement);
+  };
+}

@@ -1,0 +1,39 @@
+"""Small random models of every family, saved and loaded like anybody's checkpoint, once per test run."""
+
+from __future__ import annotations
+
+import atexit
+import copy
+import shutil
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from transformers import PreTrainedModel
+
+import bartviz
+from bartviz.models import Model
+from tests import networks
+
+SPREAD = 0.3  # standard deviation of all matrices: attention is peaked, and no two heads are alike
+
+
+@lru_cache(maxsize=None)
+def model(family: str, seed: int = 0) -> Model:
+    """A model of the family; encoder and decoder differ in depth and heads. Shared by all tests: change nothing in it."""
+    return bartviz.load(networks.save(family, _folder() / f"{family}-{seed}", seed=seed, spread=SPREAD))
+
+
+@lru_cache(maxsize=None)
+def reference(family: str, seed: int = 0, implementation: str = "eager") -> PreTrainedModel:
+    """The same network outside of the tape, with one of transformers' own kernels."""
+    network = copy.deepcopy(model(family, seed).network)
+    network.set_attn_implementation(implementation)
+    return network
+
+
+@lru_cache(maxsize=None)
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="bartviz-models-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

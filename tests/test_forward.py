@@ -1,0 +1,292 @@
+"""capture() and capture_batch() against the same networks with transformers' eager attention."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bartviz
+from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.record import KINDS, Head, Kind, Record
+from bartviz.tape import FAMILIES, Tape, attach, recording
+from tests import loaded, networks
+
+TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."
+SHORT = "What time is it?"
+TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen. Ich will ein Auto kaufen."
+CLOSE = 2e-5
+
+
+def eager(family: str, records: tuple[Record, ...]) -> dict[Kind, tuple[torch.Tensor, ...]]:
+    """output_attentions of the reference network on the tokens of the records, padding masked."""
+    model = loaded.model(family)
+    pad = model.tokenizer.pad_token_id
+    source = torch.tensor(np.stack([record.source.ids for record in records]))
+    words = torch.tensor([[not (s and w) for s, w in zip(r.source.special, _padding(r), strict=True)] for r in records])
+    inputs = {"input_ids": source, "attention_mask": words.long()}
+    if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
+        inputs["token_type_ids"] = torch.tensor(np.stack([record.source.segments for record in records]))
+    if model.info.kind == "encoder-decoder":
+        decoder = [record.decoder for record in records]
+        inputs["decoder_input_ids"] = torch.tensor(np.stack([part.query.ids for part in decoder if part is not None]))
+        inputs["decoder_attention_mask"] = torch.tensor(
+            [part.mask[-1].tolist() for part in decoder if part is not None]
+        ).long()
+    with torch.inference_mode():
+        out = loaded.reference(family)(**inputs, output_attentions=True)
+    assert pad is not None or len(records) == 1 or model.info.kind == "decoder"
+    if model.info.kind == "encoder-decoder":
+        return {"encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions}
+    return {"encoder" if model.info.kind == "encoder" else "decoder": out.attentions}
+
+
+def _padding(record: Record) -> list[bool]:
+    """Which source tokens are padding, from what the model was told."""
+    attention = record.encoder or record.decoder
+    assert attention is not None
+    return (~attention.mask[-1]).tolist()
+
+
+def assert_equal_to_eager(family: str, records: tuple[Record, ...]) -> None:
+    for kind, layers in eager(family, records).items():
+        for item, record in enumerate(records):
+            attention = record.attention(kind)
+            assert attention.shape == (len(layers), *layers[0].shape[1:])
+            for layer, weights in enumerate(layers):
+                ours = attention.layer(layer)
+                np.testing.assert_allclose(ours, weights[item].numpy(), atol=CLOSE)
+                assert (ours[:, ~attention.mask] == 0).all()
+                np.testing.assert_allclose(ours.sum(axis=-1), 1, atol=1e-5)
+
+
+def run(family: str, text: str = TEXT) -> Record:
+    target = TARGET if family in networks.ENCODER_DECODERS else None
+    return bartviz.capture(loaded.model(family), text, target=target)
+
+
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_every_head_equals_eager(family: str) -> None:
+    record = run(family)
+    assert len(record.source) > 16
+    assert_equal_to_eager(family, (record,))
+    assert all(check.passed for check in record.provenance.checks)
+
+
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_a_padded_batch_equals_eager(family: str) -> None:
+    targets = [TARGET, "Wie spät ist es?"] if family in networks.ENCODER_DECODERS else None
+    records = bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets)
+    assert_equal_to_eager(family, records)
+    assert all(check.passed for record in records for check in record.provenance.checks)
+    padding = _padding(records[1])
+    assert sum(padding) == len(records[0].source) - len(bartviz.capture_batch(loaded.model(family), [SHORT],
+                                                        targets=None if targets is None else targets[1:])[0].source)  # fmt: skip
+
+
+@pytest.mark.parametrize("family", ["bert", "bart", "t5", "gpt2"])
+def test_padding_changes_nothing_for_the_real_tokens(family: str) -> None:
+    targets = [TARGET, "Wie spät ist es?"] if family in networks.ENCODER_DECODERS else None
+    model = loaded.model(family)
+    padded = bartviz.capture_batch(model, [TEXT, SHORT], targets=targets)[1]
+    alone = bartviz.capture(model, SHORT, target=None if targets is None else targets[1])
+    for kind in alone.kinds:
+        _, _, rows, columns = alone.attention(kind).shape
+        for layer in range(alone.attention(kind).shape[0]):
+            np.testing.assert_allclose(
+                padded.attention(kind).layer(layer)[:, :rows, :columns], alone.attention(kind).layer(layer), atol=1e-4
+            )
+    assert [step.chosen.token_id for step in padded.steps] == [step.chosen.token_id for step in alone.steps]
+
+
+def test_depths_and_heads_of_encoder_and_decoder_may_differ() -> None:
+    record = run("bart")
+    shapes = {kind: record.attention(kind).shape[:2] for kind in record.kinds}
+    assert shapes == {"encoder": (3, 4), "decoder": (2, 2), "cross": (2, 2)}
+
+
+def test_a_pair_has_two_segments() -> None:
+    record = bartviz.capture(loaded.model("bert"), "The cat is sleeping.", pair="The dog runs.")
+    assert set(record.source.segments.tolist()) == {0, 1}
+    assert_equal_to_eager("bert", (record,))
+
+
+@pytest.mark.parametrize(
+    ("family", "options"), [("gpt2", {"pair": "x"}), ("bert", {"target": "x"}), ("bart", {"pair": "x"})]
+)
+def test_what_a_model_does_not_take_is_refused(family: str, options: dict[str, str]) -> None:
+    with pytest.raises(SettingError, match="Leave it out"):
+        bartviz.capture(loaded.model(family), SHORT, **options)
+
+
+def test_row_t_predicts_what_row_t_plus_one_reads() -> None:
+    record = run("bart")
+    assert record.decoder is not None
+    assert record.output is not None
+    assert record.output.ids[:-1].tolist() == record.decoder.query.ids[1:].tolist()
+    assert record.rows("cross", "predicts") is record.output
+    assert record.rows("cross", "reads") is record.decoder.query
+    assert record.decoder.query.ids[0] == loaded.model("bart").config.decoder_start_token_id
+    assert [step.row for step in record.steps] == list(range(len(record.output)))
+
+
+@pytest.mark.parametrize("family", ["bart", "t5", "marian", "gpt2"])
+def test_steps_are_the_softmax_of_the_raw_logits(family: str) -> None:
+    record = run(family)
+    assert record.decoder is not None
+    ids = torch.from_numpy(record.source.ids.copy())[None]
+    inputs = {"input_ids": ids}
+    if record.cross is not None:
+        inputs["decoder_input_ids"] = torch.from_numpy(record.decoder.query.ids.copy())[None]
+    with torch.inference_mode():
+        logits = loaded.reference(family)(**inputs).logits[0].double()
+    log_p = torch.log_softmax(logits, dim=-1)
+    for step, row in zip(record.steps, log_p, strict=True):
+        assert step.log_probability == pytest.approx(float(row[step.chosen.token_id]), abs=4e-4)
+        assert step.entropy == pytest.approx(float(-(row.exp() * row).sum() / np.log(2)), abs=2e-3)
+        best = row.topk(len(step.candidates))
+        np.testing.assert_allclose([c.probability for c in step.candidates], best.values.exp(), atol=4e-4)
+        assert step.candidates[0].token_id == int(best.indices[0])
+
+
+def test_silenced_heads_leave_no_trace_in_the_output() -> None:
+    """Silencing every head of a layer equals a context of zeros: the output is then the projection's bias alone."""
+    model = loaded.model("bert")
+    heads = [Head("encoder", 1, head) for head in range(4)]
+    silenced = bartviz.capture(model, TEXT, ablate=heads, values=True)
+    network = loaded.reference("bert")
+    with torch.inference_mode():
+        handle = network.bert.encoder.layer[1].attention.self.register_forward_hook(
+            lambda module, args, out: (torch.zeros_like(out[0]), *out[1:])
+        )
+        try:
+            ids = torch.from_numpy(silenced.source.ids.copy())[None]
+            expected = network(input_ids=ids, output_attentions=True).attentions
+        finally:
+            handle.remove()
+    assert silenced.encoder is not None
+    np.testing.assert_allclose(silenced.encoder.layer(2), expected[2][0].numpy(), atol=CLOSE)
+
+
+def test_an_ablation_is_gone_afterwards() -> None:
+    model = loaded.model("bart")
+    before = run("bart")
+    changed = bartviz.capture(model, TEXT, target=TARGET, ablate={"cross L0H1": 0.5, "encoder L1H0": 0.0})
+    after = run("bart")
+    assert after.cross == before.cross
+    assert after.encoder == before.encoder
+    assert changed.cross != before.cross
+
+
+def test_two_threads_do_not_see_each_others_tape() -> None:
+    model = loaded.model("bert")
+    before = bartviz.capture(model, TEXT).encoder
+    wrong: list[int] = []
+    stop = threading.Event()
+
+    def ablate() -> None:
+        while not stop.is_set():
+            bartviz.capture(model, SHORT, ablate=["encoder L0H0"])
+
+    other = threading.Thread(target=ablate)
+    other.start()
+    try:
+        wrong += [1 for _ in range(30) if bartviz.capture(model, TEXT).encoder != before]
+    finally:
+        stop.set()
+        other.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", ["encoder L9H0", "encoder L0H9", "cross L0H0"])
+def test_a_head_that_the_model_lacks_cannot_be_silenced(name: str) -> None:
+    with pytest.raises(SettingError, match="encoder L0H0 to L2H3"):
+        bartviz.capture(loaded.model("bert"), TEXT, ablate=[name])
+
+
+def test_a_run_stops_at_the_next_layer() -> None:
+    asked: list[int] = []
+
+    def cancelled() -> bool:
+        asked.append(1)
+        return len(asked) == 2
+
+    with pytest.raises(Cancelled):
+        bartviz.capture(loaded.model("bert"), TEXT, cancelled=cancelled)
+    assert len(asked) == 2  # of three layers
+
+
+def test_a_text_that_is_too_long_is_counted_and_can_be_cut() -> None:
+    model = loaded.model("bert")
+    text = TEXT * 6
+    with pytest.raises(TextError, match=r"\d+.*128"):
+        bartviz.capture(model, text)
+    first = bartviz.capture(model, text, truncate="first")
+    last = bartviz.capture(model, text, truncate="last")
+    for record in (first, last):
+        assert 120 <= len(record.source) <= 128
+        assert any("tokens are shown" in notice for notice in record.provenance.notices)
+    assert text.startswith(first.source_text)
+    assert text.endswith(last.source_text)
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t "])
+def test_no_text_is_an_error(text: str) -> None:
+    with pytest.raises(TextError):
+        bartviz.capture(loaded.model("bert"), text)
+
+
+def test_a_single_token_is_enough() -> None:
+    record = bartviz.capture(loaded.model("gpt2"), "a")
+    assert record.decoder is not None
+    np.testing.assert_array_equal(
+        record.decoder.head(0, 0), [[1.0]] if len(record.source) == 1 else record.decoder.head(0, 0)
+    )
+    assert len(record.steps) == len(record.source)
+
+
+def test_other_architectures_are_refused_with_the_choices() -> None:
+    import transformers
+
+    config = transformers.LongformerConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        vocab_size=20,
+        attention_window=4,
+    )
+    with pytest.raises(bartviz.errors.ModelError, match=f"longformer.*{sorted(FAMILIES)[0]}"):  # type: ignore[attr-defined]
+        attach(transformers.LongformerModel(config))
+
+
+def test_every_kind_is_one_of_the_three() -> None:
+    assert {kind for family in networks.FAMILIES for kind in run(family).kinds} == set(KINDS)
+
+
+def test_nothing_is_kept_outside_of_a_recording() -> None:
+    model = loaded.model("bert")
+    tape = Tape()
+    with torch.inference_mode():
+        with recording(tape):
+            pass
+        model.network(torch.tensor([[1, 2, 3]]))
+    assert not tape.entries
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from(["bert", "bart", "t5", "gpt2"]), st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
+def test_any_text_gives_weights_that_sum_to_one(family: str, text: str) -> None:
+    try:
+        record = bartviz.capture(
+            loaded.model(family), text, target=text if family in networks.ENCODER_DECODERS else None
+        )
+    except TextError:
+        return
+    for kind in record.kinds:
+        np.testing.assert_allclose(record.attention(kind).layer(0).sum(axis=-1), 1, atol=1e-5)
+    assert all(check.passed for check in record.provenance.checks)
