@@ -1,0 +1,172 @@
+"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``bartviz.tokens``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
+from bartviz.record import Tokens
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A token on its way to the reader. ``written`` is the text it stands for, its space included, as bytes."""
+
+    id: int
+    piece: str
+    segment: int
+    special: bool
+    unknown: bool
+    span: Span | None
+    written: bytes
+
+    @property
+    def text(self) -> str | None:
+        """``written`` as text, None where it cuts a character."""
+        try:
+            return self.written.decode()
+        except UnicodeDecodeError:
+            return None
+
+    @property
+    def blank(self) -> bool:
+        """Whether it is text and nothing but white space."""
+        return not self.special and bool(self.written) and not self.written.strip(b" \t\r\n")
+
+
+def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
+    """Labels, words and spans of tokens that stand in these texts, one text a segment."""
+    labels: list[str] = [""] * len(entries)
+    words: list[int | None] = [None] * len(entries)
+    spans: list[Span | None] = [None] * len(entries)
+    first = 0
+    for segment, text in enumerate(texts):
+        places = [i for i, entry in enumerate(entries) if entry.segment == segment]
+        own = [entries[i] for i in places]
+        layout = Layout.of(text)
+        found = _rising([_settled(entry, layout) for entry in own])
+        numbers = _with_spaces(own, number_words(layout, _inside(own, found), first), found)
+        names = _labels(own, layout, found, numbers)
+        for i, name, number, span in zip(places, names, numbers, found, strict=True):
+            labels[i], words[i], spans[i] = name, number, span
+        first = max((number + 1 for number in numbers if number is not None), default=first)
+    return Tokens(
+        ids=np.array([entry.id for entry in entries], dtype=np.int64),
+        pieces=tuple(entry.piece for entry in entries),
+        labels=tuple(labels),
+        words=tuple(words),
+        special=np.array([entry.special for entry in entries], dtype=np.bool_),
+        segments=np.array([entry.segment for entry in entries], dtype=np.int64),
+        spans=tuple(spans),
+    )
+
+
+def _settled(entry: Entry, layout: Layout) -> Span | None:
+    """The token's span in whole characters and without white space around them; of a blank token the white space.
+
+    Tokenizers differ: GPT-2's spans include the space, BART's do not, T5 gives the space the place of the letter after.
+    """
+    text = layout.text
+    if entry.span is None:
+        return None
+    start, end = max(entry.span[0], 0), min(entry.span[1], len(text))
+    if entry.blank:
+        if is_blank(text[start:end]):
+            return start, end
+        before = [place for place in (start - len(entry.written), start - 1) if place >= 0]
+        return next(((place, start) for place in before if is_blank(text[place:start])), None)
+    stripped = text[start:end].strip()
+    if stripped:
+        start += text[start:end].index(stripped)
+        end = start + len(stripped)
+    return layout.whole((start, end)) if text and start < len(text) else None
+
+
+def _rising(spans: Sequence[Span | None]) -> list[Span | None]:
+    """Spans that never step back, whatever a normalizer did to the order of marks."""
+    start = end = 0
+    rising: list[Span | None] = []
+    for span in spans:
+        if span is not None:
+            start, end = max(start, span[0]), max(end, span[1])
+            span = (start, end) if end > start else None  # noqa: PLW2901
+        rising.append(span)
+    return rising
+
+
+def _inside(entries: Sequence[Entry], spans: Sequence[Span | None]) -> list[Span | None]:
+    """The spans that can be part of a word: not those of special or blank tokens."""
+    return [None if entry.special or entry.blank else span for entry, span in zip(entries, spans, strict=True)]
+
+
+def _with_spaces(
+    entries: Sequence[Entry], words: Sequence[int | None], spans: Sequence[Span | None]
+) -> list[int | None]:
+    """The words, where a token that is just the space before a word belongs to that word."""
+    complete = list(words)
+    begun: int | None = None
+    for i in range(len(entries) - 1):
+        span, after, word = spans[i], spans[i + 1], words[i + 1]
+        touches = span is None or after is None or span[1] == after[0]
+        space = entries[i].written == b" " and not entries[i].special and not entries[i + 1].written[:1].isspace()
+        begun = words[i] if words[i] is not None else begun
+        if space and touches and word is not None and word != begun:
+            complete[i] = word
+    return complete
+
+
+def _labels(
+    entries: Sequence[Entry], layout: Layout, spans: Sequence[Span | None], words: Sequence[int | None]
+) -> list[str]:
+    labels = []
+    shown = 0  # the end of what the labels so far have shown of the text
+    begun: int | None = None  # the word that the labels so far have begun
+    for i, (entry, span, word) in enumerate(zip(entries, spans, words, strict=True)):
+        if entry.special or entry.blank or span is None:
+            labels.append(_alone(entry))
+            continue
+        cuts = entry.text is None or (_shared(spans, i) and _cut(layout, entry))
+        body = layout.text[max(span[0], shown) : span[1]] if cuts else entry.text or ""
+        if entry.unknown:
+            body = entry.piece
+        elif entry.text is None and "\ufffd" in body:
+            body = _bytes(entry)
+        continues = (word is not None and word == begun) or span[0] < shown
+        labels.append((CONTINUES if continues else "") + visible(body.strip() or body) or _bytes(entry))
+        shown, begun = max(shown, span[1]), word
+    return labels
+
+
+def _shared(spans: Sequence[Span | None], i: int) -> bool:
+    """Whether the token before or after this one stands for a part of the same character."""
+    span, before, after = spans[i], spans[i - 1] if i else None, spans[i + 1] if i + 1 < len(spans) else None
+    return span is not None and (
+        (before is not None and before[1] > span[0]) or (after is not None and after[0] < span[1])
+    )
+
+
+def _cut(layout: Layout, entry: Entry) -> bool:
+    """Whether the token is a part of a character of the text, written as it stands there."""
+    assert entry.span is not None
+    start, end = entry.span
+    written = layout.text[start:end]
+    inside = written.strip()
+    start += written.index(inside)
+    return (entry.text or "").strip() == inside and layout.whole((start, start + len(inside))) != (
+        start,
+        start + len(inside),
+    )
+
+
+def _alone(entry: Entry) -> str:
+    """The label of a token that is special, only space, or stands for none of the text."""
+    if entry.special or entry.unknown or not entry.written:
+        return visible(entry.piece)
+    return visible(entry.text) if entry.text else _bytes(entry)
+
+
+def _bytes(entry: Entry) -> str:
+    return f"‹{entry.written.hex(' ').upper()}›"

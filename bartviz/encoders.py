@@ -1,0 +1,257 @@
+"""Text -> ids and raw spans, by the tokenizers of the models, safe to be asked from many threads at once.
+
+A transformers tokenizer keeps settings between calls (how it truncates and pads, whether typed special tokens count,
+source or target language), so two threads that share one may change each other's answers. We never call it: a fast
+tokenizer is run through copies of our own that share its vocabulary and never change; Marian's pieces are made here.
+
+``split_special_tokens=True`` does not keep a typed ``</s>`` literal in a unigram vocabulary (T5, Pegasus, mBART): the
+piece is in the vocabulary, with the best score. Such a text goes through a copy whose special pieces cannot be typed.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from bartviz.errors import ModelError
+from bartviz.labels import Span
+from bartviz.pieces import SPACE, Scheme
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+    from tokenizers import Tokenizer as Backend
+    from tokenizers.processors import PostProcessor
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One token as the tokenizer gives it; ``span`` is None where it added the token by itself."""
+
+    id: int
+    segment: int
+    special: bool
+    span: Span | None
+
+
+class Encoder:
+    """What we need to know of one tokenizer: its special tokens, how it writes, and how it encodes."""
+
+    scheme: Scheme
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        added = {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+        names = dict(zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)) | added
+        unknown = tokenizer.unk_token_id
+        roles = [getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad", "sep", "cls", "mask")]
+        # An unknown word is part of the text, so its token is not special; GPT-2 names its end token here too.
+        self.unknown: int | None = None if unknown in roles else unknown
+        self.unknown_piece = "" if self.unknown is None else str(tokenizer.unk_token)
+        self.special = {i: name for i, name in names.items() if i != self.unknown}
+
+    def piece(self, token_id: int) -> str | None:
+        """The vocabulary's string, None where it has no such id."""
+        raise NotImplementedError
+
+    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        raise NotImplementedError
+
+
+class FastEncoder(Encoder):
+    """A tokenizer of the ``tokenizers`` library: BERT, BART, GPT-2, T5, Pegasus and most others."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        super().__init__(tokenizer)
+        backend = tokenizer.backend_tokenizer
+        self.scheme = Scheme.of(backend)
+        self._aware = _copy(backend, special=True)
+        self._literal = _copy(backend, special=False)
+        self._target = _target_template(tokenizer)
+        if self._target is not None:
+            self._target_aware, self._target_literal = _copy(backend, special=True), _copy(backend, special=False)
+            self._target_aware.post_processor = self._target_literal.post_processor = self._target
+
+    def piece(self, token_id: int) -> str | None:
+        return self._aware.id_to_token(token_id) if 0 <= token_id < 1 << 32 else None
+
+    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        other = target and self._target is not None
+        if allow_special:
+            return self._raw((self._target_aware if other else self._aware).encode(text, pair), typed=True)
+        literal = self._target_literal if other else self._literal
+        encoding = literal.encode(text, pair)
+        if self._leaks(encoding, text, pair):
+            with _LOCK:
+                self._strict.post_processor = literal.post_processor
+                encoding = self._strict.encode(text, pair)
+        return self._raw(encoding, typed=False)
+
+    def _raw(self, encoding: Encoding, *, typed: bool) -> list[Raw]:
+        """``typed``: special tokens within the text count as such."""
+        types, second = any(encoding.type_ids), False
+        tokens = []
+        for token_id, sequence, span, kind in zip(
+            encoding.ids, encoding.sequence_ids, encoding.offsets, encoding.type_ids, strict=True
+        ):
+            second = second or sequence == 1
+            if sequence is None:
+                tokens.append(Raw(token_id, min(kind, 1) if types else int(second), True, None))
+            else:
+                tokens.append(Raw(token_id, sequence, typed and token_id in self.special, span))
+        return tokens
+
+    def _leaks(self, encoding: Encoding, text: str, pair: str | None) -> bool:
+        """Whether text became a special token, or spells the unknown one, although typed text is literal."""
+        inside = zip(encoding.ids, encoding.sequence_ids, strict=True)
+        if any(sequence is not None and token_id in self.special for token_id, sequence in inside):
+            return True
+        if self.unknown is None or self.unknown not in encoding.ids:
+            return False
+        return self.unknown_piece in unicodedata.normalize("NFKC", f"{text} {pair or ''}")
+
+    @cached_property
+    def _strict(self) -> Backend:
+        """The literal copy with its own vocabulary, in which special pieces hold a space and so match no text.
+
+        Made when first needed: a unigram vocabulary of 32,000 takes 90 MB and a fifth of a second.
+        """
+        state = json.loads(self._literal.to_str())
+        state["added_tokens"] = [token for token in state["added_tokens"] if not token["special"]]
+        names = {*self.special.values(), self.unknown_piece}
+        model, vocabulary = state["model"], state["model"]["vocab"]
+        merged = {"".join(merge if isinstance(merge, list) else merge.split(" ")) for merge in model.get("merges", ())}
+        names -= merged
+        if isinstance(vocabulary, dict):
+            model["vocab"] = {f" {name}" if name in names else name: i for name, i in vocabulary.items()}
+        else:
+            model["vocab"] = [[f" {name}" if name in names else name, score] for name, score in vocabulary]
+        if model.get("unk_token") in names:
+            model["unk_token"] = f" {model['unk_token']}"
+        strict: Backend = type(self._literal).from_str(json.dumps(state))
+        return strict
+
+
+class MarianEncoder(Encoder):
+    """Marian's tokenizer: one SentencePiece model a language, and a vocabulary of its own beside them.
+
+    A language code (``>>deu<<``) that the model has is a special token at the beginning of a text, also when typed:
+    it is how the target language is chosen.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        super().__init__(tokenizer)
+        self.scheme = Scheme("space", SPACE, plain=frozenset(self.special.values()))
+        self._added: dict[str, int] = dict(tokenizer.added_tokens_encoder)
+        self._codes: dict[str, int] = {code: tokenizer.encoder[code] for code in tokenizer.supported_language_codes}
+        self.special |= {i: code for code, i in self._codes.items()}
+        self._pieces: dict[int, str] = dict(tokenizer.decoder) | {i: name for name, i in self._added.items()}
+        self._source = (tokenizer.spm_source, tokenizer.encoder)
+        self._target = (tokenizer.spm_target, getattr(tokenizer, "target_encoder", tokenizer.encoder))
+        self._end = int(tokenizer.eos_token_id)
+        self._split: Callable[[str], list[str]] = tokenizer.tokens_trie.split
+
+    def piece(self, token_id: int) -> str | None:
+        return self._pieces.get(token_id)
+
+    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        side = self._target if target else self._source
+        tokens = [
+            token
+            for segment, part in enumerate((text,) if pair is None else (text, pair))
+            for token in self._text(part, segment, side, allow_special)
+        ]
+        return [*tokens, Raw(self._end, 0 if pair is None else 1, True, None)]
+
+    def _text(self, text: str, segment: int, side: tuple[Any, dict[str, int]], allow_special: bool) -> list[Raw]:
+        tokens: list[Raw] = []
+        start = 0
+        for part in self._split(text) if allow_special else [text]:
+            if allow_special and part in self._added:
+                token_id = self._added[part]
+                tokens.append(Raw(token_id, segment, token_id in self.special, (start, start + len(part))))
+            else:
+                tokens += self._plain(part, start, segment, side)
+            start += len(part)
+        return tokens
+
+    def _plain(self, text: str, start: int, segment: int, side: tuple[Any, dict[str, int]]) -> list[Raw]:
+        """Text without special tokens, which begins at ``start``; a language code before it is cut off first."""
+        processor, vocabulary = side
+        code = text[: text.find("<<") + 2] if text.startswith(">>") else ""
+        tokens = []
+        if code in self._codes:
+            tokens.append(Raw(self._codes[code], segment, True, (start, start + len(code))))
+            text, start = text[len(code) :], start + len(code)
+        made = processor.encode(text, return_type="offset_mapping")
+        unknown = vocabulary[self.unknown_piece]
+        for piece, (begin, end) in zip(made["pieces"], made["offsets"], strict=True):
+            tokens.append(Raw(vocabulary.get(piece, unknown), segment, False, (start + begin, start + end)))
+        return tokens
+
+
+_LOCK = RLock()
+_ENCODERS: WeakKeyDictionary[Any, tuple[object, Encoder]] = WeakKeyDictionary()
+
+
+def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
+    """The encoder of a tokenizer: made once, and again when tokens or languages were changed. Raises ModelError."""
+    state = (len(tokenizer), getattr(tokenizer, "src_lang", None), getattr(tokenizer, "tgt_lang", None))
+    with _LOCK:
+        known = _ENCODERS.get(tokenizer)
+        if known is None or known[0] != state:
+            known = (state, _encoder(tokenizer))
+            _ENCODERS[tokenizer] = known
+        return known[1]
+
+
+def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
+    if tokenizer.is_fast:
+        return FastEncoder(tokenizer)
+    if hasattr(tokenizer, "spm_source") and hasattr(tokenizer, "tokens_trie"):
+        return MarianEncoder(tokenizer)
+    raise ModelError(
+        f"The tokenizer of this model ({type(tokenizer).__name__}) cannot say which part of the text each token stands "
+        "for. Fast tokenizers (with a tokenizer.json) and Marian's can: choose another model, or convert its tokenizer."
+    )
+
+
+def _copy(backend: Backend, *, special: bool) -> Backend:
+    """A tokenizer that shares the vocabulary and pipeline of ``backend``, truncates and pads nothing, and knows the
+    special tokens only if asked."""
+    copy: Backend = type(backend)(backend.model)
+    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        if getattr(backend, part) is not None:
+            setattr(copy, part, getattr(backend, part))
+    for token_id, token in sorted(backend.get_added_tokens_decoder().items()):
+        if token.special and not special:
+            continue
+        (copy.add_special_tokens if token.special else copy.add_tokens)([token])
+        if copy.token_to_id(token.content) != token_id:  # ids with gaps between them: only a full copy keeps them
+            return _full_copy(backend, special=special)
+    return copy
+
+
+def _full_copy(backend: Backend, *, special: bool) -> Backend:
+    copy: Backend = type(backend).from_str(backend.to_str())
+    copy.no_truncation()
+    copy.no_padding()
+    copy.encode_special_tokens = not special
+    return copy
+
+
+def _target_template(tokenizer: PreTrainedTokenizerBase) -> PostProcessor | None:
+    """What surrounds a target text where that differs from a source text (mBART's language codes)."""
+    if not hasattr(tokenizer, "_switch_to_target_mode") or getattr(tokenizer, "tgt_lang", None) is None:
+        return None
+    try:
+        tokenizer._switch_to_target_mode()
+        template: PostProcessor | None = tokenizer.backend_tokenizer.post_processor
+        return template
+    finally:
+        tokenizer._switch_to_input_mode()

@@ -1,0 +1,161 @@
+"""Text as a reader sees it: characters that belong together, words, and labels in which nothing is invisible.
+
+Knows nothing of tokenizers. A *cluster* is what a reader calls one character (Unicode UAX 29, extended grapheme
+cluster): ``e`` with its combining accent, an emoji family, a Korean syllable written as three letters.
+Spans are (start, end) in the text, counted in code points as Python does.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import regex  # type: ignore[import-untyped]
+
+CONTINUES = "⋯"  # before a label: this token goes on with the word, or the character, of the token before it
+
+Span = tuple[int, int]
+
+_CLUSTER = regex.compile(r"\X")
+_LETTER = regex.compile(r"[^\W\u200c\u200d]")  # letters, marks, digits and _; not the joiners, which begin no word
+_APOSTROPHES = "'’"
+# Scripts that are written without spaces between words: there the tokenizer's pieces are the words that we have.
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+)
+# Joiners and non-joiners shape the letters of these scripts, so there they are seen by what they do.
+_JOINING = regex.compile(
+    r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}\p{Oriya}\p{Tamil}\p{Telugu}"
+    r"\p{Kannada}\p{Malayalam}\p{Sinhala}]"
+)
+_EMOJI = regex.compile(r"\p{Extended_Pictographic}[^\p{Cn}\p{Co}]*(?<![\u200d\p{Cn}])")
+_HIDDEN = regex.compile(r"[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0--\x20]", regex.VERSION1)
+_BLANK = regex.compile(r"[\s\p{Cf}]+")
+_SIGNS = {"\t": "⇥", "\n": "↵", "\r": "␍", "\u00a0": "⍽"}
+_NAMES = {
+    "\u00ad": "SHY", "\u034f": "CGJ", "\u061c": "ALM", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ",
+    "\u200e": "LRM", "\u200f": "RLM", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO",
+    "\u202e": "RLO", "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
+    "\ufeff": "BOM",
+}  # fmt: skip
+_MARKS = 4  # combining marks of one character that a label shows; the number of the others is written
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the clusters and words of a text begin and end."""
+
+    text: str
+    clusters: tuple[int, ...]  # the start of each cluster, and the end of the text
+    words: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Layout:
+        starts = tuple(found.start() for found in _CLUSTER.finditer(text))
+        clusters = (*starts, len(text))
+        return cls(text, clusters, tuple(_words(text, clusters)))
+
+    def whole(self, span: Span) -> Span:
+        """The span widened to whole clusters; an empty one to the cluster that it stands in."""
+        start, end = span
+        first = max(bisect_right(self.clusters, start) - 1, 0)
+        last = max(bisect_right(self.clusters, max(end - 1, start)), first + 1)
+        return (self.clusters[first], self.clusters[min(last, len(self.clusters) - 1)])
+
+    def words_at(self, span: Span) -> tuple[int, int] | None:
+        """The first and last of ``words`` that the span touches, or None where it touches white space only."""
+        first = bisect_right(self.words, span[0], key=lambda word: word[0]) - 1
+        if first < 0 or self.words[first][1] <= span[0]:
+            first += 1
+        last = first
+        while last < len(self.words) and self.words[last][0] < span[1]:
+            last += 1
+        return (first, last - 1) if last > first else None
+
+    def unspaced(self, position: int) -> bool:
+        """Whether a word may end before this character although no space does: Chinese, Japanese, Thai, ..."""
+        return any(_UNSPACED.match(sign) for sign in self.text[max(position - 1, 0) : position + 1])
+
+
+def split_words(text: str) -> tuple[Span, ...]:
+    r"""The words as a reader would count them: runs of letters and digits, and every other visible character alone.
+
+    ``\w+(?:'\w+)?|[^\w\s]``, over whole clusters rather than code points: an accent stays with its letter, an emoji
+    family is one word.
+    """
+    return Layout.of(text).words
+
+
+def _words(text: str, clusters: Sequence[int]) -> list[Span]:
+    words: list[Span] = []
+    start: int | None = None  # of the word that is being read
+    for index, (begin, end) in enumerate(pairwise(clusters)):
+        letters = _LETTER.match(text, begin) is not None
+        following = clusters[index + 2] if index + 2 < len(clusters) else end
+        joins = text[begin:end] in _APOSTROPHES and following > end and _LETTER.match(text, end) is not None
+        if start is not None and not letters and not joins:
+            words.append((start, begin))
+            start = None
+        if letters and start is None:
+            start = begin
+        elif start is None and not text[begin:end].isspace():
+            words.append((begin, end))
+    return words if start is None else [*words, (start, len(text))]
+
+
+def number_words(layout: Layout, spans: Sequence[Span | None], first: int = 0) -> list[int | None]:
+    """The index of the word of each token, counted from ``first`` and rising; None where there is none to name.
+
+    ``spans`` (None for special tokens, which end a word) rise too. Words that share a token are one. In a script
+    without spaces each token is a word, unless it cuts a character.
+    """
+    words: list[int | None] = []
+    current, reached, end = first - 1, -1, 0  # the index, the last of layout.words in it, the end of the last span
+    for span in spans:
+        touched = None if span is None else layout.words_at(span)
+        if span is None or touched is None:
+            words.append(None)
+            reached = -1
+            continue
+        if touched[0] > reached or (span[0] >= end and layout.unspaced(span[0])):
+            current += 1
+        reached, end = touched[1], span[1]
+        words.append(current)
+    return words
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is text, and nothing in it that leaves a mark on paper."""
+    return _BLANK.fullmatch(text) is not None
+
+
+def visible(text: str) -> str:
+    """The text with nothing invisible in it: spaces as ``␣`` where there is nothing else, line ends, tabs, zero-width
+    and direction characters as signs or ``‹names›``, and at most four combining marks on a letter, the rest counted."""
+    if text and not text.strip(" "):
+        return "␣" * len(text)
+    return "".join(_visible_cluster(cluster) for cluster in _CLUSTER.findall(text))
+
+
+def _visible_cluster(cluster: str) -> str:
+    if _EMOJI.fullmatch(cluster):
+        return cluster
+    if _JOINING.match(cluster):
+        hidden = cluster.replace("\u200c", "").replace("\u200d", "")
+        if not _HIDDEN.search(hidden):
+            return _few_marks(cluster)
+    return _few_marks(_HIDDEN.sub(lambda found: _name(found[0]), cluster))
+
+
+def _name(sign: str) -> str:
+    return _SIGNS.get(sign) or f"‹{_NAMES.get(sign) or f'U+{ord(sign):04X}'}›"
+
+
+def _few_marks(cluster: str) -> str:
+    """A lone mark on a dotted circle; of very many marks the first few and the number of the others."""
+    if regex.match(r"\p{M}", cluster):
+        cluster = "◌" + cluster
+    marks = regex.search(rf"\p{{M}}{{{_MARKS + 1},}}$", cluster)
+    return cluster if marks is None else f"{cluster[: marks.start() + _MARKS]}‹+{len(marks[0]) - _MARKS}›"

@@ -1,0 +1,80 @@
+"""Our own copies of the models' tokenizers: nothing is cut, special tokens are literal, threads do not meet."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bartviz import tokens
+from bartviz.encoders import encoder_of
+from bartviz.errors import ModelError
+from tests.small_tokenizers import bart, tokenizer
+
+
+def test_split_special_tokens_is_not_enough_for_unigram_vocabularies() -> None:
+    """The fault in transformers that our own copies repair; if this fails, they can go."""
+    own = tokenizer("t5_model")
+    assert own("a </s>", split_special_tokens=True).input_ids.count(own.eos_token_id) == 2
+    assert tokens.encode(own, "a </s>").ids.tolist().count(own.eos_token_id) == 1
+    # also where normalization makes the special token: full-width signs
+    assert tokens.encode(own, "a ＜/s＞").ids.tolist().count(own.eos_token_id) == 1
+
+
+def test_nothing_is_cut_although_the_file_says_so() -> None:
+    own = bart()
+    own.backend_tokenizer.enable_truncation(4)
+    own.backend_tokenizer.enable_padding(length=99)
+    assert len(tokens.encode(own, "a car " * 50)) > 100
+    assert len(tokens.encode(own, "a car")) == 4
+
+
+def test_tokens_added_later_are_seen() -> None:
+    own = bart()
+    assert tokens.encode(own, "<new>", allow_special=True).labels[1:-1] != ("<new>",)
+    own.add_special_tokens({"additional_special_tokens": ["<new>"]})
+    assert tokens.encode(own, "<new>", allow_special=True).labels[1:-1] == ("<new>",)
+    assert tokens.encode(own, "<new>").labels[1:-1] != ("<new>",)
+
+
+def test_a_tokenizer_without_spans_is_refused() -> None:
+    from transformers import ByT5Tokenizer
+
+    with pytest.raises(ModelError, match="ByT5Tokenizer"):
+        tokens.encode(ByT5Tokenizer(), "a")
+
+
+def test_two_threads_do_not_change_each_others_answers() -> None:
+    own = tokenizer("mbart")
+    plans: list[tuple[dict[str, bool], list[int]]] = [
+        (options, tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist())
+        for options in ({}, {"allow_special": True}, {"target": True}, {"target": True, "allow_special": True})
+    ]
+    wrong: list[object] = []
+
+    def work(options: dict[str, bool], expected: list[int]) -> None:
+        for _ in range(50):
+            found = tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist()
+            if found != expected:
+                wrong.append(found)
+
+    threads = [threading.Thread(target=work, args=plan) for plan in plans]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({tuple(ids) for _, ids in plans}) == 4
+    assert wrong == []
+
+
+def test_an_encoder_is_made_once_and_goes_with_its_tokenizer() -> None:
+    import gc
+    import weakref
+
+    own = bart()
+    first = encoder_of(own)
+    assert encoder_of(own) is first
+    gone = weakref.ref(first)
+    del own, first
+    gc.collect()
+    assert gone() is None
