@@ -28,15 +28,15 @@ def tokens(labels: Sequence[str]) -> Tokens:
     special_flags = np.array([word is None for word in words])
     return Tokens(
         ids=np.arange(len(labels)), pieces=tuple(labels), labels=tuple(label.strip() or label for label in labels),
-        words=tuple(words), special=special_flags, segments=np.zeros(len(labels)), spans=tuple(spans),
+        words=tuple(words), special=special_flags, segments=np.zeros(len(labels), np.int64), spans=tuple(spans),
     )  # fmt: skip
 
 
 def attention(kind: Kind, query: Tokens, key: Tokens, *, layers: int = 3, heads: int = 4, seed: int = 0) -> Attention:
     """Random attention of this kind, peaked enough to look at; causal where the kind is."""
     random = np.random.default_rng(seed + len(kind))
-    q = random.normal(size=(layers, heads, len(query), 8)) * 2
-    k = random.normal(size=(layers, heads, len(key), 8)) * 2
+    q = random.normal(size=(layers, heads, len(query), 8)).astype(np.float32) * 2
+    k = random.normal(size=(layers, heads, len(key), 8)).astype(np.float32) * 2
     mask = np.ones((len(query), len(key)), dtype=bool)
     return Attention(kind, q, k, 8**-0.5, np.tril(mask) if kind == "decoder" else mask, query, key, v=k)
 
@@ -53,7 +53,7 @@ def steps(output: Tokens) -> tuple[Step, ...]:
     """One step for each output token: probabilities 0.9, 0.8, ... and two more candidates."""
     made = []
     for row, label in enumerate(output.labels):
-        probability = 0.92 - 0.05 * row
+        probability = max(0.92 - 0.05 * row, 0.02)
         chosen = Candidate(row, label, probability, 5.0)
         others = (Candidate(98, "Haus", 0.04, 1.0), Candidate(99, "<b>", 0.01, 0.0))
         made.append(

@@ -216,8 +216,8 @@ def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ..
 
 def percent(probability: float) -> str:
     """0.92 -> "92 %"; what rounds to 0 or 100 but is neither says so."""
-    if 0 < probability < 0.005:
+    if 0 < probability < 0.01:
         return "under 1 %"
-    if 0.995 <= probability < 1:
+    if 0.99 < probability < 1:
         return "over 99 %"
     return f"{100 * probability:.0f} %"

@@ -1,0 +1,171 @@
+"""Ribbons: words, merged weights, the aligning head and the sentences, with numbers a person can check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz.analysis import start
+from bartviz.attention import Attention, Head, Kind, Tokens
+from bartviz.record import Candidate, ModelKind, Provenance, Record, Step
+from tests import stand_in
+
+
+def attention(kind: Kind, weights: np.ndarray, query: Tokens, key: Tokens) -> Attention:
+    """Attention whose one head has exactly these weights (Q, K): scores are their logarithms."""
+    q = np.log(np.maximum(weights, 1e-12))[None, None].astype(np.float32)  # (1, 1, Q, K)
+    k = np.eye(weights.shape[1], dtype=np.float32)[None, None]  # (1, 1, K, K)
+    return Attention(kind, q, k, 1.0, np.ones(weights.shape, bool), query, key)
+
+
+def two_words(probability: float = 0.5, rule: str | None = None, mode: str = "greedy") -> Record:
+    """ "old cat" -> "Katze": "Kat" + "ze", each half of the weight on one source word, and </s>."""
+    source, output = stand_in.tokens(("old", " cat", "</s>")), stand_in.tokens(("Kat", "ze", "</s>"))
+    given = stand_in.tokens(("</s>", "Kat", "ze"))
+    cross = np.array([[0.1, 0.8, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7]])
+    own = stand_in.attention("decoder", given, given, layers=1, heads=1)
+    encoder = stand_in.attention("encoder", source, source, layers=1, heads=1)
+    steps = tuple(
+        Step(i, i, Candidate(i, "x", probability, 0.0), (), 1.0, float(np.log(probability)), rule) for i in range(3)
+    )
+    return Record(
+        stand_in.model_info(), "old cat", "Katze", encoder, own, attention("cross", cross, given, source),
+        output=output, steps=steps, provenance=Provenance(settings={"mode": mode}),
+    )  # fmt: skip
+
+
+def test_words_keep_their_pieces_and_special_tokens_stand_alone() -> None:
+    found = start.words(stand_in.tokens(("<s>", "Ein", " Kat", "ze", "</s>")), "Ein Katze")
+    assert [(word.text, word.pieces, word.special) for word in found] == [
+        ("<s>", ("<s>",), True),
+        ("Ein", ("Ein",), False),
+        ("Katze", ("Kat", "ze"), False),
+        ("</s>", ("</s>",), True),
+    ]
+    assert [(word.start, word.end) for word in found] == [(0, 1), (1, 2), (2, 4), (4, 5)]
+
+
+def test_a_tokens_without_words_are_words_each() -> None:
+    tokens = replace(stand_in.tokens(("a", " b")), words=(None, None), spans=(None, None))
+    assert [word.text for word in start.words(tokens, "")] == ["a", "b"]
+
+
+def test_weights_are_summed_over_a_columns_pieces_and_averaged_over_a_rows() -> None:
+    rows = start.words(stand_in.tokens(("Kat", "ze", " da")), "Katze da")
+    columns = start.words(stand_in.tokens(("the", " c", "at")), "the cat")
+    weights = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [1.0, 0.0, 0.0]], np.float32)
+    merged = start.word_weights(weights, rows, columns)
+    np.testing.assert_allclose(merged, [[0.4, 0.6], [1.0, 0.0]], atol=1e-7)
+
+
+@given(st.data())
+def test_merged_rows_still_sum_to_one(data: st.DataObject) -> None:
+    labels = st.lists(st.sampled_from(("a", " b", "</s>", "ccc", " dd")), min_size=1, max_size=8)
+    query, key = stand_in.tokens(data.draw(labels)), stand_in.tokens(data.draw(labels))
+    weights = stand_in.attention("cross", query, key, seed=data.draw(st.integers(0, 99))).head(0, 0)
+    merged = start.word_weights(weights, start.words(query, ""), start.words(key, ""))
+    np.testing.assert_allclose(merged.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("weights", "score"),
+    [
+        ([[1.0, 0.0], [0.0, 1.0]], 1.0),  # one to one
+        ([[0.6, 0.4], [0.7, 0.3]], 0.35),  # both look at the first; only the second row is its choice
+        ([[0.5, 0.5]], 0.5),
+        ([], 0.0),
+    ],
+)
+def test_the_score_counts_the_weight_on_pairs_that_choose_each_other(weights: list[list[float]], score: float) -> None:
+    assert start.alignment_score(np.array(weights, np.float32)) == pytest.approx(score)
+
+
+def test_the_best_head_is_the_one_with_the_largest_score(record: Record) -> None:
+    best = start.ribbons(record)
+    scores = [start.ribbons(record, head=Head("cross", i, j)).score for i in range(3) for j in range(4)]
+    assert best.score == max(scores)
+    assert best.head == Head("cross", *divmod(scores.index(max(scores)), 4))
+
+
+def test_a_word_in_pieces_is_said_with_the_product_of_their_probabilities() -> None:
+    found = start.ribbons(two_words())
+    assert [word.text for word in found.below] == ["Katze", "</s>"]
+    np.testing.assert_allclose(found.weights, [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7]], atol=1e-6)
+    assert found.say_below[0] == '"Katze" was chosen with 25 %, looking mostly at "cat" (0.70).'
+    assert found.say_below[1] == (
+        '</s> was chosen with 50 %, looking mostly at </s> (0.70), and among the words at "cat" (0.20).'
+    )
+    assert found.say_above == (
+        '"old" is looked at most by "Katze" (0.20).',
+        '"cat" is looked at most by "Katze" (0.70).',
+        "</s> is looked at most by </s> (0.70).",
+    )
+    assert found.edges() == [(0, 0, 0.2), (0, 1, 0.7), (0, 2, 0.1), (1, 0, 0.1), (1, 1, 0.2), (1, 2, 0.7)]
+
+
+def test_a_rule_and_a_given_output_are_never_called_a_choice() -> None:
+    forced = start.ribbons(two_words(rule="forced first token"))
+    assert forced.say_below[0].startswith('"Katze" was not chosen but set by a rule (forced first token), looking')
+    given = start.ribbons(two_words(mode="given target"))
+    assert given.say_below[0].startswith('"Katze" was given; the model would have chosen it with 25 %, looking')
+
+
+def test_a_text_that_looks_at_itself(record: Record) -> None:
+    kinds: tuple[ModelKind, ...] = ("encoder", "decoder")
+    for kind in kinds:
+        found = start.ribbons(stand_in.record(kind=kind))
+        assert found.head.kind == kind
+        assert found.above == found.below
+        assert "chosen" not in " ".join(found.say_below)
+
+
+def test_the_notice_names_the_pair_that_moved_farthest() -> None:
+    labels = ("a", " b", " c", " d")
+    tokens, turned = stand_in.tokens(labels), stand_in.tokens(("d", " a", " b", " c"))
+    weights = np.array([[0, 0, 0, 0.97], [0.97, 0, 0, 0], [0, 0.97, 0, 0], [0, 0, 0.97, 0]]) + 0.0075
+    made = two_words()
+    cross = attention("cross", weights, turned, tokens)
+    own = stand_in.attention("decoder", turned, turned, layers=1, heads=1)
+    encoder = stand_in.attention("encoder", tokens, tokens, layers=1, heads=1)
+    record = replace(
+        made,
+        source_text="a b c d",
+        target_text="d a b c",
+        encoder=encoder,
+        decoder=own,
+        cross=cross,
+        output=turned,
+        steps=(),
+    )
+    said = start.notice(start.ribbons(record))
+    assert said == 'Ribbons cross where the order of words differs: "d" looks at "d" (0.98).'
+
+
+def test_the_notice_does_not_invent_a_pair() -> None:
+    tokens = stand_in.tokens(("a", " b", " c", " d", " e"))
+    even = attention("encoder", np.full((5, 5), 0.2), tokens, tokens)
+    record = Record(stand_in.model_info("encoder"), "a b c d e", None, even, None, None)
+    assert start.notice(start.ribbons(record)).startswith("No word of this text looks mostly at one other")
+    only = stand_in.tokens(("<s>", "</s>"))
+    special = Record(stand_in.model_info("encoder"), "", None, attention("encoder", np.eye(2), only, only), None, None)
+    assert start.notice(start.ribbons(special)) == "There are only special tokens here: nothing to align."
+
+
+def test_a_long_text_is_cut_for_the_picture_alone() -> None:
+    record = stand_in.record(source=["<s>", *[" w"] * 99, "</s>"], output=["<s>", *[" v"] * 70, "</s>"])
+    found = start.ribbons(record)
+    cut = found.first(10)
+    assert (len(found.above), len(found.below), found.weights.shape) == (101, 72, (72, 101))
+    assert (len(cut.above), len(cut.below), cut.weights.shape, len(cut.say_above)) == (10, 10, (10, 10), 10)
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"),
+    [(0.92, "92 %"), (0.0, "0 %"), (0.009, "under 1 %"), (0.01, "1 %"), (0.996, "over 99 %"), (1.0, "100 %")],
+)
+def test_percent_never_rounds_to_certainty(probability: float, said: str) -> None:
+    assert start.percent(probability) == said

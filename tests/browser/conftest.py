@@ -1,0 +1,171 @@
+"""A fresh server, a real Chromium, and pages that may not reach out of the machine nor fail in silence."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, sync_playwright
+
+from tests import stand_in
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+PATIENCE = 60_000  # milliseconds; the machine may be busy
+Open = Callable[..., Page]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/browser" in item.nodeid:
+            item.add_marker(pytest.mark.browser)
+
+
+@contextmanager
+def serve(folder: Path, **environment: str) -> Iterator[str]:
+    """A server of its own on a free port, with these environment variables; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / f"server-{port}.log"
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+        )
+    try:
+        _await_health(process, port, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(15)
+            raise
+    assert "Traceback" not in log.read_text("utf-8"), log.read_text("utf-8")[-3000:]
+
+
+def _await_health(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            pytest.fail(log.read_text("utf-8"))
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"The server did not come up: {log.read_text('utf-8')}")
+
+
+@pytest.fixture(scope="session")
+def stand_in_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A saved record with random numbers, for servers that show it at first."""
+    file = tmp_path_factory.mktemp("records") / "start.safetensors"
+    stand_in.record().save(file)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, stand_in_file: str) -> Iterator[str]:
+    """A server for the tests of one file; it begins with the stand-in record."""
+    with serve(tmp_path_factory.mktemp("server"), BARTVIZ_RECORD=stand_in_file) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def chrome(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def visit(chrome: Browser) -> Iterator[Open]:
+    """``visit(address, scheme="dark", size=(420, 900), still=True)`` opens a page in a browser of its own.
+
+    After the test it fails on any request that would have left the machine, on any error of a page, and on any
+    message of the browser's console that says error.
+    """
+    outside: list[str] = []
+    errors: list[str] = []
+    contexts = []
+
+    def route(asked: Route) -> None:
+        if asked.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
+            asked.continue_()
+        else:
+            outside.append(asked.request.url)
+            asked.abort()
+
+    def console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
+    def open_page(
+        address: str, *, scheme: str = "light", size: tuple[int, int] = (1366, 768), still: bool = True
+    ) -> Page:
+        context = chrome.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme="dark" if scheme == "dark" else "light",
+            reduced_motion="reduce" if still else "no-preference",
+            has_touch=size[0] < 600,
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        context.route("**/*", route)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", console)
+        page.goto(address)
+        settle(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not outside, f"left the machine: {outside}"
+    assert not errors, errors
+
+
+def settle(page: Page) -> None:
+    """Wait until the server has nothing more to say, and hold that it said no error."""
+    page.wait_for_selector("[data-testid='stApp'][data-test-connection-state='CONNECTED']")
+    page.wait_for_timeout(250)  # a rerun begins after the event has reached the server
+    page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+    assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").all_inner_texts()

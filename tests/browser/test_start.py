@@ -1,0 +1,89 @@
+"""The start page: words and ribbons by mouse, touch and keyboard; and a text of one's own."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from bartviz.analysis.start import ribbons
+from tests import stand_in
+from tests.browser.conftest import Open, settle
+
+
+def word(page: Page, line: str, index: int) -> Locator:
+    return page.locator(f".ribbons .{line} .word").nth(index)
+
+
+def lit(page: Page) -> int:
+    return page.locator(".ribbons path.lit").count()
+
+
+def test_hover_lights_the_ribbons_of_a_word_and_says_it(visit: Open, server: str) -> None:
+    page, found = visit(server), ribbons(stand_in.record())
+    expect(page.locator(".ribbons path")).to_have_count(len(found.edges()))
+    word(page, "below", 3).hover()
+    expect(page.locator(".sentence")).to_have_text(found.say_below[3])
+    assert lit(page) == sum(t == 3 for t, _, _ in found.edges())
+    word(page, "above", 4).hover()
+    expect(page.locator(".sentence")).to_have_text(found.say_above[4])
+    page.mouse.move(5, 5)
+    expect(page.locator(".sentence")).to_contain_text("Point at a word")
+    assert lit(page) == 0
+
+
+def test_a_click_keeps_a_word_and_another_click_lets_it_go(visit: Open, server: str) -> None:
+    page, found = visit(server), ribbons(stand_in.record())
+    word(page, "below", 2).click()
+    page.mouse.move(5, 5)
+    expect(page.locator(".sentence")).to_have_text(found.say_below[2])
+    word(page, "below", 2).click()
+    page.mouse.move(5, 5)
+    expect(page.locator(".sentence")).to_contain_text("Point at a word")
+
+
+def test_a_tap_keeps_a_word_on_a_phone(visit: Open, server: str) -> None:
+    page, found = visit(server, size=(420, 900)), ribbons(stand_in.record())
+    word(page, "below", 2).tap()
+    expect(page.locator(".sentence")).to_have_text(found.say_below[2])
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 420  # nothing hangs over the edge
+
+
+def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -> None:
+    page, found = visit(server), ribbons(stand_in.record())
+    word(page, "below", 0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sentence")).to_have_text(found.say_below[2])
+    expect(word(page, "below", 2)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(word(page, "above", 2)).to_be_focused()
+    assert word(page, "above", 2).get_attribute("aria-label") == found.say_above[2]
+    page.keyboard.press("Escape")
+    assert lit(page) == 0
+
+
+def test_it_plays_once_by_itself_and_not_where_motion_is_unwanted(visit: Open, server: str) -> None:
+    page, found = visit(server, still=False), ribbons(stand_in.record())
+    expect(page.locator(".sentence")).to_have_text(found.say_below[1])
+    expect(page.locator(".play")).to_have_text("Pause")
+    still = visit(server)
+    expect(still.locator(".play")).to_have_text("Play")
+    still.wait_for_timeout(1500)
+    assert lit(still) == 0
+    still.locator(".play").click()
+    expect(still.locator(".sentence")).to_have_text(found.say_below[1])
+
+
+def test_hovering_asks_nothing_of_the_server(visit: Open, server: str) -> None:
+    page = visit(server)
+    sent: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))  # noqa: PLW0108
+    page.reload()
+    settle(page)
+    page.wait_for_timeout(500)
+    before = len(sent)
+    for index in (1, 2, 3, 4):
+        word(page, "below", index).hover()
+    page.wait_for_timeout(500)
+    assert before > 0
+    assert len(sent) == before
