@@ -1,0 +1,169 @@
+"""What the player is sent: small typed data for one record, one layer and one head. No Streamlit here.
+
+The weights travel as Arrow tables (they arrive as aligned typed arrays), everything else as JSON of a few kilobytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import unicodedata
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bartviz.analysis import decoding
+from bartviz.attention import Floats, Tokens
+from bartviz.figures import theme
+from bartviz.record import KINDS, Record, Step
+
+EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
+
+Segment = tuple[str, list[int], bool]  # text, the columns that it stands for, whether it is a special token
+
+
+def payload(record: Record, *, layer: int | None, head: int | None) -> dict[str, Any]:
+    """``meta`` (JSON), ``rows`` (T, K) of the kind that explains the steps, and ``own`` (T, Q): the decoder's own rows
+    beside cross-attention, else one empty column. Weights are flat, row by row, under the name ``w``.
+    """
+    kind = decoding.kind_of(record)
+    rows = decoding.alignment(record, layer=layer, head=head)
+    own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
+    return {
+        "meta": _meta(record, layer, head) | {"scale": _unit(rows, own)},
+        "rows": pa.table({"w": _packed(rows, _unit(rows, own))}),
+        "own": pa.table({"w": _packed(own, _unit(rows, own))}),
+    }
+
+
+def revision(record: Record) -> str:
+    """Changes with the model, the text or the output: the player starts anew when it does."""
+    assert record.decoder is not None
+    said = (record.model.fingerprint, record.source_text, record.decoder.query.ids.tolist(), len(record.steps))
+    return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _unit(rows: Floats, own: Floats) -> int:
+    """What a weight of 1 is sent as: 1 (exact float32) or 255 (one byte)."""
+    return 1 if rows.size + own.size <= EXACT else 255
+
+
+def _packed(weights: Floats, unit: int) -> pa.Array:
+    flat = weights.reshape(-1)
+    return pa.array(flat if unit == 1 else np.rint(flat * unit).astype(np.uint8))
+
+
+def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]:
+    kind = decoding.kind_of(record)
+    decoder = record.attention("decoder")
+    first = 0 if kind == "cross" else int(decoding.step_rows(record)[0]) + 1  # columns of a prompt are no output
+    source = record.source if kind == "cross" else decoder.query.take(slice(first))
+    return {
+        "revision": revision(record),
+        "kind": kind,
+        "weights": decoding.weights_name(record.attention(kind), layer, head),
+        "own": decoding.weights_name(decoder, layer, head),
+        "source": running(record.source_text, source),
+        "columns": list(record.attention(kind).key.labels),
+        "special": record.attention(kind).key.special.tolist(),
+        "masked": np.flatnonzero(~record.attention(kind).mask.any(axis=0)).tolist(),
+        "reads": _chips(decoder.query),
+        "first": first,
+        "steps": _steps(record),
+        "cost": _cost(record),
+        "given": decoding.given(record),
+        "stopped": record.provenance.stopped,
+        "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
+    }
+
+
+def _ramp(scale: theme.Scale) -> list[str]:
+    return [str(color) for _, color in scale]
+
+
+def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
+    """(label, special, touches the one before it) of each token; the pieces of a word touch."""
+    words = (None, *tokens.words)
+    joined = [word is not None and word == before for before, word in zip(words, tokens.words, strict=False)]
+    return list(zip(tokens.labels, tokens.special.tolist(), joined, strict=True))
+
+
+def _steps(record: Record) -> list[dict[str, Any]]:
+    table = decoding.steps_table(record).drop(columns="candidates").astype(object)
+    lines: list[dict[str, Any]] = table.where(table.notna(), None).to_dict("records")  # type: ignore[assignment]
+    touching = [] if record.output is None else _chips(record.output)
+    for line, step in zip(lines, record.steps, strict=True):
+        line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
+        line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
+        line["candidates"] = [_candidate(step, place) for place in range(len(step.candidates))]
+    return lines
+
+
+def _candidate(step: Step, place: int) -> tuple[str, float, bool]:
+    candidate = step.candidates[place]
+    return candidate.label, candidate.probability, candidate.token_id == step.chosen.token_id
+
+
+def _cost(record: Record) -> dict[str, Any]:
+    encoder = record.encoder
+    return {
+        "table": decoding.cache_table(record).to_dict("list"),
+        "layers": record.attention("decoder").shape[0],
+        "encoder": None if encoder is None else {"layers": encoder.shape[0], "tokens": encoder.shape[2],
+                                                 "operations": decoding.encoder_operations(record)},
+    }  # fmt: skip
+
+
+def running(text: str, tokens: Tokens) -> list[Segment]:
+    """The text itself in segments: tokens with the columns they stand for, and what lies between them with none.
+
+    Tokens whose spans overlap (an emoji of many bytes) make one segment. Where the spans do not run through the text
+    from left to right (a pair, a changed text) the tokens' labels stand in for it.
+    """
+    places = _places(tokens)
+    spans = [span for span, _ in places if span is not None]
+    if any(a[1] > b[0] for a, b in pairwise(spans)) or (spans and spans[-1][1] > len(text)):
+        return _labels(tokens)
+    segments: list[Segment] = []
+    end = 0
+    for span, columns in places:
+        if span is None:
+            segments.append((tokens.labels[columns[0]], columns, bool(tokens.special[columns[0]])))
+            continue
+        part = text[slice(*span)]
+        begin = span[0] + len(part) - len(part.lstrip())  # a token's leading space stands between the words
+        segments.append((text[end:begin], [], False))
+        segments.append((_visible(text[begin : span[1]], tokens, columns), columns, False))
+        end = span[1]
+    if spans:
+        segments.append((text[end:], [], False))
+    return [segment for segment in segments if segment[0]]
+
+
+def _places(tokens: Tokens) -> list[tuple[tuple[int, int] | None, list[int]]]:
+    """(span, columns) in order; a token whose span begins inside the one before joins it."""
+    places: list[tuple[tuple[int, int] | None, list[int]]] = []
+    for column, span in enumerate(tokens.spans):
+        last = places[-1][0] if places else None
+        if span is not None and last is not None and last[0] <= span[0] < last[1]:
+            places[-1] = ((last[0], max(last[1], span[1])), [*places[-1][1], column])
+        else:
+            places.append((span, [column]))
+    return places
+
+
+def _labels(tokens: Tokens) -> list[Segment]:
+    segments: list[Segment] = []
+    for column, (label, special, joined) in enumerate(_chips(tokens)):
+        if segments and not joined:
+            segments.append((" ", [], False))
+        segments.append((label, [column], special))
+    return segments
+
+
+def _visible(part: str, tokens: Tokens, columns: list[int]) -> str:
+    """A segment that would not be seen (controls, zero-width) is shown by its tokens' labels."""
+    hidden = all(unicodedata.category(sign) in ("Cf", "Cc", "Zs", "Zl", "Zp") for sign in part)
+    return "".join(tokens.labels[column] for column in columns) if columns and hidden else part

@@ -1,0 +1,85 @@
+"""How is each word chosen? The steps of one output, played in the browser."""
+
+import streamlit as st
+
+from bartviz.analysis import decoding
+from bartviz.catalogue import CATALOGUE
+from bartviz.figures.decoding import decoding as figure
+from bartviz.record import Reading, Record
+from bartviz.ui import page, pick, show
+from bartviz.ui.components.player import Place, player
+
+EXPLAIN = """
+**A step is a row.** The decoder reads the tokens that it has so far and gives every token of its vocabulary a
+probability; the best one is written down and read at the next step. Row *t* **reads** token *t* and **predicts** token
+*t* + 1: the same row of weights can be named by either, and an alignment is right only for the token that is predicted.
+
+**Shading** is the share of attention that this step gives to a token: over the source (cross-attention, violet) and
+over the output so far (the decoder's own attention, vermilion). Rows sum to 1. Weight on `<s>` and `</s>` is normal.
+
+**Candidates** show probabilities from the raw logits, before any rule. Where a rule decided (a forced token, a minimum
+length, a blocked repetition) it is named, and its bar is hatched in the film.
+
+**How sure:** probabilities of the steps multiply, so their logarithms add up: log p(output | source) is their sum.
+Entropy says how many bits of choice were left: 0 when one token has it all, 1 when two are even.
+
+**The cache:** the encoder runs once. Its keys and values for cross-attention are computed at the first step; after that
+each step computes one new row and reuses everything else. Operations count multiplications and additions of the
+decoder's attention in the whole model, not of the feed-forward layers.
+
+Attention shows where a step looked, not why the token was chosen.
+"""
+
+
+def advise(record: Record) -> None:
+    """What to do where nothing was decoded: an encoder-only model, or a record without steps."""
+    if record.decoder is None:
+        names = ", ".join(f"`{known.name}`" for known in CATALOGUE if known.kind != "encoder")
+        st.info(
+            "This model is an encoder: it reads the whole text at once and writes none, so there are no steps to play. "
+            f"Choose one of these in the sidebar and run again: {names}. Its own attention is on the page **Heads**.",
+            icon=":material/info:",
+        )
+    else:
+        st.info("This record has no decoding steps. Press **Run** in the sidebar to decode the text again.")
+
+
+def choices(record: Record) -> tuple[int | None, int | None]:
+    """The layer and head whose weights are shown; None where their mean is."""
+    kind = decoding.kind_of(record)
+    names = {"layer": "mean of a layer", "all": "mean of all", "head": "one head"}
+    weights = pick.one_of("Weights", names, key="weights")
+    layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
+    head = pick.head(record, kind) if weights == "head" else None
+    return layer, head
+
+
+def asked() -> Place:
+    """The place that the link names; the player keeps it within the record."""
+    step = st.query_params.get("step", "")
+    reading: Reading = "reads" if st.query_params.get("reading") == "reads" else "predicts"
+    return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else 0, reading)
+
+
+def main() -> None:
+    record = page.begin("decoding")
+    if not record.steps:
+        advise(record)
+        return
+    said, settings = st.columns([4, 1], vertical_alignment="center")
+    with said:
+        show.lead(decoding.notice(record))
+    with settings, st.popover("Layer and head", width="stretch"):
+        layer, head = choices(record)
+    place = player(record, layer=layer, head=head, place=asked(), key="player")
+    st.query_params.update(step=str(place.step + 1), reading=place.reading)
+    show.explain(EXPLAIN)
+    show.downloads(
+        "decoding",
+        table=lambda: decoding.steps_table(record),
+        arrays=lambda: decoding.arrays(record, layer=layer, head=head),
+        figure=lambda: figure(record, layer=layer, head=head, reading=place.reading, dark=page.dark()),
+    )
+
+
+main()

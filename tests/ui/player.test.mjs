@@ -1,0 +1,101 @@
+// The player's pure functions. The scripts are joined as the browser gets them.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+const folder = new URL("../../bartviz/ui/components/player/", import.meta.url);
+const script = ["numbers.js", "picture.js", "canvases.js", "player.js"].map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+const p = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+
+const step = (more = {}) => ({ row: 0, reads: "</s>", predicts: "Auto", probability: 0.27, rank: 1, rule: null, candidates: [["Auto", 0.27, true], ["Wagen", 0.2, false]], ...more });
+const meta = (more = {}) => ({ kind: "cross", given: false, columns: ["<s>", "car", "</s>"], special: [true, false, true], steps: [step()], ...more });
+
+test("colours of a theme are read in both spellings", () => {
+  assert.deepEqual(p.parseColor("#fff"), [255, 255, 255]);
+  assert.deepEqual(p.parseColor(" #6d53b3 "), [109, 83, 179]);
+  assert.deepEqual(p.parseColor("rgb(14, 17, 23)"), [14, 17, 23]);
+});
+
+test("text on a shade is readable: contrast of at least 4.5 on every colour of a ramp", () => {
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  for (const color of p.ramp(["#ffffff", "#6d53b3", "#000000"])) {
+    const ink = p.luminance(p.parseColor(p.inkOn(color)));
+    assert.ok(contrast(ink, p.luminance(color)) >= 4.5, `${color}`);
+  }
+});
+
+test("a ramp runs through its stops and a weight beyond 0..1 is clamped", () => {
+  const table = p.ramp(["#000000", "#0000ff"]);
+  assert.deepEqual([table[0], table[255]], [[0, 0, 0], [0, 0, 255]]);
+  assert.deepEqual(p.shade(table, 1.5), [0, 0, 255]);
+  assert.deepEqual(p.shade(table, -1), [0, 0, 0]);
+});
+
+test("a row of a flat matrix, exact or in bytes", () => {
+  assert.deepEqual([...p.rowOf(new Float32Array([1, 2, 3, 4, 5, 6]), 3, 1)], [4, 5, 6]);
+  assert.deepEqual([...p.rowOf(new Uint8Array([0, 255]), 1, 1, 255)], [1]);
+});
+
+test("the strongest column passes over special tokens and over what is not there yet", () => {
+  assert.equal(p.strongest([0.6, 0.3, 0.1], [true, false, false]), 1);
+  assert.equal(p.strongest([0.1, 0.2, 0.7], [false, false, false], 2), 1);
+  assert.equal(p.strongest([1], [true]), -1);
+});
+
+test("playback stays, moves on, and ends at the last step", () => {
+  assert.deepEqual(p.advance(0, 3, 999, 1000), { step: 0, ended: false, moved: false });
+  assert.deepEqual(p.advance(0, 3, 1000, 1000), { step: 1, ended: false, moved: true });
+  assert.deepEqual(p.advance(1, 3, 1000, 1000), { step: 2, ended: true, moved: true });
+  assert.deepEqual(p.advance(2, 3, 1000, 1000), { step: 2, ended: true, moved: false });
+});
+
+test("numbers are said with the precision that they deserve", () => {
+  assert.deepEqual([0.923, 0.031, 0.0004, 0.9995, 1, 0].map(p.percent), ["92 %", "3.1 %", "<0.1 %", ">99.9 %", "100 %", "0.0 %"]);
+  assert.deepEqual([p.signed(-1.5), p.signed(2), p.signed(null)], ["−1.50", "2.00", "−∞"]);
+  assert.deepEqual([p.scientific(0.29), p.scientific(6.04e-12), p.scientific(0)], ["29 %", "6.0 · 10⁻¹²", "0"]);
+  assert.deepEqual([p.quantity(980, "B"), p.quantity(18432, "B"), p.quantity(2.5e6, "")], ["980 B", "18.4 kB", "2.5 M"]);
+});
+
+test("cells of the matrix lie where they are hit", () => {
+  const place = p.layout(400, 300, 4, 6, 40, 30);
+  for (const [row, column] of [[0, 0], [3, 5], [2, 1]]) {
+    const at = [place.left + (column + 0.5) * place.w, place.top + (row + 0.5) * place.h];
+    assert.deepEqual(p.cellAt(place, ...at), { row, column });
+  }
+  assert.equal(p.cellAt(place, 10, 100), null);
+  assert.equal(p.cellAt(place, 399, 299), null);
+});
+
+test("a matrix of any size stays in its box and labels do not lie on each other", () => {
+  for (const [rows, columns] of [[1, 1], [1, 60], [60, 1], [68, 64], [500, 800]]) {
+    const { left, top, w, h, everyRow, everyColumn } = p.layout(320, 280, rows, columns, 90, 60);
+    assert.ok(left + w * columns <= 320 && top + h * rows <= 280);
+    assert.ok(everyRow * h >= 11 && everyColumn * w >= 11);
+  }
+});
+
+test("the chosen token is always among the bars", () => {
+  const many = step({ candidates: [["a", 0.5, false], ["b", 0.3, false], ["c", 0.1, false]] });
+  assert.deepEqual(p.barsOf(many, 2).map((bar) => [bar.label, bar.chosen]), [["a", false], ["Auto", true]]);
+  assert.deepEqual(p.barsOf(step(), 5).map((bar) => bar.label), ["Auto", "Wagen"]);
+});
+
+test("a note says why a token was chosen that was not the most probable", () => {
+  const second = { rank: 2, candidates: [["Wagen", 0.5, false], ["Auto", 0.27, true]] };
+  assert.equal(p.noteOf(step(), false), "");
+  assert.equal(p.noteOf(step(second), false), "Not the most probable: “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step({ ...second, rule: "minimum length" }), false), "Decided by a rule: minimum length. “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step(), true), "Given, and the model's own first choice too.");
+});
+
+test("the step in words", () => {
+  assert.equal(p.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]), "“Auto” was chosen with 27 %, looking mostly at “car” (0.70).");
+  assert.equal(p.sentenceOf(meta(), 0, [0.5, 0.2, 0.3]), "“Auto” was chosen with 27 %, looking mostly at special tokens (0.80), then at “car” (0.20).");
+  assert.match(p.sentenceOf(meta({ given: true }), 0, [0, 1, 0]), /was given; the model gave it 27 %/);
+  assert.match(p.sentenceOf(meta({ steps: [step({ rule: "forced first token" })] }), 0, [0, 1, 0]), /decided by a rule/);
+  assert.equal(p.sentenceOf(meta({ columns: ["<s>"], special: [true] }), 0, [1]), "“Auto” was chosen with 27 %.");
+});
+
+test("a row says what it reads and what it predicts", () => {
+  assert.equal(p.readingOf(meta(), 0), "Row 1 reads “</s>” and predicts “Auto”. It attends to the columns.");
+});

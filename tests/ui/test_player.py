@@ -1,0 +1,111 @@
+"""What the player is sent, and its arithmetic in JavaScript."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import decoding
+from bartviz.attention import Tokens
+from bartviz.record import Record
+from bartviz.ui.components.player import data as player
+from tests import records, stand_in
+from tests.analysis.test_decoding import decoded
+
+
+def test_the_arithmetic_of_the_browser() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("player.test.mjs"))],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "# pass 0" not in done.stdout
+
+
+def test_rows_are_sent_exactly(record: Record) -> None:
+    sent = player.payload(record, layer=1, head=2)
+    for name, kind in (("rows", "cross"), ("own", "decoder")):
+        weights = decoding.alignment(record, kind, layer=1, head=2)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(sent[name]["w"].to_numpy(), weights.reshape(-1))
+    assert sent["meta"]["scale"] == 1
+    assert sent["meta"]["weights"] == "cross L1H2"
+
+
+def test_long_texts_are_sent_in_bytes(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "EXACT", 10)
+    sent = player.payload(record, layer=0, head=0)
+    assert sent["rows"].nbytes == 9 * 9
+    back = sent["rows"]["w"].to_numpy() / sent["meta"]["scale"]
+    np.testing.assert_allclose(back, decoding.alignment(record, layer=0, head=0).reshape(-1), atol=0.5 / 255 + 1e-6)
+
+
+def test_the_rest_is_plain_json_even_for_impossible_numbers(record: Record) -> None:
+    impossible = replace(record.steps[0], log_probability=float("-inf"))
+    sent = player.payload(replace(record, steps=(impossible, *record.steps[1:])), layer=0, head=None)
+    first = json.loads(json.dumps(sent["meta"], allow_nan=False))["steps"][0]
+    assert first["log_probability"] is None
+    assert first["predicts"] == "<s>"
+
+
+def test_a_prompt_is_text_and_the_continuation_is_chips() -> None:
+    sent = player.payload(decoded(prompt=3), layer=0, head=None)
+    assert sent["meta"]["first"] == 3
+    assert sent["own"].num_rows == 0
+    columns = [column for _, of, _ in sent["meta"]["source"] for column in of]
+    assert columns == [0, 1, 2]
+
+
+def test_padding_is_named() -> None:
+    sent = player.payload(records.encoder_decoder(padding=2), layer=0, head=None)
+    assert sent["meta"]["masked"] == [7, 8]
+
+
+def test_a_new_text_starts_anew(record: Record) -> None:
+    same, other = stand_in.record(), stand_in.record(source=("<s>", "Hi", "</s>"))
+    assert player.revision(record) == player.revision(same)
+    assert player.revision(record) != player.revision(other)
+
+
+def tokens(labels: tuple[str, ...], spans: tuple[tuple[int, int] | None, ...]) -> Tokens:
+    n = len(labels)
+    return Tokens(
+        np.arange(n), labels, labels, tuple(range(n)), np.array([s is None for s in spans]), np.zeros(n, np.int64), spans
+    )
+
+
+def test_running_text_is_the_text_itself() -> None:
+    text = "I want  it."
+    found = player.running(text, tokens(("<s>", "I", "want", "it", "."), (None, (0, 1), (1, 6), (8, 10), (10, 11))))
+    assert found == [
+        ("<s>", [0], True), ("I", [1], False), (" ", [], False), ("want", [2], False), ("  ", [], False),
+        ("it", [3], False), (".", [4], False),
+    ]  # fmt: skip
+    assert "".join(part for part, _, special in found if not special) == text
+
+
+def test_bytes_of_one_sign_are_one_segment() -> None:
+    found = player.running("a👩‍👧b", tokens(("a", "x", "y", "b"), ((0, 1), (1, 4), (1, 4), (4, 5))))
+    assert found == [("a", [0], False), ("👩‍👧", [1, 2], False), ("b", [3], False)]
+
+
+@pytest.mark.parametrize("spans", [((0, 2), (0, 2), (0, 1)), ((3, 4), (0, 1), (1, 2)), ((0, 1), (1, 2), (2, 99))])
+def test_labels_stand_in_where_spans_do_not_run_through_the_text(spans: tuple[tuple[int, int], ...]) -> None:
+    found = player.running("ab", tokens(("x", "y", "z"), spans))
+    assert sorted(column for _, of, _ in found for column in of) == [0, 1, 2]
+
+
+def test_what_cannot_be_seen_is_shown_by_its_label() -> None:
+    found = player.running("a\u200bb", tokens(("a", "ZWSP", "b"), ((0, 1), (1, 2), (2, 3))))
+    assert [part for part, _, _ in found] == ["a", "ZWSP", "b"]
+
+
+def test_pieces_of_a_word_touch(record: Record) -> None:
+    steps = player.payload(record, layer=0, head=None)["meta"]["steps"]
+    assert [step["predicts"] for step in steps if step["joined"]] == ["fen"]
