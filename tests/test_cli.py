@@ -1,0 +1,70 @@
+"""The command line, as somebody types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bartviz
+from bartviz.cli import main
+from tests import networks
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(networks.save("bart", tmp_path_factory.mktemp("model") / "bart", spread=0.3))
+
+
+def test_capture_prints_the_shapes_and_saves_the_record(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "run.safetensors"
+    assert main(["capture", "What time is it?", "--model", folder, "--target", "Wie spät?", "--save", str(saved)]) == 0
+    out = capsys.readouterr().out
+    assert "cross    2 layers x 2 heads" in out
+    assert "FAIL" not in out
+    assert bartviz.open(saved).target_text == "Wie spät?"
+
+
+def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decode", "What time is it?", "--model", folder, "--max-new-tokens", "3", "--ablate", "cross L0H1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["0", "1", "2"]
+    assert "log p = " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["capture", "", "--model", "FOLDER"], "text"),
+        (["capture", "x", "--model", "no-such-model"], "no-such-model|model"),
+        (["capture", "x", "--model", "FOLDER", "--ablate", "cross L9H9"], "no head"),
+        (["decode", "x", "--model", "FOLDER", "--max-new-tokens", "-4"], "choose 1 to"),
+        (["capture", "x", "--model", "FOLDER", "--save", "/no/such/folder/x.safetensors"], "cannot be written"),
+    ],
+)
+def test_an_error_is_one_sentence(
+    folder: str, arguments: list[str], word: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import re
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert main([folder if part == "FOLDER" else part for part in arguments]) == 1
+    error = capsys.readouterr().err
+    assert re.search(word, error, re.IGNORECASE)
+    assert "Traceback" not in error
+    assert error.count("\n") == 1
+
+
+def test_parameters_and_models_need_no_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parameters", "facebook/bart-base"]) == 0
+    assert main(["models"]) == 0
+    assert "facebook/bart-large-cnn" in capsys.readouterr().out
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.strip() == bartviz.__version__
