@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from transformers import PreTrainedModel
 
 import bartviz
+from bartviz.models import Model
 from benchmarks.pairs import paired
-from benchmarks.subjects import subject, text
+from benchmarks.subjects import ids, subject, text
 
 
 def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: float = 10.0) -> None:
-    print("\nCapture: CPU time of bartviz.capture / a plain forward pass (fast kernel), and / eager with output_attentions")
+    print("\nCapture: CPU time of bartviz.capture / a plain forward pass (fast kernel), and / the peers' way (eager)")
     for name in ("bert-base-uncased", "facebook/bart-base"):
         model = subject(name, folder)
-        plain = copy.deepcopy(model.network)
-        plain.set_attn_implementation("sdpa")
-        eager = copy.deepcopy(model.network)
-        eager.set_attn_implementation("eager")
+        plain, eager = (_copy(model, kernel) for kernel in ("sdpa", "eager"))
         for n in lengths:
-            source = text(n)
-            target = source if model.info.kind == "encoder-decoder" else None
-            ids = torch.tensor([[0, *(5 + (7 * i) % 1000 for i in range(n - 2)), 2]])
-            inputs = {"input_ids": ids} | ({} if target is None else {"decoder_input_ids": ids, "use_cache": False})
-            part = (lambda network: network.base_model) if target is None else (lambda network: network)
+            ours = _ours(model, n)
+            fast = paired(ours, _theirs(model, plain, n), seconds=seconds)
+            print(f"  {name:20} n = {n:5}   / plain {fast}")
+            peers = paired(ours, _theirs(model, eager, n, output_attentions=True), seconds=seconds)
+            print(f"  {name:20} n = {n:5}   / eager {peers}", flush=True)
 
-            def ours(source: str = source, target: str | None = target) -> object:
-                return bartviz.capture(model, source, target=target)
 
-            @torch.inference_mode()
-            def forward(network: object = plain, part: object = part, inputs: object = inputs, **options: object) -> object:
-                return part(network)(**inputs, **options)  # type: ignore[operator]
+def _copy(model: Model, kernel: str) -> PreTrainedModel:
+    network = copy.deepcopy(model.network)
+    network.set_attn_implementation(kernel)
+    return network
 
-            def attentions(forward: object = forward) -> object:
-                return forward(eager, output_attentions=True)  # type: ignore[operator]
 
-            print(f"  {name:20} n = {n:5}   / plain {paired(ours, forward, seconds=seconds)}")
-            print(f"  {name:20} n = {n:5}   / eager {paired(ours, attentions, seconds=seconds)}")
+def _ours(model: Model, n: int) -> Callable[[], object]:
+    source = text(n)
+    target = source if model.info.kind == "encoder-decoder" else None
+    return lambda: bartviz.capture(model, source, target=target)
+
+
+def _theirs(model: Model, network: PreTrainedModel, n: int, **options: bool) -> Callable[[], object]:
+    inputs = {"input_ids": torch.tensor([ids(n)])}
+    if model.info.kind == "encoder-decoder":
+        inputs["decoder_input_ids"] = inputs["input_ids"]
+        options |= {"use_cache": False}
+    else:
+        network = network.base_model
+
+    @torch.inference_mode()
+    def forward() -> object:
+        return network(**inputs, **options)
+
+    return forward

@@ -6,32 +6,40 @@ import copy
 from pathlib import Path
 
 import torch
+from transformers import GenerationConfig
 
 import bartviz
+from bartviz.record import Record
 from benchmarks.pairs import paired
-from benchmarks.subjects import subject, text
+from benchmarks.subjects import ids, subject, text
 
 NEW = 32
 
 
 def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: float = 15.0) -> None:
-    print(f"\nDecoding {NEW} tokens: CPU time of bartviz.decode with all attention and top 10 / generate() without attention")
+    print(
+        f"\nDecoding {NEW} tokens: CPU time of bartviz.decode with all attention and top 10 / generate() without attention"
+    )
     model = subject("facebook/bart-base", folder)
     plain = copy.deepcopy(model.network)
     plain.set_attn_implementation("sdpa")
+    model.generation.eos_token_id = None  # random weights may end at any step; both go on to the same length
     model.generation.forced_eos_token_id = None
+    settings = GenerationConfig(
+        decoder_start_token_id=2, bos_token_id=0, pad_token_id=1, num_beams=1, do_sample=False, max_new_tokens=NEW,
+        forced_bos_token_id=model.generation.forced_bos_token_id,
+    )  # fmt: skip
+    plain.generation_config = settings
     for n in lengths:
-        source = text(n)
-        ids = torch.tensor([[0, *(5 + (7 * i) % 1000 for i in range(n - 2)), 2]])
+        source, tensor = text(n), torch.tensor([ids(n)])
 
-        def ours(source: str = source) -> bartviz.record.Record:  # type: ignore[name-defined]
+        def ours(source: str = source) -> Record:
             return bartviz.decode(model, source, max_new_tokens=NEW)
 
-        def theirs(ids: torch.Tensor = ids) -> torch.Tensor:
-            out: torch.Tensor = plain.generate(
-                ids, generation_config=model.generation, num_beams=1, do_sample=False, max_new_tokens=NEW
-            )
+        def theirs(tensor: torch.Tensor = tensor) -> list[int]:
+            out: list[int] = plain.generate(tensor, generation_config=settings)[0, 1:].tolist()
             return out
 
-        same = [step.chosen.token_id for step in ours().steps] == theirs()[0, 1:].tolist()
-        print(f"  facebook/bart-base   n = {n:5}   {paired(ours, theirs, seconds=seconds)}   same tokens: {same}")
+        same = [step.chosen.token_id for step in ours().steps] == theirs()
+        ratio = paired(ours, theirs, seconds=seconds)
+        print(f"  facebook/bart-base   n = {n:5}   {ratio}   same tokens: {same}", flush=True)

@@ -15,7 +15,10 @@ import psutil
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
-_ARGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync".split()
+_ARGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
 
 
 def report() -> None:
@@ -23,14 +26,26 @@ def report() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
     started = time.monotonic()
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait(port)
         print(f"  server answers after            {time.monotonic() - started:6.2f} s")
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=_ARGS)
+            browser = driver.chromium.launch(
+                executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=_ARGS.split()
+            )
             _visit(browser.new_page(), port, psutil.Process(server.pid))
             browser.close()
     finally:
@@ -51,7 +66,9 @@ def _wait(port: int) -> None:
 def _visit(page: Page, port: int, server: psutil.Process) -> None:
     started = time.monotonic()
     page.goto(f"http://127.0.0.1:{port}/")
-    page.locator("[data-testid='stBidiComponentRegular'], [data-testid^='stBidiComponent']").first.wait_for(timeout=30_000)
+    page.locator("[data-testid='stBidiComponentRegular'], [data-testid^='stBidiComponent']").first.wait_for(
+        timeout=30_000
+    )
     print(f"  first picture after             {time.monotonic() - started:6.2f} s")
     print(f"  server memory then              {_megabytes(server):6.0f} MB  (torch imported: {_has_torch(server)})")
     page.get_by_label("Text", exact=False).first.fill("The weather is nice today.")

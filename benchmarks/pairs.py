@@ -20,11 +20,13 @@ class Ratio:
     rounds: int
 
     def __str__(self) -> str:
-        return f"{self.value:5.2f} +- {self.spread:.2f}   {self.ours:8.3f} s   {self.theirs:8.3f} s   {self.rounds} rounds"
+        return (
+            f"{self.value:5.2f} +- {self.spread:.2f}   {self.ours:8.3f} s   {self.theirs:8.3f} s   {self.rounds} rounds"
+        )
 
 
 def paired(ours: Callable[[], object], theirs: Callable[[], object], *, seconds: float = 12.0, least: int = 5) -> Ratio:
-    """Run both in turn, each first as often as the other, until ``seconds`` have passed; the first round is not counted."""
+    """Run both in turn, each first as often as the other, for ``seconds``; the first round is not counted."""
     ours(), theirs()
     first: list[float] = []
     second: list[float] = []

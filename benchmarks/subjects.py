@@ -40,9 +40,14 @@ def subject(name: str, folder: Path) -> Model:
     return bartviz.load(str(home))
 
 
+def ids(tokens: int) -> list[int]:
+    """The ids of a text of so many tokens, the two special ones included."""
+    return [0, *(5 + (7 * i) % 1000 for i in range(tokens - 2)), 2]
+
+
 def text(tokens: int) -> str:
-    """A text of so many tokens, the two special ones included."""
-    return " ".join(f"w{5 + (7 * i) % 1000}" for i in range(tokens - 2))
+    """The text of those ids."""
+    return " ".join(f"w{i}" for i in ids(tokens)[1:-1])
 
 
 def _tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
@@ -53,6 +58,6 @@ def _tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
     core.pre_tokenizer = Whitespace()
     core.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=core, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>", mask_token="<mask>",
-        cls_token="<s>", sep_token="</s>", model_max_length=1_000_000,
+        tokenizer_object=core, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
+        mask_token="<mask>", cls_token="<s>", sep_token="</s>", model_max_length=1_000_000,
     )  # fmt: skip
