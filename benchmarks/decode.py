@@ -17,9 +17,7 @@ NEW = 32
 
 
 def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: float = 15.0) -> None:
-    print(
-        f"\nDecoding {NEW} tokens: CPU time of bartviz.decode with all attention and top 10 / generate() without attention"
-    )
+    print(f"\nDecoding {NEW} tokens: CPU time of bartviz.decode, everything kept, / generate() without attention")
     model = subject("facebook/bart-base", folder)
     plain = copy.deepcopy(model.network)
     plain.set_attn_implementation("sdpa")
