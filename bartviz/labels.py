@@ -32,7 +32,7 @@ _JOINING = regex.compile(
 )
 _EMOJI = regex.compile(r"\p{Extended_Pictographic}[^\p{Cn}\p{Co}]*(?<![\u200d\p{Cn}])")
 _HIDDEN = regex.compile(r"[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0--\x20]", regex.VERSION1)
-_BLANK = regex.compile(r"[\s\p{Cf}]+")
+_BLANK = regex.compile(r"[\s\p{Cc}\p{Cf}]+")
 _SIGNS = {"\t": "⇥", "\n": "↵", "\r": "␍", "\u00a0": "⍽"}
 _NAMES = {
     "\u00ad": "SHY", "\u034f": "CGJ", "\u061c": "ALM", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ",

@@ -1,0 +1,167 @@
+"""The bytes of an uploaded file -> text: unpacked within a limit, its encoding known or asked for, never guessed."""
+
+from __future__ import annotations
+
+import zlib
+
+from bartviz.errors import SettingError, TextError, choices
+
+ENCODINGS = {
+    "utf-8": "Unicode (UTF-8)",
+    "utf-16": "Unicode (UTF-16)",
+    "cp949": "Korean (CP949, EUC-KR)",
+    "cp932": "Japanese (Shift JIS)",
+    "gb18030": "Chinese (GB 18030)",
+    "cp1251": "Cyrillic (Windows-1251)",
+    "cp1252": "Western European (Windows-1252)",
+    "latin-1": "Western European (Latin-1)",
+}
+# The first bytes of files that are no text, and what to do with them.
+_DOCUMENT = "Save it as plain text (.txt), or copy the text itself."
+_ARCHIVE = "Unpack it and upload the text files in it."
+_KINDS: tuple[tuple[bytes, str, str], ...] = (
+    (b"PK\x03\x04", "an archive or an office document (.zip, .docx, .odt, .xlsx)", _DOCUMENT),
+    (b"PK\x05\x06", "an empty archive", _ARCHIVE),
+    (b"%PDF-", "a PDF", _DOCUMENT),
+    (b"\xd0\xcf\x11\xe0", "an old office document", _DOCUMENT),
+    (b"{\\rtf", "a rich text document", _DOCUMENT),
+    (b"\x1f\x8b", "a gzip archive", "Give it the name of what is in it and .gz, such as .txt.gz, once."),
+    (b"BZh", "an archive", _ARCHIVE),
+    (b"\xfd7zXZ", "an archive", _ARCHIVE),
+    (b"7z\xbc\xaf", "an archive", _ARCHIVE),
+    (b"Rar!", "an archive", _ARCHIVE),
+    (b"\x28\xb5\x2f\xfd", "an archive", _ARCHIVE),
+    (b"\x89PNG", "a picture", _DOCUMENT),
+    (b"\xff\xd8\xff", "a picture", _DOCUMENT),
+    (b"GIF8", "a picture", _DOCUMENT),
+)
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
+_CHUNK = 1 << 16
+
+
+class TooLong(TextError):
+    """More than a limit: ``count`` of what there is (or was seen before we stopped), ``limit`` of what is taken."""
+
+    def __init__(self, message: str, count: int, limit: int) -> None:
+        super().__init__(message)
+        self.count = count
+        self.limit = limit
+
+
+class EncodingError(TextError):
+    """Bytes that are no text in the encoding: ``offset`` of the first one, ``encodings`` that would fit all of them."""
+
+    def __init__(self, message: str, offset: int, encodings: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.encodings = encodings
+
+
+def megabytes(count: int) -> str:
+    return f"{count / (1 << 20):,.1f} MB"
+
+
+def check_size(count: int, limit: int) -> None:
+    """Raise TooLong where a file has more bytes than are read."""
+    if count > limit:
+        text = f"The file has {megabytes(count)}; at most {megabytes(limit)} are read. Split it, or upload a part."
+        raise TooLong(text, count, limit)
+
+
+def unpack(data: bytes, limit: int) -> bytes:
+    """The content of a gzip file, read in small steps: never more than ``limit`` bytes of it are held.
+
+    Raises TooLong as soon as there is more, TextError where the file is damaged or ends too early.
+    """
+    content = bytearray()
+    while data:
+        reader = zlib.decompressobj(wbits=31)
+        while not reader.eof:
+            try:
+                content += reader.decompress(data, _CHUNK)
+            except zlib.error:
+                raise TextError("The gzip file is damaged. Pack it again, or upload the text itself.") from None
+            if len(content) > limit:
+                text = f"The gzip file holds more than {megabytes(limit)}, which is the limit. Split it."
+                raise TooLong(text, len(content), limit)
+            data = reader.unconsumed_tail
+            if not data and not reader.eof:
+                raise TextError("The gzip file ends too early. Pack it again, or upload the text itself.")
+        data = reader.unused_data.lstrip(b"\0")
+    return bytes(content)
+
+
+def refuse_binary(data: bytes) -> None:
+    """Raise TextError for archives, documents, pictures and other files that are no text, and say what to do."""
+    for start, kind, advice in _KINDS:
+        if data.startswith(start):
+            raise TextError(f"This file is {kind}, not text. {advice}")
+
+
+def decode(data: bytes, encoding: str | None = None) -> str:
+    """The text of a file: in ``encoding``, or as its mark (UTF-8, 16 or 32) says, or in strict UTF-8.
+
+    Raises EncodingError with the offset and the encodings that would fit, TextError for what is no text at all,
+    SettingError for an encoding that is not in ENCODINGS.
+    """
+    if encoding is not None and encoding not in ENCODINGS:
+        raise SettingError(f"Choose one of these encodings: {choices(ENCODINGS)}.")
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    name = encoding or marked or "utf-8"
+    if name in ("utf-8", "utf-16") and marked is not None and marked.startswith(name):
+        name = marked
+    try:
+        text = data.decode(name)
+    except UnicodeDecodeError as error:
+        if encoding is None and marked is None:
+            _refuse_controls(data)
+        raise _wrong(data, name, error) from None
+    _refuse_controls(text.encode("utf-8", "surrogatepass"))
+    return text
+
+
+def _refuse_controls(data: bytes) -> None:
+    """Raise TextError where more than one byte of a hundred is a control character that no text has."""
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    if controls * 100 > len(data):
+        raise TextError(
+            "This file is not text: it is full of control characters. If it is UTF-16 without its mark, choose that "
+            "encoding; else save it as plain text (.txt)."
+        )
+
+
+def _wrong(data: bytes, name: str, error: UnicodeDecodeError) -> EncodingError:
+    offset, line = error.start, data.count(b"\n", 0, error.start) + 1
+    title = ENCODINGS.get(name.removesuffix("-sig"), name.upper())
+    where = f"byte 0x{data[offset]:02X} at offset {offset:,} (line {line:,})"
+    if name.startswith("utf-8") and _overlong(data, offset):
+        where += " begins an overlong form, which is never valid"
+    fitting = tuple(other for other in ENCODINGS if other != name and _fits(data, other))
+    names = choices(ENCODINGS[other] for other in fitting)
+    advice = f"Choose the encoding that it was saved in: {names}." if fitting else "Save it again as UTF-8."
+    return EncodingError(f"This file is not {title}: {where}. {advice}", offset, fitting)
+
+
+def _overlong(data: bytes, offset: int) -> bool:
+    first, second = data[offset], data[offset + 1] if offset + 1 < len(data) else 0
+    return (
+        first in (0xC0, 0xC1) or (first == 0xE0 and 0x80 <= second < 0xA0) or (first == 0xF0 and 0x80 <= second < 0x90)
+    )
+
+
+def _fits(data: bytes, encoding: str) -> bool:
+    """Whether all bytes are text in this encoding, without the controls of the upper half (0x80 to 0x9F)."""
+    if encoding.startswith("utf"):
+        return False  # would have had its mark, or was tried
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return not any("\x80" <= sign <= "\x9f" for sign in text)
