@@ -15,10 +15,10 @@ PACKAGE = ROOT / "bartviz"
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "version"}),
-    frozenset({"attention", "store", "record", "waiting", "gate", "cache", "labels", "texts"}),
-    frozenset({"families", "configs", "catalogue", "tokens", "analysis"}),
+    frozenset({"attention", "store", "record", "waiting", "gate", "cache", "labels", "texts", "pieces"}),
+    frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
-    frozenset({"models", "building", "hub", "transfer", "weights", "checkpoint", "folders", "vocabulary"}),
+    frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built", "models"}),
     frozenset({"assemble", "steps", "rules", "runs", "forward", "generation"}),
     frozenset({"ui", "cli", "__init__"}),
 )
