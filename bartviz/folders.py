@@ -88,14 +88,14 @@ def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
     explicit = not isinstance(name, str) or text.startswith((os.sep, ".", "~"))
     if not text.isprintable() or len(text) > 1024:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)
-    places = [Path(text).expanduser()] if roots is None else [Path(root) / text for root in roots]
+    places = [Path(text)] if roots is None else [Path(root) / text for root in roots]
     for place in places:
         try:
-            folder = place.resolve()
+            folder = (place.expanduser() if roots is None else place).resolve()
             inside = roots is None or _under(folder, roots)
             if inside and folder.is_dir() and (explicit or (folder / "config.json").is_file()):
                 return folder
-        except OSError:  # a name too long, a loop of links, no permission
+        except (OSError, RuntimeError):  # a name too long, a loop of links, no permission, no such home
             continue
     if explicit:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)

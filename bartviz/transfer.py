@@ -24,7 +24,7 @@ from bartviz.waiting import Job
 
 TIMEOUT = 10.0  # seconds without a byte
 PAUSE = 0.5  # seconds before the second attempt; doubled for each further one
-ATTEMPTS = 4  # without any progress
+ATTEMPTS = 3  # without any progress
 MAX_PAUSE = 10.0  # the longest pause that the hub may ask for and gets
 MAX_ANSWER_BYTES = 32 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

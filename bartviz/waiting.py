@@ -64,8 +64,8 @@ def run(
     Raises what the work raises, Cancelled when ``cancel`` is set, ModelError (``job.late``) at the deadline.
     """
     job = Job(seconds)
-    future = _start(lambda: work(job))
     told = job.progress
+    future = _start(lambda: work(job))
     try:
         while True:
             done = wait([future], timeout=min(TICK, job.left())).done

@@ -103,13 +103,13 @@ def _unigrams(specials: tuple[str, ...]) -> list[tuple[str, float]]:
     return [(piece, 0.0 if piece in specials else -4.0 - 4.0 / len(piece)) for piece in dict.fromkeys(pieces)]
 
 
-def sentence_pieces(folder: Path, name: str) -> Path:
-    """A real SentencePiece model, written as ``folder/name``; ``</s>`` 0, ``<unk>`` 1, as Marian's are."""
+def sentence_pieces(folder: Path, name: str, *, pad: int = -1, end: int = 0, unknown: int = 1) -> Path:
+    """A real SentencePiece model, written as ``folder/name``; ``</s>`` 0, ``<unk>`` 1 as Marian's, or as told."""
     path = folder / name
     with path.open("wb") as file:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(SENTENCES), model_writer=file, vocab_size=180, model_type="unigram",
-            bos_id=-1, pad_id=-1, eos_id=0, unk_id=1, hard_vocab_limit=False, minloglevel=2, num_threads=1,
+            bos_id=-1, pad_id=pad, eos_id=end, unk_id=unknown, hard_vocab_limit=False, minloglevel=2, num_threads=1,
         )  # fmt: skip
     return path
 

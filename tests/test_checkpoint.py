@@ -1,0 +1,92 @@
+"""A checkpoint's settings after sanitising."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz import checkpoint
+from bartviz.catalogue import CATALOGUE, Entry
+from bartviz.errors import BartvizError, ModelError
+
+BART = {"model_type": "bart", "vocab_size": 100, "d_model": 64}
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_every_model_of_the_catalogue_has_settings(entry: Entry) -> None:
+    settings = checkpoint.sanitise(entry.config)
+    assert settings.config.model_type == entry.family
+    assert settings.config.vocab_size == entry.config["vocab_size"]
+
+
+def test_unknown_keys_have_no_way_in() -> None:
+    config = checkpoint.sanitise({**BART, "fusion_config": {"x": 1}, "transformers_weights": "/etc/passwd"}).config
+    assert not hasattr(config, "fusion_config")
+    assert not hasattr(config, "transformers_weights")
+
+
+def test_ids_that_nobody_gave_are_forgotten_where_they_do_not_fit() -> None:
+    """GPT-2's own end token is 50256; a smaller vocabulary has none unless it says which."""
+    gpt2 = {"model_type": "gpt2", "vocab_size": 100, "n_embd": 32, "n_head": 4}
+    assert checkpoint.sanitise(gpt2).config.eos_token_id is None
+    with pytest.raises(ModelError, match="eos_token_id"):
+        checkpoint.sanitise({**gpt2, "eos_token_id": 50_256})
+
+
+def test_generation_settings_stand_in_their_own_file_or_in_the_config() -> None:
+    assert checkpoint.sanitise({**BART, "no_repeat_ngram_size": 3}).generation.no_repeat_ngram_size == 3
+    separate = checkpoint.sanitise({**BART, "no_repeat_ngram_size": 3}, {"num_beams": 2}).generation
+    assert not separate.no_repeat_ngram_size
+    assert separate.num_beams == 2
+    assert separate.decoder_start_token_id == 2  # from the configuration
+
+
+def test_t5_of_version_1_1_does_not_scale_its_outputs() -> None:
+    """Its config says so with tie_word_embeddings, or, saved again by transformers 5, with a key of its own."""
+    t5 = {"model_type": "t5", "vocab_size": 100, "feed_forward_proj": "gated-gelu"}
+    assert checkpoint.sanitise(t5).config.scale_decoder_outputs is True
+    assert checkpoint.sanitise({**t5, "tie_word_embeddings": False}).config.scale_decoder_outputs is False
+    saved_again = {**t5, "tie_word_embeddings": True, "scale_decoder_outputs": False}
+    assert checkpoint.sanitise(saved_again).config.scale_decoder_outputs is False
+
+
+def test_equal_settings_have_equal_content() -> None:
+    one, two = checkpoint.sanitise(BART), checkpoint.sanitise(dict(reversed(BART.items())))
+    assert one.content == two.content
+    assert checkpoint.sanitise({**BART, "scale_embedding": True}).content != one.content
+
+
+def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    with path.open("wb") as file:
+        file.truncate(checkpoint.MAX_JSON_BYTES + 1)
+    with pytest.raises(ModelError, match="16 MB"):
+        checkpoint.read_json(path)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    (
+        "vocab_size", "d_model", "encoder_layers", "scale_embedding", "activation_function", "pad_token_id", "dropout",
+        "forced_eos_token_id", "architectures", "num_beams", "bad_words_ids", "id2label", "trained", "auto_map",
+        "dtype", "decoder_start_token_id", "max_length", "init_std", "normalize_before", "tie_word_embeddings",
+        "early_stopping",
+    )
+)  # fmt: skip
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+def test_any_value_is_taken_or_refused_in_our_words(changes: dict[str, object]) -> None:
+    try:
+        settings = checkpoint.sanitise({**BART, **changes})
+    except BartvizError:
+        return
+    assert settings.config.model_type == "bart"
+    assert settings.content

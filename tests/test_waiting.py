@@ -1,0 +1,90 @@
+"""Waiting for work that may hang."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextvars import ContextVar
+
+import pytest
+
+from bartviz import waiting
+from bartviz.errors import Cancelled, ModelError, SettingError
+from bartviz.waiting import Job
+
+
+def test_the_result_comes_back() -> None:
+    assert waiting.run(lambda job: 40 + 2, seconds=5) == 42
+
+
+def test_what_the_work_raises_comes_back() -> None:
+    def fail(job: Job) -> None:
+        raise SettingError("no")
+
+    with pytest.raises(SettingError, match="no"):
+        waiting.run(fail, seconds=5)
+
+
+def test_progress_is_told_in_the_callers_thread_and_to_the_end() -> None:
+    told: list[tuple[int, int, int]] = []
+
+    def work(job: Job) -> None:
+        for done in range(1, 4):
+            job.progress = (done, 3)
+            time.sleep(2 * waiting.TICK)
+
+    waiting.run(work, seconds=5, progress=lambda done, total: told.append((done, total, threading.get_ident())))
+    assert told[-1] == (3, 3, threading.get_ident())
+    assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
+
+
+@pytest.mark.parametrize("way", ["deadline", "cancel", "a broken progress"])
+def test_nobody_waits_for_work_that_hangs_and_it_learns_so(way: str) -> None:
+    hang, learnt, cancel = threading.Event(), threading.Event(), threading.Event()
+
+    def work(job: Job) -> None:
+        job.late = "too late"
+        job.progress = (1, 2)
+        hang.wait(20)
+        try:
+            job.check()
+        except (Cancelled, ModelError):
+            learnt.set()
+            raise
+
+    def progress(done: int, total: int) -> None:
+        if way == "cancel":
+            cancel.set()
+        if way == "a broken progress":
+            raise KeyboardInterrupt
+
+    start = time.monotonic()
+    expected = {"deadline": ModelError, "cancel": Cancelled, "a broken progress": KeyboardInterrupt}[way]
+    with pytest.raises(expected):
+        waiting.run(work, seconds=0.2 if way == "deadline" else 20, cancel=cancel, progress=progress)
+    assert time.monotonic() - start < 2
+    hang.set()
+    assert learnt.wait(5)
+
+
+def test_the_deadline_says_what_the_work_left_to_say() -> None:
+    def work(job: Job) -> None:
+        job.late = "so many bytes are kept"
+        job.pause(20)
+
+    with pytest.raises(ModelError, match="bytes are kept"):
+        waiting.run(work, seconds=0.1)
+
+
+def test_the_callers_context_is_seen() -> None:
+    variable: ContextVar[str] = ContextVar("variable", default="outside")
+    variable.set("inside")
+    assert waiting.run(lambda job: variable.get(), seconds=5) == "inside"
+
+
+def test_within_gives_up() -> None:
+    assert waiting.within(5, lambda: 3) == 3
+    hang = threading.Event()
+    with pytest.raises(TimeoutError):
+        waiting.within(0.05, lambda: hang.wait(20))
+    hang.set()
