@@ -23,15 +23,6 @@ from bartviz.record import Reading, Record, Step
 BYTES = 4  # of one float32 number
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
-    """The column that a step looked at most: its index, its label and its weight in 0..1."""
-
-    column: int
-    label: str
-    weight: float
-
-
 def kind_of(record: Record) -> Kind:
     """The attention that a step is explained by: cross where there is an encoder, else the decoder's own.
 
@@ -169,17 +160,6 @@ def weights_name(attention: Attention, layer: int | None, head: int | None) -> s
     if head is None:
         return f"{attention.kind} layer {layer}, mean of {heads} heads"
     return f"{attention.kind} L{layer}H{head}"
-
-
-def focus(record: Record, weights: Floats, position: int, *, special: bool = False) -> Focus | None:
-    """Where a step of ``alignment`` looked most; special tokens are passed over unless asked for.
-
-    None when there is no column to name (a source of special tokens alone).
-    """
-    key = record.attention(kind_of(record)).key
-    row = np.where(key.special & (not special), -1.0, weights[position])
-    column = int(row.argmax())
-    return Focus(column, key.labels[column], float(row[column])) if row[column] >= 0 else None
 
 
 def least_sure(record: Record) -> Step:

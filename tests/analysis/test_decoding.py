@@ -93,19 +93,6 @@ def test_alignment_table_is_named_by_either_end_of_the_row() -> None:
     np.testing.assert_array_equal(predicts.to_numpy(), reads.to_numpy())
 
 
-def test_focus_passes_over_special_tokens_unless_asked() -> None:
-    record = small()
-    weights = decoding.alignment(record, layer=0, head=1)
-    found = decoding.focus(record, weights, 1)
-    assert found is not None
-    assert found.label == "Hi"
-    assert found.weight == pytest.approx(1 / 4)
-    sink = decoding.focus(record, weights, 1, special=True)
-    assert sink is not None
-    assert sink.column == 2
-    assert sink.weight == pytest.approx(1 / 2)
-
-
 def test_what_is_shown_is_named() -> None:
     cross = small().cross
     assert cross is not None

@@ -8,7 +8,7 @@ const script = ["numbers.js", "picture.js", "canvases.js", "player.js"].map((nam
 const p = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
 const step = (more = {}) => ({ row: 0, reads: "</s>", predicts: "Auto", probability: 0.27, rank: 1, rule: null, candidates: [["Auto", 0.27, true], ["Wagen", 0.2, false]], ...more });
-const meta = (more = {}) => ({ kind: "cross", given: false, columns: ["<s>", "car", "</s>"], special: [true, false, true], steps: [step()], ...more });
+const meta = (more = {}) => ({ kind: "cross", given: false, columns: ["<s>", "car", "</s>"], special: [true, false, true], source: [["<s>", [0], true], ["car", [1], false], ["</s>", [2], true]], reads: [], first: 0, steps: [step()], ...more });
 
 test("colours of a theme are read in both spellings", () => {
   assert.deepEqual(p.parseColor("#fff"), [255, 255, 255]);
@@ -93,9 +93,25 @@ test("the step in words", () => {
   assert.equal(p.sentenceOf(meta(), 0, [0.5, 0.2, 0.3]), "“Auto” was chosen with 27 %, looking mostly at special tokens (0.80), then at “car” (0.20).");
   assert.match(p.sentenceOf(meta({ given: true }), 0, [0, 1, 0]), /was given; the model gave it 27 %/);
   assert.match(p.sentenceOf(meta({ steps: [step({ rule: "forced first token" })] }), 0, [0, 1, 0]), /decided by a rule/);
-  assert.equal(p.sentenceOf(meta({ columns: ["<s>"], special: [true] }), 0, [1]), "“Auto” was chosen with 27 %.");
+  assert.equal(p.sentenceOf(meta({ columns: ["<s>"], special: [true], source: [["<s>", [0], true]] }), 0, [1]), "“Auto” was chosen with 27 %.");
 });
 
 test("a row says what it reads and what it predicts", () => {
   assert.equal(p.readingOf(meta(), 0), "Row 1 reads “</s>” and predicts “Auto”. It attends to the columns.");
+});
+
+test("bytes of one sign are looked at together, and a decoder alone sees no later token", () => {
+  const emoji = meta({ columns: ["<s>", "👩", "⋯"], special: [true, false, false], source: [["<s>", [0], true], ["👩", [1, 2], false]] });
+  assert.equal(p.lookedAt(emoji, 0, [0.4, 0.3, 0.3]).text, "👩");
+  assert.ok(Math.abs(p.lookedAt(emoji, 0, [0.4, 0.3, 0.3]).mass - 0.6) < 1e-9);
+  const alone = meta({ kind: "decoder", first: 1, source: [["The", [0], false]], reads: [["The", false, false], ["cat", false, false], ["sat", false, false]], steps: [step({ row: 1 })] });
+  assert.equal(p.lookedAt(alone, 0, [0.2, 0.3, 0.5]).text, "cat");
+});
+
+test("a piece that touches its word drops the sign that it goes on", () => {
+  assert.deepEqual([p.pieceOf("⋯fen", true), p.pieceOf("⋯fen", false), p.pieceOf("⋯", true)], ["fen", "⋯fen", "⋯"]);
+});
+
+test("a full shade is weight 1, or the row's largest where it is asked for", () => {
+  assert.deepEqual([p.fullShade([0.1, 0.4], "fixed"), p.fullShade([0.1, 0.4], "row"), p.fullShade([0, 0], "row")], [1, 0.4, 1]);
 });

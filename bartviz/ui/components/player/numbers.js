@@ -42,6 +42,9 @@ export function rowOf(flat, columns, row, unit = 1) {
   return unit === 1 ? slice : Float32Array.from(slice, (v) => v / unit);
 }
 
+// What weights are divided by before they are shaded: 1, or the row's largest weight where the reader asks for it.
+export const fullShade = (weights, range) => (range === "row" ? Math.max(...weights) || 1 : 1);
+
 export const massOf = (weights, columns) => columns.reduce((sum, column) => sum + weights[column], 0);
 
 // The column with the largest weight, special tokens passed over; -1 where there is none.
@@ -119,16 +122,36 @@ export function noteOf(step, given) {
   return likelier && `Not the most probable: ${likelier}`;
 }
 
+// What a reader sees of the columns: the source text's segments and, for a decoder alone, the tokens after its prompt.
+export function partsOf(meta) {
+  const source = meta.source.filter(([, columns]) => columns.length).map(([text, columns, special]) => ({ text, columns, special }));
+  const after = meta.kind === "decoder" ? meta.reads.slice(meta.first) : [];
+  return [...source, ...after.map(([text, special], i) => ({ text, columns: [meta.first + i], special }))];
+}
+
+// The part with the most weight, special tokens and what a row may not see passed over; null where there is none.
+export function lookedAt(meta, index, weights) {
+  const seen = meta.kind === "decoder" ? meta.steps[index].row : Infinity;
+  const parts = partsOf(meta).filter(({ columns, special }) => !special && columns[0] <= seen);
+  return parts.reduce((best, part) => {
+    const mass = massOf(weights, part.columns);
+    return best && best.mass >= mass ? best : { ...part, mass };
+  }, null);
+}
+
+// A piece that touches the one before it needs no sign that it goes on.
+export const pieceOf = (label, joined) => (joined && label.length > 1 && label.startsWith("⋯") ? label.slice(1) : label);
+
 // The step in words: what was chosen, how surely, and where it looked.
 export function sentenceOf(meta, index, weights) {
   const step = meta.steps[index];
   const verb = meta.given ? "was given; the model gave it" : step.rule ? "was decided by a rule; the model gave it" : "was chosen with";
-  const best = strongest(weights, meta.special, meta.kind === "decoder" ? step.row + 1 : weights.length);
+  const best = lookedAt(meta, index, weights);
   const special = weights.reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
   let looked = "";
-  if (best >= 0) {
-    const at = `at ${quoted(meta.columns[best])} (${weights[best].toFixed(2)})`;
-    looked = special > weights[best] ? `, looking mostly at special tokens (${special.toFixed(2)}), then ${at}` : `, looking mostly ${at}`;
+  if (best) {
+    const at = `at ${quoted(best.text)} (${best.mass.toFixed(2)})`;
+    looked = special > best.mass ? `, looking mostly at special tokens (${special.toFixed(2)}), then ${at}` : `, looking mostly ${at}`;
   }
   return `${quoted(step.predicts)} ${verb} ${percent(step.probability)}${looked}.`;
 }

@@ -29,13 +29,17 @@ export function paint(it) {
 const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
 
 // Every row of the matrix, one pixel a cell; playback uncovers it.
-function rowsImage(it) {
+export function rowsImage(it) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [it.columns, it.count];
   const context = canvas.getContext("2d");
   const image = context.createImageData(it.columns, it.count);
   const table = it.colors.ramps[it.meta.kind];
-  for (let i = 0; i < it.columns * it.count; i++) image.data.set([...shade(table, it.rows[i] / it.meta.scale), 255], i * 4);
+  for (let row = 0; row < it.count; row++) {
+    const weights = rowOf(it.rows, it.columns, row, it.meta.scale);
+    const full = fullShade(weights, it.range);
+    weights.forEach((weight, i) => image.data.set([...shade(table, weight / full), 255], (row * it.columns + i) * 4));
+  }
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -46,7 +50,7 @@ export function build(it) {
   const one = meta.kind === "decoder";
   $("source-title").textContent = one ? `Prompt, shaded by what this step looks at (${meta.weights})` : `Source, shaded by what this step looks at (${meta.weights})`;
   $("output-title").textContent = one ? "Continuation so far, shaded by the same row" : `Output so far, shaded by ${meta.own}`;
-  $("choice-title").textContent = meta.given ? "The model's own candidates (given one marked ✓)" : "Candidates: probability before any rule";
+  $("choice-title").textContent = meta.given ? "The model's own candidates, ✓ is given" : "Candidates: probability before any rule";
   $("matrix-title").textContent = `Alignment so far: ${meta.weights}`;
   it.segments = meta.source.map(([text, columns, special]) => {
     const node = make("span", special ? "special" : columns.length ? "token" : "", text);
@@ -57,7 +61,7 @@ export function build(it) {
   $("source").classList.toggle("short", length <= 80);
   $("source").classList.toggle("long", length > 200);
   it.chips = meta.reads.slice(meta.first).map(([label, special, joined], i) => {
-    const node = make("span", `${special ? "special" : "token"}${joined && i ? " joined" : ""}`, label);
+    const node = make("span", `${special ? "special" : "token"}${joined && i ? " joined" : ""}`, pieceOf(label, joined && i));
     return { node, column: meta.first + i };
   });
   it.now = make("span", "now");
@@ -67,6 +71,7 @@ export function build(it) {
   $("frames").replaceChildren(...it.frames);
   $("scrub").max = it.count - 1;
   $("scrub").hidden = it.count < 2;
+  for (const name of ["first", "back", "play", "next"]) $(name).disabled = it.count < 2;
   it.root.style.setProperty("--steps", it.count);
 }
 
@@ -97,7 +102,7 @@ export function show(it) {
   const step = meta.steps[it.step];
   const row = rowOf(it.rows, it.columns, it.step, meta.scale);
   const own = meta.kind === "cross" ? rowOf(it.own, meta.reads.length, it.step, meta.scale) : row;
-  showSource(it, row, step);
+  showSource(it, row);
   showOutput(it, own, step);
   showChoice(it, step);
   $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
@@ -107,6 +112,7 @@ export function show(it) {
   $("scrub").value = it.step;
   $("scrub").setAttribute("aria-valuetext", `Step ${it.step + 1} of ${it.count}: ${step.predicts}, ${percent(step.probability)}`);
   for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", it.reading === name);
+  for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", it.range === name);
   it.frames.forEach((node, i) => {
     node.classList.toggle("done", i < it.step);
     node.classList.toggle("current", i === it.step);
@@ -117,21 +123,22 @@ export function show(it) {
 
 const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` Stopped: ${it.meta.stopped}.` : "");
 
-function shadeChip(node, table, weight) {
-  const color = shade(table, weight);
+function shadeChip(node, table, weight, full) {
+  const color = shade(table, weight / full);
   node.style.backgroundColor = css(color);
-  node.style.color = weight > 0.02 ? inkOn(color) : "";
+  node.style.color = weight / full > 0.02 ? inkOn(color) : "";
   node.title = `weight ${weight.toFixed(3)}`;
 }
 
-function showSource(it, row, step) {
+function showSource(it, row) {
   const { meta, $ } = it;
   const table = it.colors.ramps[meta.kind];
-  const best = strongest(row, meta.special, meta.kind === "decoder" ? step.row + 1 : row.length);
+  const full = fullShade(row, it.range);
+  const best = lookedAt(meta, it.step, row)?.columns[0];
   let looked = null;
   for (const { node, columns } of it.segments) {
     if (!columns.length) continue;
-    shadeChip(node, table, massOf(row, columns));
+    shadeChip(node, table, massOf(row, columns), full);
     node.classList.toggle("looked", columns.includes(best));
     if (columns.includes(best)) looked = node;
   }
@@ -141,10 +148,11 @@ function showSource(it, row, step) {
 function showOutput(it, own, step) {
   const { meta, $ } = it;
   const table = it.colors.ramps.decoder;
+  const full = fullShade(own, it.range);
   for (const { node, column } of it.chips) {
     node.hidden = column > step.row;
     if (node.hidden) continue;
-    shadeChip(node, table, own[column]);
+    shadeChip(node, table, own[column], full);
     node.classList.toggle("reads", column === step.row);
     if (column === step.row) node.title = `this row reads it; ${node.title}`;
   }

@@ -9,7 +9,7 @@ const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").m
 function begin(component) {
   const root = component.parentElement.querySelector(".player");
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
-  const it = { root, $: (name) => named.get(name), step: 0, playing: false, since: 0, raf: 0, timer: 0 };
+  const it = { root, $: (name) => named.get(name), step: 0, range: "fixed", playing: false, since: 0, raf: 0, timer: 0 };
   it.go = (step, report) => go(it, step, report);
   return it;
 }
@@ -116,6 +116,12 @@ function rename(it, reading) {
   it.tell("reading", reading);
 }
 
+function shadeBy(it, range) {
+  it.range = range;
+  it.image = rowsImage(it);
+  refresh(it);
+}
+
 function onKey(it, event, anywhere) {
   const target = event.composedPath()[0];
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
@@ -153,6 +159,7 @@ function listen(it) {
     if (cell) step(it, cell.row);
   };
   for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
+  for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);
   $("details").ontoggle = () => $("details").open && buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event, false);
   it.anywhere = (event) => event.target === document.body && onKey(it, event, true);

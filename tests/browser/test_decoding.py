@@ -1,0 +1,155 @@
+"""The decoding page in a browser: keys, playback without traffic, links, labels, odd tokens, sizes."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bartviz.analysis import decoding
+from tests import records, stand_in
+from tests.browser.conftest import Open, serve, settle
+
+ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
+# Every message to the server from now on is counted; messages of sockets that are open already, too.
+COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...a) { window.sent += 1; return send.apply(this, a); }; }"""
+
+
+@pytest.fixture(scope="module")
+def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with a record of tokens that HTML, Markdown or plotly would take for theirs."""
+    folder = tmp_path_factory.mktemp("odd")
+    records.encoder_decoder(ODD, ODD).save(folder / "odd.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "odd.safetensors")) as address:
+        yield address
+
+
+def counter(page: Page, step: int, steps: int = 9) -> None:
+    """Wait until the player stands at this step."""
+    expect(page.locator(".player [data-is=counter]")).to_have_text(f"{step} / {steps}", timeout=30_000)
+
+
+def test_keys_step_and_the_link_follows_when_the_visitor_rests(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding")
+    player = page.locator(".player")
+    player.focus()
+    for _ in range(3):
+        player.press("ArrowRight")
+    player.press("ArrowLeft")
+    counter(page, 3)
+    expect(page).to_have_url(re.compile("step=3"))
+    player.press("End")
+    counter(page, 9)
+    expect(page.locator("[data-is=sentence]")).to_contain_text("Stopped: </s>.")
+    player.press("Home")
+    counter(page, 1)
+
+
+def test_a_link_restores_step_and_labels(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=4&reading=reads")
+    counter(page, 4)
+    expect(page.locator(".player .now")).to_have_text("ein")
+    assert page.locator("[data-is=reads]").get_attribute("aria-pressed") == "true"
+    expect(page.locator("[data-is=axes]")).to_contain_text("Row 4 reads “möchte” and predicts “ein”")
+
+
+def test_playback_reaches_the_end_and_only_then_talks_to_the_server(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=7", still=False)
+    page.locator("[data-is=speed]").select_option("4")
+    page.evaluate(COUNT)
+    page.get_by_role("button", name="Play", exact=True).click()
+    counter(page, 8)
+    assert page.evaluate("window.sent") == 0
+    counter(page, 9)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("step=9"))
+    assert page.evaluate("window.sent") > 0
+
+
+def test_space_plays_and_pauses(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding")
+    page.locator(".player").press(" ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.locator(".player").press(" ")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5")
+    counter(page, 5)
+    weights = decoding.alignment(stand_in.record(), layer=1)[4]
+    chips = page.locator("[data-is=source] .token, [data-is=source] .special")
+    shown = [chips.nth(i).get_attribute("title") for i in range(chips.count())]
+    assert shown == [f"weight {weight:.3f}" for weight in weights]
+
+
+def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5")
+    counter(page, 5)
+    before = page.locator("[data-is=source] .token").first.get_attribute("title")
+    page.get_by_role("button", name="Layer and head").click()
+    page.get_by_role("radio", name="one head").or_(page.get_by_role("button", name="one head")).click()
+    settle(page)
+    expect(page.locator("[data-is=matrix-title]")).to_have_text("Alignment so far: cross L1H0")
+    counter(page, 5)
+    assert page.locator("[data-is=source] .token").first.get_attribute("title") != before
+
+
+def test_rows_are_renamed_without_moving(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5")
+    page.locator("[data-is=reads]").click()
+    settle(page)
+    expect(page).to_have_url(re.compile("reading=reads"))
+    counter(page, 5)
+
+
+def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
+    page = visit(f"{odd_server}/decoding?step=3")
+    counter(page, 3, steps=7)
+    assert page.locator(".player img, .player b, .player script").count() == 0
+    source = page.locator("[data-is=source]").inner_text()
+    assert "<img src=x onerror=alert(1)>" in source
+    assert "%{z}" in source
+    page.locator(".player summary").click()
+    assert page.locator(".player tbody tr").count() == 7
+    assert "</script><b>" in page.locator(".player tbody").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_seen_without_scrolling(server: str, visit: Open, scheme: str) -> None:
+    page = visit(f"{server}/decoding?step=5", scheme=scheme)
+    counter(page, 5)
+    box = page.locator(".player .strip").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 768
+
+
+def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5", size=(420, 900))
+    counter(page, 5)
+    box = page.locator(".player").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 420
+    inside = page.evaluate(
+        """() => { const host = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
+            .find((h) => h.shadowRoot?.querySelector(".player")); const p = host.shadowRoot.querySelector(".player");
+            return p.scrollWidth <= p.clientWidth; }"""
+    )
+    assert inside
+
+
+def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Path) -> None:
+    page = visit(f"{server}/decoding")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="CSV").click()
+    waiting.value.save_as(tmp_path / "steps.csv")
+    with (tmp_path / "steps.csv").open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["predicts"] for line in lines] == list(stand_in.OUTPUT[:1]) + [t.strip() for t in stand_in.OUTPUT[1:]]
+    assert lines[0]["rule"] == "forced"
