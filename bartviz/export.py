@@ -26,7 +26,7 @@ def csv(table: pd.DataFrame) -> bytes:
     A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
     """
     safe = table.map(_quoted).rename(columns=_quoted)
-    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig", "surrogatepass")
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
 
 
 def _quoted(value: object) -> object:

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
+from bartviz.ui import engine, saved
 from tests import stand_in
+
+ROOT = Path(__file__).parents[1]
+App = Callable[..., AppTest]
 
 
 @pytest.fixture
 def record() -> Record:
     """An encoder-decoder record with random numbers."""
     return stand_in.record()
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
+    """``app("heads", record=..., layer="2")`` is that page in a session that has just come, with this query.
+
+    The app then starts with ``record`` (the random one if none is given, nothing where it is None); torch stays out.
+    """
+    monkeypatch.setattr(engine, "warm_up", lambda: None)
+
+    def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:
+        monkeypatch.setattr(saved, "record", lambda: record)
+        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        for name, value in query.items():
+            test.query_params[name] = value
+        if word != "start":
+            test.switch_page(f"pages/{word}.py")
+        return test.run()
+
+    return open_page
 
 
 @pytest.fixture(autouse=True)

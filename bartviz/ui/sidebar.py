@@ -8,16 +8,17 @@ import streamlit as st
 
 from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import BartvizError, SettingError
+from bartviz.files import ENCODINGS
 from bartviz.folders import default_roots, listed
-from bartviz.ui import session, show
-from bartviz.ui.engine import Request, Truncate, warm_up
+from bartviz.texts import read_upload
+from bartviz.ui import engine, session, show
+from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 
 if TYPE_CHECKING:
     from bartviz.record import ModelKind, Record
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse it": None, "keep its beginning": "first", "keep its end": "last"}
-ENCODINGS = ("UTF-8", "UTF-16", "Latin-1", "CP949", "Windows-1252")
 MOST_TOKENS, MOST_CANDIDATES = 512, 50
 LINKED = ("model", "text", "pair", "target", "max_new_tokens", "top_k", "too_long", "special")
 
@@ -36,7 +37,7 @@ def draw() -> None:
             _settings(kind)
     if first and any(key in LINKED for key in st.query_params):
         _run()
-    warm_up()
+    engine.warm_up()
 
 
 def start_with(text: str) -> None:
@@ -107,8 +108,11 @@ def _examples(kind: ModelKind) -> None:
 
 def _settings(kind: ModelKind) -> None:
     with st.expander("From a file"):
-        st.file_uploader("A text file", type=["txt"], key="file", max_upload_size=1, label_visibility="collapsed")
-        st.selectbox("Its encoding", ENCODINGS, key="encoding", persist_state="session")
+        st.file_uploader("A text file", ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
+        st.selectbox(
+            "Its encoding", list(ENCODINGS), format_func=ENCODINGS.__getitem__, key="encoding", persist_state="session"
+        )
+        show.note(st.session_state.get("_file_said", "It becomes the text when you press Run."))
     with st.expander("Settings"):
         if kind != "encoder":
             st.number_input(
@@ -153,15 +157,14 @@ def _run() -> None:
 
 
 def _read_file() -> None:
-    """Put a file that has just been given into the text field."""
-    from bartviz.texts import read_upload
-
+    """Put a file that has just been given into the text field. Raises TextError."""
     file = st.session_state.get("file")
     if file is None or file.file_id == st.session_state.get("_file"):
         return
     encoding = st.session_state["encoding"]
-    read = read_upload(file.name, file.getvalue(), encoding=None if encoding == ENCODINGS[0] else encoding)
-    st.session_state["text"], st.session_state["_file"] = read, file.file_id
+    read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)
+    st.session_state["text"], st.session_state["_file"] = read.texts[0], file.file_id
+    st.session_state["_file_said"] = " ".join((f"{read.name} is the text now.", *read.notices))
 
 
 def _request() -> Request:

@@ -1,0 +1,153 @@
+"""From a request to a record with real (small, random) models: cached, one at a time, stoppable, in our words."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bartviz.errors import BartvizError, Busy, Cancelled, TextError
+from bartviz.ui import engine as engine_module
+from bartviz.ui.engine import Engine, Request, Run
+from bartviz.ui.limits import Limits
+from tests import networks
+
+TEXT = "the cat sat on the mat"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    networks.save("bart", folder / "small-bart")
+    networks.save("bert", folder / "small-bert")
+    return folder
+
+
+@pytest.fixture
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    yield Engine(Limits())
+
+
+def finished(run: Run) -> Run:
+    assert run.wait(120)
+    return run
+
+
+def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
+    run = finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=5, top_k=3)))
+    assert (run.state, run.error) == ("done", None)
+    record = run.record
+    assert record is not None
+    assert record.source_text == TEXT
+    assert 0 < len(record.steps) <= 5
+    assert len(record.steps[-1].candidates) == 3
+
+
+def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
+    given = finished(engine.start("a", Request("small-bart", TEXT, target="a dog"))).record
+    assert given is not None
+    assert given.target_text == "a dog"
+    pair = finished(engine.start("a", Request("small-bert", TEXT, pair="a dog"))).record
+    assert pair is not None
+    assert set(pair.source.segments) == {0, 1}
+
+
+def test_the_same_request_is_computed_once_and_another_is_not_mistaken_for_it(engine: Engine) -> None:
+    first = finished(engine.start("a", Request("small-bert", TEXT))).record
+    again = finished(engine.start("b", Request("small-bert", TEXT))).record
+    other = finished(engine.start("b", Request("small-bert", TEXT + " again"))).record
+    assert first is again
+    assert other is not first
+    assert (len(engine.models), len(engine.records)) == (1, 2)
+
+
+def test_what_is_wrong_is_told_and_the_engine_goes_on(engine: Engine) -> None:
+    empty = finished(engine.start("a", Request("small-bert", "   ")))
+    assert empty.state == "failed"
+    assert isinstance(empty.error, TextError)
+    assert empty.record is None
+    for name in ("", "..", "/etc", "a/b/c", "no-such-model", "https://x.example/model"):
+        run = finished(engine.start("a", Request(name, TEXT)))
+        assert run.state == "failed"
+        assert "/etc" not in str(run.error)
+    assert finished(engine.start("a", Request("small-bert", TEXT))).record is not None
+
+
+def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, proceed = threading.Event(), threading.Event()
+
+    def slow(ticket: object, model: object, request: Request) -> None:
+        begun.set()
+        while not proceed.wait(0.01):
+            if ticket.cancelled():  # type: ignore[attr-defined]
+                raise Cancelled("The run was stopped.")
+
+    monkeypatch.setattr(engine_module, "_record", slow)
+    running = engine.start("a", Request("small-bert", TEXT))
+    assert begun.wait(120)
+    waiting = engine.start("b", Request("small-bert", TEXT + " b"))
+    while waiting.position == 0:
+        assert not waiting.wait(0.01)
+    assert (waiting.state, waiting.position) == ("waiting", 1)
+    waiting.cancel()
+    assert waiting.state == "cancelled"
+    running.cancel()
+    assert finished(running).state == "cancelled"
+    running.cancel()
+    assert isinstance(running.error, Cancelled)
+
+
+def test_a_run_stops_when_its_session_is_gone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, here = threading.Event(), [True]
+
+    def slow(ticket: object, model: object, request: Request) -> None:
+        begun.set()
+        while not ticket.cancelled():  # type: ignore[attr-defined]
+            pass
+        raise Cancelled("The run was stopped.")
+
+    monkeypatch.setattr(engine_module, "_record", slow)
+    run = engine.start("a", Request("small-bert", TEXT), alive=lambda: here[0])
+    assert begun.wait(120)
+    here[0] = False
+    assert finished(run).state == "cancelled"
+
+
+def test_a_full_queue_is_told_at_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(Limits(queue=1))
+    begun, proceed = threading.Semaphore(0), threading.Event()
+
+    def hang(self: Engine, ticket: object, name: str) -> None:
+        begun.release()
+        proceed.wait(30)
+        raise BartvizError("over")
+
+    monkeypatch.setattr(Engine, "_load", hang)
+    runs = []
+    for number in range(engine_module.LOADERS):
+        runs.append(engine.start(str(number), Request("m", TEXT)))
+        assert begun.acquire(timeout=30)
+    runs.append(engine.start("waits", Request("m", TEXT)))
+    full = engine.start("too many", Request("m", TEXT))
+    assert (full.state, full.finished, full.record, full.position) == ("failed", True, None, 0)
+    assert isinstance(full.error, Busy)
+    proceed.set()
+    assert all(run.wait(30) for run in runs)
+
+
+def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, float | None]] = []
+    report = engine_module.Ticket.report
+    monkeypatch.setattr(
+        engine_module.Ticket, "report",
+        lambda self, note, fraction=None: (told.append((note, fraction)), report(self, note, fraction))[1],
+    )  # fmt: skip
+    finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=3)))
+    assert [note for note, _ in told[:3]] == [
+        "Starting the model library, once per server", "Loading the model", "Running the model",
+    ]  # fmt: skip
+    assert ("Writing: token 1 of at most 3", 1 / 3) in told

@@ -1,0 +1,100 @@
+"""The frame by AppTest: every page with its title and status, empty and refused states, links that lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.record import Check, Provenance, Record
+from bartviz.ui import registry
+from bartviz.ui.status import facts, self_check
+from tests import stand_in
+from tests.conftest import App
+
+WORDS = [entry.word for entry in registry.PAGES]
+
+
+def html(page: AppTest) -> str:
+    """All of the page's own HTML."""
+    return "".join(part.proto.body for part in page.get("html"))
+
+
+def test_each_page_has_its_file() -> None:
+    assert WORDS[0] == "start"
+    assert len(set(WORDS)) == len(WORDS)
+    assert [entry.word for entry in registry.PAGES if not entry.file.is_file()] == []
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:
+    page = app(word)
+    assert not page.exception
+    assert [title.value for title in page.title] == [registry.page(word).title]
+    assert "<b>stand-in</b> · 9 tokens in, 9 out · 0.12 s" in html(page)
+
+
+def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App) -> None:
+    page = app("decoding", record=None)
+    assert not page.exception
+    assert [info.value for info in page.info] == ["Type a text in the sidebar and press Run."]
+
+
+def test_untrained_is_said_in_large_letters(app: App) -> None:
+    assert "<p class='bv-untrained'>" in html(app(record=stand_in.record(trained=False)))
+    assert "<p class='bv-untrained'>" not in html(app(record=stand_in.record(trained=True)))
+
+
+def test_notices_and_names_are_taken_literally(app: App) -> None:
+    record = stand_in.record()
+    record = replace(
+        record, model=replace(record.model, name="<img src=x>"), provenance=Provenance(notices=("<b>cut</b>",))
+    )
+    shown = html(app(record=record))
+    assert "<b>&lt;img src=x&gt;</b>" in shown
+    assert "&lt;b&gt;cut&lt;/b&gt;" in shown
+    assert "<img" not in shown
+
+
+def checked(record: Record, *checks: Check) -> Record:
+    return replace(record, provenance=Provenance(checks=checks))
+
+
+def test_the_self_check_in_one_line(record: Record) -> None:
+    good = [
+        Check("encoder layers", True, 3, 3), Check("encoder rows sum to 1", True, 1e-7, 1e-5),
+        Check("cross rows sum to 1", True, 1e-7, 1e-5), Check("cross masks obeyed", True, 0, 0),
+    ]  # fmt: skip
+    assert self_check(checked(record, *good)) == "rows sum to 1, masks obeyed: ok"
+    bad = Check("cross output reproduced", False, 0.5, 1e-4)
+    assert self_check(checked(record, *good, bad)) == "FAILED: cross output reproduced (0.5, limit 0.0001)"
+    assert self_check(checked(record)) == "not self-checked"
+
+
+def test_the_facts_of_an_encoder(record: Record) -> None:
+    encoder = stand_in.record(kind="encoder")
+    assert facts(encoder)[0] == "9 tokens"
+    assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB of attention"
+
+
+@pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "", "x" * 5000])
+@pytest.mark.parametrize("word", ["heads", "decoding", "masks"])
+def test_a_link_that_lies_is_clamped(app: App, word: str, value: str) -> None:
+    page = app(word, layer=value, head=value, kind=value, row=value, step=value, reading=value, words=value)
+    assert not page.exception
+
+
+def test_the_registry_names_a_page_once_and_refuses_others() -> None:
+    assert registry.page("heads").file == Path(registry.ROOT) / "pages" / "heads.py"
+    with pytest.raises(KeyError):
+        registry.page("nowhere")
+
+
+def test_odd_tokens_are_shown_as_they_are(app: App) -> None:
+    odd = ("<s>", "</script><script>alert(1)</script>", " **b**", " ![a](http://x.example/a.png)", " %{z}", "</s>")
+    page = app(record=stand_in.record(source=odd, output=odd))
+    assert not page.exception
+    for element in (*page.markdown, *page.caption, *page.info):
+        assert "x.example" not in element.value

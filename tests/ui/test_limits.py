@@ -1,0 +1,31 @@
+"""Settings from the environment: used, or refused with their name."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.errors import SettingError
+from bartviz.ui.limits import Limits
+
+NAMES = ("BARTVIZ_MODEL_MB", "BARTVIZ_RECORD_MB", "BARTVIZ_QUEUE")
+
+
+def test_ours_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    assert Limits.read() == Limits()
+
+
+def test_what_is_set_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in zip(NAMES, ("500", " 64 ", "3"), strict=True):
+        monkeypatch.setenv(name, value)
+    assert Limits.read() == Limits(model_mb=500, record_mb=64, queue=3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", ["-1", "0", "abc", "1e12", "1000000000000", "1.5", "٣", "NaN"])
+def test_a_senseless_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingError, match=f"{name} is a whole number from 1 to 1,000,000") as told:
+        Limits.read()
+    assert "abc" not in str(told.value)

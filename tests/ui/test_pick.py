@@ -1,0 +1,74 @@
+"""Pickers: what comes from a link or from an earlier record never leaves the record's shape."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.record import Record
+from tests import stand_in
+
+
+def script() -> None:
+    import streamlit as st
+
+    from bartviz.ui import pick
+
+    record = st.session_state["given"]
+    kind = pick.kind(record)
+    st.session_state["picked"] = (
+        kind, pick.layer(record, kind), pick.head(record, kind), pick.row(record, kind),
+        pick.reading(), pick.by_words(),
+    )  # fmt: skip
+
+
+def drawn(record: Record, **query: str) -> AppTest:
+    page = AppTest.from_function(script, default_timeout=30)
+    page.session_state["given"] = record
+    for name, value in query.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def picked(page: AppTest) -> tuple[object, ...]:
+    assert not page.exception
+    value: tuple[object, ...] = page.session_state["picked"]
+    return value
+
+
+def test_the_defaults_are_the_first_of_each(record: Record) -> None:
+    assert picked(drawn(record)) == ("encoder", 0, 0, 0, "predicts", False)
+
+
+def test_a_link_restores_what_was_picked(record: Record) -> None:
+    page = drawn(record, kind="Cross", layer="2", head="3", row="8", words="true", reading="token it reads")
+    assert picked(page) == ("cross", 2, 3, 8, "reads", True)
+
+
+@pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "", "nan", "1.5", "x" * 5000])
+def test_a_value_that_is_not_there_becomes_one_that_is(record: Record, value: str) -> None:
+    kind, layer, head, row, reading, _ = picked(
+        drawn(record, kind=value, layer=value, head=value, row=value, reading=value)
+    )
+    assert kind in record.kinds
+    assert (layer, head, row) in {(0, 0, 0), (1, 1, 1)}  # 1.5 may be read as 1
+    assert reading == "predicts"
+
+
+def test_a_smaller_record_takes_the_nearest_that_it_has(record: Record) -> None:
+    page = drawn(record, kind="Cross", layer="2", head="3")
+    page.session_state["given"] = stand_in.record(layers=2, heads=2)
+    assert picked(page.run())[:3] == ("cross", 1, 1)
+    page.session_state["given"] = stand_in.record(kind="encoder", layers=1, heads=1)
+    assert picked(page.run())[:3] == ("encoder", 0, 0)
+    page.session_state["given"] = record
+    assert picked(page.run())[1:3] == (0, 0)
+
+
+def test_moving_a_picker_is_kept_in_the_link(record: Record) -> None:
+    page = drawn(record)
+    page.slider(key="layer").set_value(2).run()
+    assert picked(page)[1] == 2
+    assert page.query_params["layer"] == ["2"] or page.query_params["layer"] == "2"

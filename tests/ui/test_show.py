@@ -1,0 +1,126 @@
+"""What is shown of a visitor's text is text: chips, sentences, labels; and what is downloaded."""
+
+from __future__ import annotations
+
+import html
+from html.parser import HTMLParser
+
+import markdown_it
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from bartviz.record import Record
+from bartviz.ui import show
+from tests import stand_in
+
+BAD = (
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "'\"><img src=x onerror=alert(1)>",
+    "![a](http://x.example/a.png)",
+    "**b** # h ##ing $x$ :red[r] :smile:",
+    "<s> </s> <pad> <mask>",
+    "%{z}",
+    "http://x.example",
+    "a_b_c `d` ~~e~~",
+    "&lt;b&gt;",
+)
+
+
+class Tags(HTMLParser):
+    """Which elements a piece of HTML has, and its text."""
+
+    def __init__(self, body: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(body)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_plain_text_is_no_markdown() -> None:
+    markdown = markdown_it.MarkdownIt("commonmark", {"linkify": False})
+    for bad in BAD:
+        drawn = markdown.renderInline(show.plain(bad))
+        assert html.unescape(drawn) == " ".join(bad.split())
+
+
+def test_plain_escapes_what_only_streamlit_reads() -> None:
+    assert show.plain(":red[a] $x$ :material/home:") == r"\:red\[a\] \$x\$ \:material\/home\:"
+
+
+def script() -> None:
+    import streamlit as st
+
+    from bartviz.ui import show
+
+    given = st.session_state
+    show.lead(given["sentence"])
+    show.note(given["sentence"])
+    show.running_text(given["tokens"], given["weights"], kind="cross", chosen=1, label=given["sentence"], key="text")
+
+
+def drawn(labels: tuple[str, ...], weights: object = None, sentence: str = "a sentence") -> list[str]:
+    page = AppTest.from_function(script, default_timeout=30)
+    page.session_state["tokens"] = stand_in.tokens(labels)
+    page.session_state["weights"] = weights
+    page.session_state["sentence"] = sentence
+    page.run()
+    assert not page.exception
+    return [part.proto.body for part in page.get("html")]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_texts_are_literal(bad: str) -> None:
+    lead, note, text = (Tags(body) for body in drawn(("<s>", bad, "</s>"), sentence=bad))
+    assert (lead.tags, lead.text, note.tags, note.text) == ({"p"}, bad, {"p"}, bad)
+    assert text.tags == {"p", "span"}
+    assert text.text == f"{bad}<s>{bad}</s>"
+
+
+def test_chips_say_their_weight_and_pieces_touch() -> None:
+    body = drawn(("<s>", "Kat", "ze", " da"), [0.1, 0.56, 0.3, 0.04])[-1]
+    chips = body.split("<span ")[1:]
+    assert "class='bv-chip bv-special' style='--w:10.0%' title='0.100'" in chips[0]
+    assert "class='bv-chip bv-strong bv-chosen' style='--w:56.0%' title='0.560'" in chips[1]
+    assert "class='bv-chip bv-joined' style='--w:30.0%' title='0.300'" in chips[2]
+    assert "class='bv-chip' style='--w:4.0%' title='0.040'" in chips[3]
+
+
+def test_weights_that_do_not_fit_are_refused(record: Record) -> None:
+    with pytest.raises(ValueError, match=r"\(2,\) weights for 9 tokens"):
+        show.running_text(record.source, [0.5, 0.5], key="x")
+
+
+@given(st.text(max_size=60))
+def test_any_text_survives_a_chip(text: str) -> None:
+    body = show._chip(text, 0.5, ["bv-chip"], chosen=False)
+    found = Tags(body)
+    assert found.tags == {"span"}
+    assert found.text == (text or "\u00a0")
+
+
+def downloads() -> None:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from bartviz.ui import show
+
+    show.downloads(
+        "heads", table=lambda: pd.DataFrame({"a": [1]}), arrays={"w": np.zeros(2)}, figure=go.Figure,
+    )  # fmt: skip
+
+
+def test_downloads_offer_what_was_given() -> None:
+    page = AppTest.from_function(downloads, default_timeout=30).run()
+    assert not page.exception
+    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML"]
