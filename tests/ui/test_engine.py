@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bartviz.errors import BartvizError, Busy, Cancelled, TextError
+from bartviz.gate import Ticket
 from bartviz.ui import engine as engine_module
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
@@ -26,10 +26,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    yield Engine(Limits())
+    return Engine(Limits())
 
 
 def finished(run: Run) -> Run:
@@ -141,11 +141,13 @@ def test_a_full_queue_is_told_at_once(root: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, float | None]] = []
-    report = engine_module.Ticket.report
-    monkeypatch.setattr(
-        engine_module.Ticket, "report",
-        lambda self, note, fraction=None: (told.append((note, fraction)), report(self, note, fraction))[1],
-    )  # fmt: skip
+    report = Ticket.report
+
+    def listen(self: Ticket[object], note: str, fraction: float | None = None) -> None:
+        told.append((note, fraction))
+        report(self, note, fraction)
+
+    monkeypatch.setattr(Ticket, "report", listen)
     finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=3)))
     assert [note for note, _ in told[:3]] == [
         "Starting the model library, once per server", "Loading the model", "Running the model",

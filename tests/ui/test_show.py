@@ -6,7 +6,6 @@ import html
 from html.parser import HTMLParser
 
 import markdown_it
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +109,7 @@ def test_any_text_survives_a_chip(text: str) -> None:
 
 
 def downloads() -> None:
+    import numpy as np
     import pandas as pd
     import plotly.graph_objects as go
 
