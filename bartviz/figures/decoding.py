@@ -10,7 +10,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
 from bartviz.record import Reading, Record
 
-MAP_END, CURVES_START = 0.56, 0.72  # shares of the width
+MAP_END, CURVES_START = 0.55, 0.65  # shares of the width
 
 
 def decoding(
@@ -43,11 +43,8 @@ def decoding(
         query_title=f"query: row {reading} ↓", height=height or max(420, axes.height(named, attention.key.labels)),
         title=f"Decoding: {analysis.weights_name(attention, layer, head)}",
     )  # fmt: skip
-    figure.update_layout(
-        {axis: {"domain": [0, MAP_END]} for axis in ("xaxis", "xaxis2")},
-        margin={"t": 84},
-    )
-    figure.update_traces(colorbar={"x": MAP_END + 0.01}, selector={"type": "heatmap"})
+    figure.update_layout({axis: {"domain": [0, MAP_END]} for axis in ("xaxis", "xaxis2")})
+    figure.update_traces(colorbar={"x": 0, "xanchor": "left"}, selector={"type": "heatmap"})
     _add_curves(figure, record, None if step is None else step + 1, dark)
     return figure
 
@@ -88,7 +85,7 @@ def _place_curves(figure: go.Figure, record: Record, colors: theme.Palette) -> N
     ticks = {
         "domain": [CURVES_START, 1], "range": [-0.6, len(labels) - 0.4], "tickangle": -45,
         "tickfont": {"family": theme.MONO, "size": 11}, "tickvals": np.arange(0, len(labels), every, dtype=np.int32),
-        "ticktext": [theme.escape(label) for label in labels[::every]],
+        "ticktext": [theme.escape(axes.short(label)) for label in labels[::every]],
     }  # fmt: skip
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     figure.update_layout(

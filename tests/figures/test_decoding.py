@@ -49,7 +49,7 @@ def test_a_step_that_is_not_there_is_refused(record: Record) -> None:
 
 
 def test_the_title_says_which_mean_it_is(record: Record) -> None:
-    assert "cross layer 1, mean of 4 heads" in decoding(record, layer=1).layout.title.text
+    assert "cross layer 1, mean of 4 heads" in [note.text for note in decoding(record, layer=1).layout.annotations][-1]
 
 
 def test_tokens_stay_text() -> None:
