@@ -66,14 +66,12 @@ def _wait(port: int) -> None:
 def _visit(page: Page, port: int, server: psutil.Process) -> None:
     started = time.monotonic()
     page.goto(f"http://127.0.0.1:{port}/")
-    page.locator("[data-testid='stBidiComponentRegular'], [data-testid^='stBidiComponent']").first.wait_for(
-        timeout=30_000
-    )
+    page.locator(".ribbons .below *").first.wait_for(timeout=30_000)
     print(f"  first picture after             {time.monotonic() - started:6.2f} s")
     print(f"  server memory then              {_megabytes(server):6.0f} MB  (torch imported: {_has_torch(server)})")
-    page.get_by_label("Text", exact=False).first.fill("The weather is nice today.")
-    page.get_by_role("button", name=re.compile("^Run")).first.click()
-    page.get_by_text(re.compile("self-check|weights sum to 1")).first.wait_for(timeout=120_000)
+    page.get_by_label("Text", exact=True).fill("The weather is nice today.")
+    page.get_by_role("button", name=re.compile("^Run")).click()
+    page.locator(".ribbons .above").get_by_text("weather").wait_for(timeout=120_000)
     page.wait_for_timeout(3000)
     print(f"  server memory after a capture   {_megabytes(server):6.0f} MB")
 

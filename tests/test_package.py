@@ -1,0 +1,57 @@
+"""The public names: there, lazy, and callable whatever was imported before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import bartviz
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("name", [name for name in bartviz.__all__ if name not in {"__version__", "figures"}])
+def test_a_public_name_is_a_documented_function(name: str) -> None:
+    function = getattr(bartviz, name)
+    assert callable(function)
+    assert function.__doc__
+
+
+def test_the_package_alone_imports_nothing_heavy() -> None:
+    code = "import sys, bartviz; print(sorted({'torch', 'transformers', 'streamlit', 'plotly', 'pandas', 'numpy'} & set(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_this"):
+        _ = bartviz.nothing_like_this
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith(("#", "-")))
+
+
+def test_requirements_are_exact_and_within_the_ranges() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {line.split(">=")[0].split("<")[0] for line in project["dependencies"]}
+    exact = pins("requirements.txt")
+    assert wanted == set(exact)
+    assert exact["torch"] == "2.13.0"
+    assert all(version[0].isdigit() for version in (exact | pins("requirements-dev.txt")).values())
+
+
+def test_the_readme_gives_both_commands_and_real_code() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make run" in text
+    assert "make test" in text
+    code = text.split("```python")[1].split("```")[0]
+    compile(code, "README", "exec")
+    for name in bartviz.__all__:
+        if name not in {"__version__", "capture_batch"}:
+            assert f"bartviz.{name}" in code
