@@ -8,33 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
+from bartviz.pieces import Piece
 from bartviz.record import Tokens
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """A token on its way to the reader. ``written`` is the text it stands for, its space included, as bytes."""
+    """A token on its way to the reader; ``span`` as the tokenizer gave it."""
 
     id: int
-    piece: str
+    piece: Piece
     segment: int
     special: bool
     unknown: bool
     span: Span | None
-    written: bytes
-
-    @property
-    def text(self) -> str | None:
-        """``written`` as text, None where it cuts a character."""
-        try:
-            return self.written.decode()
-        except UnicodeDecodeError:
-            return None
 
     @property
     def blank(self) -> bool:
         """Whether it is text and nothing but white space."""
-        return not self.special and bool(self.written) and not self.written.strip(b" \t\r\n")
+        return self.piece.blank and not self.special
 
 
 def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
@@ -55,7 +47,7 @@ def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
         first = max((number + 1 for number in numbers if number is not None), default=first)
     return Tokens(
         ids=np.array([entry.id for entry in entries], dtype=np.int64),
-        pieces=tuple(entry.piece for entry in entries),
+        pieces=tuple(entry.piece.name for entry in entries),
         labels=tuple(labels),
         words=tuple(words),
         special=np.array([entry.special for entry in entries], dtype=np.bool_),
@@ -76,7 +68,7 @@ def _settled(entry: Entry, layout: Layout) -> Span | None:
     if entry.blank:
         if is_blank(text[start:end]):
             return start, end
-        before = [place for place in (start - len(entry.written), start - 1) if place >= 0]
+        before = [place for place in (start - len(entry.piece.written), start - 1) if place >= 0]
         return next(((place, start) for place in before if is_blank(text[place:start])), None)
     stripped = text[start:end].strip()
     if stripped:
@@ -111,7 +103,11 @@ def _with_spaces(
     for i in range(len(entries) - 1):
         span, after, word = spans[i], spans[i + 1], words[i + 1]
         touches = span is None or after is None or span[1] == after[0]
-        space = entries[i].written == b" " and not entries[i].special and not entries[i + 1].written[:1].isspace()
+        space = (
+            entries[i].piece.written == b" "
+            and not entries[i].special
+            and not entries[i + 1].piece.written[:1].isspace()
+        )
         begun = words[i] if words[i] is not None else begun
         if space and touches and word is not None and word != begun:
             complete[i] = word
@@ -126,13 +122,13 @@ def _labels(
     begun: int | None = None  # the word that the labels so far have begun
     for i, (entry, span, word) in enumerate(zip(entries, spans, words, strict=True)):
         if entry.special or entry.blank or span is None:
-            labels.append(_alone(entry))
+            labels.append(alone(entry))
             continue
-        cuts = entry.text is None or (_shared(spans, i) and _cut(layout, entry))
-        body = layout.text[max(span[0], shown) : span[1]] if cuts else entry.text or ""
+        cuts = entry.piece.text is None or (_shared(spans, i) and _cut(layout, entry))
+        body = layout.text[max(span[0], shown) : span[1]] if cuts else entry.piece.text or ""
         if entry.unknown:
-            body = entry.piece
-        elif entry.text is None and "\ufffd" in body:
+            body = entry.piece.name
+        elif entry.piece.text is None and "\ufffd" in body:
             body = _bytes(entry)
         continues = (word is not None and word == begun) or span[0] < shown
         labels.append((CONTINUES if continues else "") + visible(body.strip() or body) or _bytes(entry))
@@ -155,18 +151,19 @@ def _cut(layout: Layout, entry: Entry) -> bool:
     written = layout.text[start:end]
     inside = written.strip()
     start += written.index(inside)
-    return (entry.text or "").strip() == inside and layout.whole((start, start + len(inside))) != (
+    return (entry.piece.text or "").strip() == inside and layout.whole((start, start + len(inside))) != (
         start,
         start + len(inside),
     )
 
 
-def _alone(entry: Entry) -> str:
+def alone(entry: Entry) -> str:
     """The label of a token that is special, only space, or stands for none of the text."""
-    if entry.special or entry.unknown or not entry.written:
-        return visible(entry.piece)
-    return visible(entry.text) if entry.text else _bytes(entry)
+    if entry.special or entry.unknown or not entry.piece.written:
+        return visible(entry.piece.name)
+    text = entry.piece.text
+    return visible(text.strip() or text) if text else _bytes(entry)
 
 
 def _bytes(entry: Entry) -> str:
-    return f"‹{entry.written.hex(' ').upper()}›"
+    return f"‹{entry.piece.written.hex(' ').upper()}›"

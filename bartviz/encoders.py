@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 from bartviz.errors import ModelError
 from bartviz.labels import Span
-from bartviz.pieces import SPACE, Scheme
+from bartviz.pieces import SPACE, Piece, Scheme
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -54,8 +54,22 @@ class Encoder:
         self.unknown: int | None = None if unknown in roles else unknown
         self.unknown_piece = "" if self.unknown is None else str(tokenizer.unk_token)
         self.special = {i: name for i, name in names.items() if i != self.unknown}
+        self._known: dict[int, Piece] = {}  # at most one for each id of the vocabulary
 
-    def piece(self, token_id: int) -> str | None:
+    def piece(self, token_id: int) -> Piece:
+        """What an id stands for; an id that the vocabulary does not have is named by its number and stands for nothing.
+
+        (A model may have more rows than its tokenizer has pieces.)
+        """
+        if token_id not in self._known:
+            name = self._name(token_id)
+            if name is None:
+                return Piece.of(f"‹id {token_id}›", b"")
+            written = name.encode() if token_id in self.special else self.scheme.text(name)
+            self._known[token_id] = Piece.of(name, written)
+        return self._known[token_id]
+
+    def _name(self, token_id: int) -> str | None:
         """The vocabulary's string, None where it has no such id."""
         raise NotImplementedError
 
@@ -77,7 +91,7 @@ class FastEncoder(Encoder):
             self._target_aware, self._target_literal = _copy(backend, special=True), _copy(backend, special=False)
             self._target_aware.post_processor = self._target_literal.post_processor = self._target
 
-    def piece(self, token_id: int) -> str | None:
+    def _name(self, token_id: int) -> str | None:
         return self._aware.id_to_token(token_id) if 0 <= token_id < 1 << 32 else None
 
     def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
@@ -156,7 +170,7 @@ class MarianEncoder(Encoder):
         self._end = int(tokenizer.eos_token_id)
         self._split: Callable[[str], list[str]] = tokenizer.tokens_trie.split
 
-    def piece(self, token_id: int) -> str | None:
+    def _name(self, token_id: int) -> str | None:
         return self._pieces.get(token_id)
 
     def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:

@@ -7,7 +7,7 @@ Spans are (start, end) in the text, counted in code points as Python does.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +21,9 @@ Span = tuple[int, int]
 _CLUSTER = regex.compile(r"\X")
 _LETTER = regex.compile(r"[^\W\u200c\u200d]")  # letters, marks, digits and _; not the joiners, which begin no word
 _APOSTROPHES = "'’"
+# Signs that no other sign joins: most Western, Korean and Chinese texts hold nothing else, and are read at once.
+_SIMPLE = regex.compile(r"[\t\n\x20-\u02ff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff\uac00-\ud7a3]*")
+_SIMPLE_WORD = regex.compile(rf"\w+(?:[{_APOSTROPHES}]\w+)*|\S")
 # Scripts that are written without spaces between words: there the tokenizer's pieces are the words that we have.
 _UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
@@ -41,6 +44,8 @@ _NAMES = {
     "\ufeff": "BOM",
 }  # fmt: skip
 _MARKS = 4  # combining marks of one character that a label shows; the number of the others is written
+_MARK = regex.compile(r"\p{M}")
+_MANY_MARKS = regex.compile(rf"\p{{M}}{{{_MARKS + 1},}}$")
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,16 @@ class Layout:
     text: str
     clusters: tuple[int, ...]  # the start of each cluster, and the end of the text
     words: tuple[Span, ...]
+    starts: tuple[int, ...]  # of the words
 
     @classmethod
     def of(cls, text: str) -> Layout:
-        starts = tuple(found.start() for found in _CLUSTER.finditer(text))
-        clusters = (*starts, len(text))
-        return cls(text, clusters, tuple(_words(text, clusters)))
+        if _SIMPLE.fullmatch(text):
+            words = tuple(found.span() for found in _SIMPLE_WORD.finditer(text))
+            return cls(text, tuple(range(len(text) + 1)), words, tuple(start for start, _ in words))
+        clusters = (*(found.start() for found in _CLUSTER.finditer(text)), len(text))
+        words = tuple(_words(text, clusters))
+        return cls(text, clusters, words, tuple(start for start, _ in words))
 
     def whole(self, span: Span) -> Span:
         """The span widened to whole clusters; an empty one to the cluster that it stands in."""
@@ -66,13 +75,11 @@ class Layout:
 
     def words_at(self, span: Span) -> tuple[int, int] | None:
         """The first and last of ``words`` that the span touches, or None where it touches white space only."""
-        first = bisect_right(self.words, span[0], key=lambda word: word[0]) - 1
+        first = bisect_right(self.starts, span[0]) - 1
         if first < 0 or self.words[first][1] <= span[0]:
             first += 1
-        last = first
-        while last < len(self.words) and self.words[last][0] < span[1]:
-            last += 1
-        return (first, last - 1) if last > first else None
+        last = bisect_left(self.starts, span[1], first) - 1
+        return (first, last) if last >= first else None
 
     def unspaced(self, position: int) -> bool:
         """Whether a word may end before this character although no space does: Chinese, Japanese, Thai, ..."""
@@ -134,6 +141,8 @@ def is_blank(text: str) -> bool:
 def visible(text: str) -> str:
     """The text with nothing invisible in it: spaces as ``␣`` where there is nothing else, line ends, tabs, zero-width
     and direction characters as signs or ``‹names›``, and at most four combining marks on a letter, the rest counted."""
+    if _SIMPLE.fullmatch(text) and text.isprintable() and text.strip():
+        return text
     if text and not text.strip(" "):
         return "␣" * len(text)
     return "".join(_visible_cluster(cluster) for cluster in _CLUSTER.findall(text))
@@ -155,7 +164,7 @@ def _name(sign: str) -> str:
 
 def _few_marks(cluster: str) -> str:
     """A lone mark on a dotted circle; of very many marks the first few and the number of the others."""
-    if regex.match(r"\p{M}", cluster):
+    if _MARK.match(cluster):
         cluster = "◌" + cluster
-    marks = regex.search(rf"\p{{M}}{{{_MARKS + 1},}}$", cluster)
+    marks = _MANY_MARKS.search(cluster)
     return cluster if marks is None else f"{cluster[: marks.start() + _MARKS]}‹+{len(marks[0]) - _MARKS}›"

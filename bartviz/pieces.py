@@ -27,6 +27,27 @@ def _byte_signs() -> dict[str, int]:
 _BYTES = _byte_signs()
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One string of a vocabulary, and the text that it stands for, its space included.
+
+    ``written``: UTF-8 bytes. ``text``: the same as text, None where they cut a character. ``blank``: only white space.
+    """
+
+    name: str
+    written: bytes
+    text: str | None
+    blank: bool
+
+    @classmethod
+    def of(cls, name: str, written: bytes) -> Piece:
+        try:
+            text = written.decode()
+        except UnicodeDecodeError:
+            text = None
+        return cls(name, written, text, bool(written) and not written.strip(b" \t\r\n"))
+
+
 @dataclass(frozen=True)
 class Scheme:
     """How pieces write text.

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.describe import Entry, describe
+from bartviz.describe import Entry, alone, describe
 from bartviz.encoders import Encoder, encoder_of
 from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES, Span, visible
+from bartviz.pieces import Piece
 from bartviz.record import Tokens
 
 if TYPE_CHECKING:
@@ -68,14 +69,15 @@ def from_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[st
     """
     encoder = encoder_of(tokenizer)
     entries = [_entry(encoder, token_id, 0, token_id in encoder.special, None) for token_id in map(int, ids)]
-    inside = [i for i, entry in enumerate(entries) if not entry.special and entry.written]
-    parts = encoder.scheme.texts([entries[i].piece for i in inside])
+    inside = [i for i, entry in enumerate(entries) if not entry.special and entry.piece.written]
+    parts = encoder.scheme.texts([entries[i].piece.name for i in inside])
     text, starts = _decode(b"".join(parts))
     end = 0
     for i, part in zip(inside, parts, strict=True):
         start, end = end, end + len(part)
         span = (starts[start], starts[end - 1] + 1) if part else None
-        entries[i] = replace(entries[i], span=span, written=part or b" ")
+        piece = entries[i].piece if part else Piece.of(entries[i].piece.name, b" ")
+        entries[i] = replace(entries[i], span=span, piece=piece)
     return text, describe(entries, (text,))
 
 
@@ -85,17 +87,16 @@ def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[
     Without them a piece that begins with a letter and no space is taken to go on with a word: ``Haus`` and ``⋯haus``
     are different tokens. A token that completes a character shows it: ``⋯한``. Raises ModelError.
     """
-    context = list(previous or ())[-_CONTEXT:]
-    text, tokens = from_ids(tokenizer, [*context, token_id])
-    name, span = tokens.labels[-1], tokens.spans[-1]
-    if name == CONTINUES and span is not None:
-        return CONTINUES + visible(text[slice(*span)])
-    if previous is None and tokens.words[0] is not None:
-        scheme = encoder_of(tokenizer).scheme
-        written = scheme.text(tokens.pieces[0])
-        if scheme.kind != "suffix" and not written.startswith(b" ") and text[:1].isalnum():
-            return CONTINUES + name
-    return name
+    encoder = encoder_of(tokenizer)
+    entry = _entry(encoder, token_id, 0, token_id in encoder.special, None)
+    text = entry.piece.text
+    if text and (entry.special or entry.unknown or entry.blank or text.lstrip(" ") != text):
+        return alone(entry)
+    if text and previous is None:
+        return (CONTINUES if text[0].isalnum() and encoder.scheme.kind != "suffix" else "") + visible(text)
+    context, made = from_ids(tokenizer, [*(previous or ())[-_CONTEXT:], token_id])
+    name, span = made.labels[-1], made.spans[-1]
+    return CONTINUES + visible(context[slice(*span)]) if name == CONTINUES and span is not None else name
 
 
 def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Tokens:
@@ -111,7 +112,7 @@ def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Toke
         return tokens
     if token_id is None:
         raise SettingError("This tokenizer has neither a padding nor an end token: give texts of the same length.")
-    piece = encoder_of(tokenizer).piece(token_id) or ""
+    piece = encoder_of(tokenizer).piece(token_id).name
     padding = Tokens(
         ids=np.full(missing, token_id),
         pieces=(piece,) * missing,
@@ -149,19 +150,15 @@ def unknown_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
     """The share of the tokens of the text, 0..1, that the vocabulary does not know; spaces are not counted."""
     encoder = encoder_of(tokenizer)
     inside = [
-        int(token_id) == encoder.unknown
-        for token_id, piece, special in zip(tokens.ids, tokens.pieces, tokens.special, strict=True)
-        if not special and encoder.scheme.text(piece).strip()
+        token_id == encoder.unknown
+        for token_id, special in zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)
+        if not special and not encoder.piece(token_id).blank
     ]
     return sum(inside) / len(inside) if inside else 0.0
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:
-    piece = encoder.piece(token_id)
-    if piece is None:  # a model may have more rows than its tokenizer has pieces
-        return Entry(token_id, f"‹id {token_id}›", segment, False, False, None, b"")
-    written = piece.encode() if special else encoder.scheme.text(piece)
-    return Entry(token_id, piece, segment, special, token_id == encoder.unknown, span, written)
+    return Entry(token_id, encoder.piece(token_id), segment, special, token_id == encoder.unknown, span)
 
 
 def _decode(data: bytes) -> tuple[str, list[int]]:

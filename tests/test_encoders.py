@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
+from tokenizers import AddedToken
 
 from bartviz import tokens
 from bartviz.encoders import encoder_of
@@ -44,15 +46,19 @@ def test_a_tokenizer_without_spans_is_refused() -> None:
         tokens.encode(ByT5Tokenizer(), "a")
 
 
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {}, {"allow_special": True}, {"target": True}, {"target": True, "allow_special": True},
+)  # fmt: skip
+
+
 def test_two_threads_do_not_change_each_others_answers() -> None:
     own = tokenizer("mbart")
-    plans: list[tuple[dict[str, bool], list[int]]] = [
-        (options, tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist())
-        for options in ({}, {"allow_special": True}, {"target": True}, {"target": True, "allow_special": True})
+    plans: list[tuple[dict[str, Any], list[int]]] = [
+        (options, tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist()) for options in OPTIONS
     ]
     wrong: list[object] = []
 
-    def work(options: dict[str, bool], expected: list[int]) -> None:
+    def work(options: dict[str, Any], expected: list[int]) -> None:
         for _ in range(50):
             found = tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist()
             if found != expected:
@@ -65,6 +71,15 @@ def test_two_threads_do_not_change_each_others_answers() -> None:
         thread.join()
     assert len({tuple(ids) for _, ids in plans}) == 4
     assert wrong == []
+
+
+def test_a_mask_that_takes_the_space_before_it() -> None:
+    own = bart(mask_token=AddedToken("<mask>", lstrip=True, special=True))
+    made = tokens.encode(own, "a <mask> car", allow_special=True)
+    assert made.ids.tolist() == own("a <mask> car", split_special_tokens=False).input_ids
+    assert made.labels == ("<s>", "a", "<mask>", "car", "</s>")
+    assert made.spans == (None, (0, 1), (2, 8), (9, 12), None)
+    assert made.words == (None, 0, None, 1, None)
 
 
 def test_an_encoder_is_made_once_and_goes_with_its_tokenizer() -> None:

@@ -48,6 +48,14 @@ def test_words_are_in_order_and_leave_nothing_out_but_space(text: str) -> None:
     assert list(words) == sorted(words)
 
 
+@settings(deadline=None)
+@given(st.text("aZ9_'’ \n\t.½éß한你…\u00ad\u00a0\u0085©²", max_size=40))
+def test_simple_texts_are_read_as_others_are(text: str) -> None:
+    layout, other = Layout.of(text), Layout.of(text + "\u3042")  # a letter of Hiragana: the long way
+    assert other.clusters == (*layout.clusters, len(text) + 1)
+    assert other.words[:-1] == layout.words[: len(other.words) - 1]
+
+
 def test_spans_widen_to_whole_characters() -> None:
     layout = Layout.of(f"ae\u0301{FAMILY}")
     assert layout.clusters == (0, 1, 3, 8)
@@ -83,6 +91,8 @@ def test_word_numbers() -> None:
         ("\x00\x1b", "‹U+0000›‹U+001B›"),
         ("\u3000\u3164\u2800", "‹U+3000›‹U+3164›‹U+2800›"),
         ("\ue000", "‹U+E000›"),
+        ("\u3164", "‹U+3164›"),
+        ("\u00ad", "‹SHY›"),
         ("\u0301", "◌\u0301"),
         ("a\u0301", "a\u0301"),
         ("a" + "\u0301" * 5, "a" + "\u0301" * 4 + "‹+1›"),

@@ -429,6 +429,10 @@ def test_label_of_a_candidate() -> None:
     *start, last = tokens.encode(own, "뷁").ids.tolist()
     assert tokens.label(own, last, start) == "⋯뷁"
     assert tokens.label(own, own.convert_tokens_to_ids(".")) == "."
+    assert tokens.label(own, own.convert_tokens_to_ids("."), [space]) == "."
+    assert tokens.label(own, own.convert_tokens_to_ids("Ġ")) == "␣"
+    assert tokens.label(own, start[0]).startswith("‹EB")
+    assert tokens.label(own, own.eos_token_id, [a]) == "<|endoftext|>"
     bert = tokenizer("bert")
     inside = next(piece for piece in bert.get_vocab() if piece.startswith("##"))
     assert tokens.label(bert, bert.convert_tokens_to_ids(inside)) == "⋯" + inside[2:]
@@ -449,7 +453,8 @@ def test_padding() -> None:
     assert padded.ids.tolist() == [*made.ids.tolist(), own.pad_token_id, own.pad_token_id]
     assert padded.labels[-1] == "<pad>"
     assert padded.special.tolist() == [True, False, False, True, True, True]
-    assert padded.words[-2:] == padded.spans[-2:] == (None, None)
+    assert padded.words[-2:] == (None, None)
+    assert padded.spans[-2:] == (None, None)
     assert padded.take(slice(0, len(made))) == made
     assert tokens.pad(made, own, len(made)) is made
     with pytest.raises(SettingError, match="at least 4"):

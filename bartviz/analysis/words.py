@@ -1,0 +1,96 @@
+"""Weights between tokens -> weights between words.
+
+Looking at a word is looking at any of its pieces, so columns are summed; a word looks as its pieces look on average,
+so rows are averaged (Clark et al. 2019, section 4.1). Letters in shapes: Q query tokens, K key tokens, R query words,
+C key words; a special token, padding, or white space without a word is a "word" of its own. NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.errors import RecordError
+from bartviz.labels import CONTINUES, visible
+from bartviz.record import Tokens
+
+Groups = tuple[tuple[int, ...], ...]
+Texts = str | Sequence[str]
+_SPACE = "␣"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Weights (..., R, C) between words; ``query_groups[r]`` are the tokens of row r, ``key_groups[c]`` of column c."""
+
+    weights: NDArray[np.floating]
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
+    query_groups: Groups
+    key_groups: Groups
+
+
+def word_groups(tokens: Tokens) -> Groups:
+    """The tokens of each word, in order: every token in exactly one group, neighbours of one word together."""
+    words = list(zip(tokens.words, tokens.segments.tolist(), strict=True))
+    starts = [i for i in range(len(words)) if i == 0 or words[i][0] is None or words[i] != words[i - 1]]
+    return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(words)]))
+
+
+def word_labels(tokens: Tokens, text: Texts | None = None) -> tuple[str, ...]:
+    """One label for each of ``word_groups``.
+
+    With ``text`` (one for each segment) the words as they were written, capitals and unknown words included. Without
+    it, or where a word has no place in the text, the labels of the pieces, joined.
+    """
+    texts = () if text is None else (text,) if isinstance(text, str) else tuple(text)
+    return tuple(_written(tokens, group, texts) or _joined(tokens, group) for group in word_groups(tokens))
+
+
+def merge_words(
+    weights: NDArray[np.floating],
+    query: Tokens,
+    key: Tokens,
+    *,
+    query_text: Texts | None = None,
+    key_text: Texts | None = None,
+) -> Merged:
+    """Weights (..., Q, K) between tokens as weights (..., R, C) between words: the sum over a word's columns, the mean
+    over its rows. Rows that sum to 1 still do; the type stays. Raises RecordError where shapes do not fit."""
+    if weights.ndim < 2 or weights.shape[-2:] != (len(query), len(key)):
+        raise RecordError(
+            f"The weights have shape {weights.shape}, but there are {len(query)} query and {len(key)} key tokens."
+        )
+    rows, columns = word_groups(query), word_groups(key)
+    merged = _summed(weights, columns, axis=-1)  # (..., Q, C)
+    merged = _summed(merged, rows, axis=-2)  # (..., R, C)
+    merged = merged / np.array([len(group) for group in rows], dtype=weights.dtype)[:, None]
+    return Merged(merged, word_labels(query, query_text), word_labels(key, key_text), rows, columns)
+
+
+def _summed(weights: NDArray[np.floating], groups: Groups, axis: int) -> NDArray[np.floating]:
+    if not groups:
+        return weights
+    summed: NDArray[np.floating] = np.add.reduceat(weights, [group[0] for group in groups], axis=axis)
+    return summed
+
+
+def _written(tokens: Tokens, group: Sequence[int], texts: Sequence[str]) -> str:
+    """The word as it stands in its text, or nothing where that cannot be said."""
+    spans = [span for span in (tokens.spans[i] for i in group) if span is not None]
+    segment = int(tokens.segments[group[0]])
+    if tokens.words[group[0]] is None or not spans or segment >= len(texts):
+        return ""
+    return visible(texts[segment][min(start for start, _ in spans) : max(end for _, end in spans)].strip())
+
+
+def _joined(tokens: Tokens, group: Sequence[int]) -> str:
+    """The pieces' labels without the signs that say where a word begins and goes on."""
+    labels = [tokens.labels[i] for i in group]
+    if len(labels) > 1 and labels[0] == _SPACE:
+        labels = labels[1:]
+    return labels[0] + "".join(label.removeprefix(CONTINUES) for label in labels[1:])
