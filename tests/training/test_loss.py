@@ -1,0 +1,31 @@
+"""The blocked cross-entropy against torch's own, values and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from training.loss import BLOCK, cross_entropy
+
+
+@pytest.mark.parametrize("rows", [1, BLOCK, 2 * BLOCK + 7])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_gradients_are_those_of_torch(rows: int, smoothing: float) -> None:
+    torch.manual_seed(rows)
+    states, weight = torch.randn(rows, 8), torch.randn(30, 8)
+    targets = torch.randint(30, (rows,))
+    ours = [tensor.clone().requires_grad_() for tensor in (states, weight)]
+    theirs = [tensor.clone().requires_grad_() for tensor in (states, weight)]
+    loss = cross_entropy(ours[0], ours[1], targets, smoothing)
+    loss.backward()  # type: ignore[no-untyped-call]
+    logits = theirs[0] @ theirs[1].t()
+    torch.nn.functional.cross_entropy(logits, targets, label_smoothing=smoothing).backward()  # type: ignore[no-untyped-call]
+    plain = torch.nn.functional.cross_entropy(logits, targets)
+    torch.testing.assert_close(loss.detach(), plain.detach())
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_uniform_logits_cost_the_log_of_the_vocabulary() -> None:
+    loss = cross_entropy(torch.zeros(3, 4), torch.randn(16, 4), torch.tensor([0, 5, 15]))
+    assert loss.item() == pytest.approx(torch.tensor(16.0).log().item())

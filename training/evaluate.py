@@ -1,0 +1,139 @@
+"""Measure the models that ship, and print the tables that their cards quote.
+
+python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split test] [--only MODEL] [--cases]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from training import alignment, corpus, measure, sequence
+from training.heads import JOBS
+
+DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
+BEAMS = 4
+EVERYDAY = (
+    "I want to buy a car.",
+    "Good morning! How are you?",
+    "Where is the train station?",
+    "The cat is sleeping on the sofa.",
+    "My brother is older than me.",
+    "Can you help me, please?",
+    "We are going to the cinema tonight.",
+    "I don't understand this question.",
+    "What time does the shop close?",
+    "She has lived in Berlin for three years.",
+    "The children are playing in the garden.",
+    "He forgot his keys at home.",
+    "I would like a cup of coffee.",
+    "It was raining when we left the house.",
+    "The book on the table is mine.",
+    "You must not park here.",
+    "If I had time, I would learn German.",
+    "The teacher explained the lesson to the students.",
+    "My grandmother baked a chocolate cake for my birthday.",
+    "The old bridge was built before the war.",
+)
+
+
+def main() -> None:
+    """Read the command line and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
+    parser.add_argument("--models", type=Path, default=Path("bartviz/embedded"), help="folder of the model folders")
+    parser.add_argument("--split", choices=("valid", "test"), default="test", help="split of the translation figures")
+    parser.add_argument("--only", choices=(DENOISER, TRANSLATOR, BERT), help="measure one model")
+    parser.add_argument("--cases", action="store_true", help="translate the everyday sentences and nothing else")
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    measure.set_threads(given.threads)
+    if given.cases:
+        print(cases(given.models / TRANSLATOR))
+        return
+    folder = corpus.folder(given.corpus)
+    for name, report in ((TRANSLATOR, translator), (DENOISER, denoiser), (BERT, encoder)):
+        if given.only in (None, name):
+            print(f"## {name}\n\n{report(given.models / name, folder, given.split)}", flush=True)
+
+
+def translator(model_folder: Path, folder: Path, split: str) -> str:
+    """BLEU, chrF and alignment error rates."""
+    model, tokenizer = measure.load_bart(model_folder)
+    rows = corpus.pairs(folder, split, all_rows=True)
+    parts = []
+    quality = {"greedy": measure.translation(model, tokenizer, rows, 1)}
+    quality[f"{BEAMS} beams"] = measure.translation(model, tokenizer, rows, BEAMS)
+    body = [[name, f"{found['BLEU']:.1f}", f"{found['chrF']:.1f}"] for name, found in quality.items()]
+    parts.append(table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body))
+    gold = alignment.read_gold(folder / alignment.GOLD_FILE)
+    parts += [error_rates(measure.alignments(model, tokenizer, gold, name), name) for name in alignment.LABELLINGS]
+    return "\n".join(parts)
+
+
+def error_rates(rates: measure.Rates, labelling: str) -> str:
+    """Error rate of every head, layer and combination, for one labelling of the rows."""
+    count = rates.head.shape[1]
+    body = [
+        [f"layer {layer}", *(f"{rate:.2f}" for rate in row), f"{rates.layer[layer]:.2f}"]
+        for layer, row in enumerate(rates.head)
+    ]
+    best = divmod(int(rates.head.argmin()), count)
+    chosen, together = rates.best_heads
+    lines = [
+        table(
+            [f"rows labelled by what they {labelling[:-1]}", *(f"H{h}" for h in range(count)), "mean of layer"], body
+        ),
+        f"Best head L{best[0]}H{best[1]}: {rates.head.min():.3f}. Best layer: {min(rates.layer):.3f}. "
+        f"All heads: {rates.every:.3f}. {' + '.join(f'L{layer}H{head}' for layer, head in chosen)}: {together:.3f}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def denoiser(model_folder: Path, folder: Path, split: str) -> str:
+    """Loss and token accuracy per noise function (always on the validation split: `split` is not used)."""
+    model, tokenizer = measure.load_bart(model_folder)
+    found = measure.reconstruction(model, tokenizer, folder)
+    body = [[name, f"{accuracy:.3f}", f"{loss:.3f}"] for name, (loss, accuracy) in found.items()]
+    return table(["noise (validation split)", "token accuracy", "loss in nats"], body)
+
+
+def encoder(model_folder: Path, folder: Path, split: str) -> str:
+    """Masked-token and next-sentence accuracy (validation split: `split` is not used), and the jobs of the heads."""
+    model, tokenizer = measure.load_bert(model_folder)
+    found = measure.bert_accuracy(model, tokenizer, folder)
+    quality = table(["validation split", "value"], [[name, f"{value:.3f}"] for name, value in found.items()])
+    jobs = measure.bert_heads(model, tokenizer, folder)  # (4, L, H)
+    layers, count = jobs.shape[1:]
+    body = [
+        [f"L{layer}H{head}", *(f"{value:.2f}" for value in jobs[:, layer, head])]
+        for layer in range(layers)
+        for head in range(count)
+    ]
+    tops = [divmod(int(job.argmax()), count) for job in jobs]
+    best = ", ".join(
+        f"{name} L{layer}H{head} ({job.max():.2f})" for name, job, (layer, head) in zip(JOBS, jobs, tops, strict=True)
+    )
+    return f"{quality}\n{table(['head', *JOBS], body)}\nMost weight: {best}.\n"
+
+
+def cases(model_folder: Path) -> str:
+    """Greedy translations of everyday sentences."""
+    model, tokenizer = measure.load_bart(model_folder)
+    found = sequence.translate(model, tokenizer, EVERYDAY)
+    return table(["English", "German"], [[en, de] for en, de in zip(EVERYDAY, found, strict=True)])
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, columns padded to be read as they are."""
+    widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
+    lines = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in (head, *body)
+    ]
+    return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:], ""])
+
+
+if __name__ == "__main__":
+    main()

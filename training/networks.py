@@ -1,0 +1,134 @@
+"""The networks, of transformers' own classes, and how they are written to the folder that ships."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertForPreTraining,
+    GenerationConfig,
+)
+
+from training.vocabulary import POSITIONS, VOCABULARY
+
+BOS, PAD, EOS = 0, 1, 2
+WORDPIECES = VOCABULARY
+
+
+def bart(vocabulary: int) -> Any:
+    """BART in small: 4 + 4 layers of 8 heads, few enough to train in an hour, enough to compare (7.4M parameters)."""
+    config = BartConfig(
+        vocab_size=vocabulary,
+        d_model=256,
+        encoder_layers=4,
+        decoder_layers=4,
+        encoder_attention_heads=8,
+        decoder_attention_heads=8,
+        encoder_ffn_dim=512,
+        decoder_ffn_dim=512,
+        max_position_embeddings=POSITIONS,
+        activation_function="gelu",
+        dropout=0.1,
+        attention_dropout=0.0,
+        activation_dropout=0.0,
+        scale_embedding=True,
+        bos_token_id=BOS,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
+        decoder_start_token_id=EOS,
+        forced_eos_token_id=None,
+    )
+    # the eager kernel's backward is the fast one in bfloat16 on a CPU
+    config._attn_implementation = "eager"
+    model = BartForConditionalGeneration(config)
+    _begin(model)
+    return model
+
+
+def _begin(model: Any) -> None:
+    """Start weights that learn fast: matrices and embeddings of about unit gain, positions as waves."""
+    width = model.config.d_model
+    _even(model.model)
+    torch.nn.init.normal_(model.model.shared.weight, std=width**-0.5)
+    for stack in (model.model.encoder, model.model.decoder):
+        table = stack.embed_positions.weight  # (P + 2, D): BART keeps two rows that it does not use
+        with torch.no_grad():
+            table.copy_(0.5 * _waves(*table.shape))
+
+
+def _even(model: Any) -> None:
+    """Matrices that keep about half of the variance of what they are given, whatever their size."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            torch.nn.init.xavier_uniform_(module.weight, gain=0.7)
+
+
+def _waves(count: int, width: int) -> Tensor:
+    """Sines and cosines of positions (Vaswani et al. 2017, section 3.5): (count, width)."""
+    speed = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))  # (D / 2,)
+    angle = torch.arange(count)[:, None] * speed  # (P, D / 2)
+    return torch.cat([angle.sin(), angle.cos()], 1)
+
+
+def bert(vocabulary: int) -> Any:
+    """BERT in small, with both heads of its pre-training (3.4M parameters)."""
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=192,
+        num_hidden_layers=4,
+        num_attention_heads=6,
+        intermediate_size=768,
+        max_position_embeddings=POSITIONS,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=0,
+    )
+    config._attn_implementation = "eager"
+    model = BertForPreTraining(config)
+    _even(model.bert)
+    embeddings = model.bert.embeddings
+    torch.nn.init.normal_(embeddings.word_embeddings.weight, std=config.hidden_size**-0.5)
+    with torch.no_grad():
+        table = embeddings.position_embeddings.weight  # (P, D)
+        table.copy_(0.5 * config.hidden_size**-0.5 * _waves(*table.shape))
+    return model
+
+
+def generation(max_length: int = POSITIONS) -> GenerationConfig:
+    """Greedy decoding from `</s>`, with the first token `<s>` forced, as BART was trained."""
+    return GenerationConfig(
+        decoder_start_token_id=EOS,
+        bos_token_id=BOS,
+        eos_token_id=EOS,
+        pad_token_id=PAD,
+        forced_bos_token_id=BOS,
+        forced_eos_token_id=EOS,
+        max_length=max_length,
+        num_beams=1,
+    )
+
+
+def export(model: Any, tokenizer: Any, out: Path) -> None:
+    """Write weights in float16 (tied ones once), tokenizer and configurations; loading gives float32."""
+    out.mkdir(parents=True, exist_ok=True)
+    small = type(model)(model.config)
+    small.load_state_dict(model.state_dict())
+    if hasattr(model.config, "decoder_start_token_id") and model.config.is_encoder_decoder:
+        small.generation_config = generation()
+    small.half().save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    _set(out / "config.json", dtype="float32")
+
+
+def _set(path: Path, **changes: object) -> None:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values.update(changes)
+    path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
