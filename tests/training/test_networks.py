@@ -1,0 +1,67 @@
+"""What is written to the folder that ships, and how it loads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
+
+from training import networks
+from training.vocabulary import train_bart, train_bert
+
+TEXTS = ["I want to buy a car.", "Ich möchte ein Auto kaufen.", "The cat sleeps.", "Die Katze schläft."] * 3
+
+
+@pytest.fixture(scope="module")
+def bart_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bart")
+    tokenizer = train_bart(TEXTS, 400)
+    networks.export(networks.bart(len(tokenizer)), tokenizer, folder)
+    return folder
+
+
+def test_weights_are_small_on_disk_and_float32_when_loaded(bart_folder: Path) -> None:
+    weights = load_file(bart_folder / "model.safetensors")
+    assert {tensor.dtype for tensor in weights.values()} == {torch.float16}
+    assert not {"lm_head.weight", "model.decoder.embed_tokens.weight"} & set(weights)  # tied to model.shared, kept once
+    assert json.loads((bart_folder / "config.json").read_text())["dtype"] == "float32"
+    model = BartForConditionalGeneration.from_pretrained(bart_folder)
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+    assert model.lm_head.weight is model.model.shared.weight
+
+
+def test_special_tokens_have_the_ids_of_the_configuration(bart_folder: Path) -> None:
+    tokenizer = BartTokenizer.from_pretrained(bart_folder)
+    assert tokenizer.convert_tokens_to_ids(["<s>", "<pad>", "</s>", "<unk>", "<mask>"]) == [0, 1, 2, 3, 4]
+    given = tokenizer("I want <mask>.")["input_ids"]
+    assert (given[0], given[-1], given.count(4)) == (networks.BOS, networks.EOS, 1)
+    assert tokenizer.decode(given, skip_special_tokens=True) == "I want."
+
+
+def test_generation_starts_and_ends_as_trained(bart_folder: Path) -> None:
+    model: Any = BartForConditionalGeneration.from_pretrained(bart_folder).eval()
+    found = model.generate(input_ids=torch.tensor([[0, 10, 11, 2]]), max_length=6)[0].tolist()
+    assert found[:2] == [networks.EOS, networks.BOS]
+    assert found[-1] == networks.EOS
+    assert model.generation_config.num_beams == 1
+
+
+def test_the_network_of_full_size_fits_the_limit() -> None:
+    count = sum(p.numel() for p in networks.bart(8000).parameters())
+    assert 2 * count < 16e6
+
+
+def test_bert_has_both_heads_and_float16_weights(tmp_path: Path) -> None:
+    tokenizer = train_bert(TEXTS, 200)
+    networks.export(networks.bert(len(tokenizer)), tokenizer, tmp_path)
+    model = BertForPreTraining.from_pretrained(tmp_path)
+    given = BertTokenizer.from_pretrained(tmp_path)("The CAT sleeps.", "I want a car.", return_tensors="pt")
+    assert given["token_type_ids"][0].tolist().count(1) > 0
+    output = model(**given)
+    assert output.prediction_logits.shape[-1] == model.config.vocab_size
+    assert output.seq_relationship_logits.shape == (1, 2)
