@@ -33,19 +33,17 @@ def picture(record: Record) -> None:
 
 
 def cards() -> None:
-    step, look, own = st.columns(3, gap="medium")
-    with step.container(border=True, height="stretch"):
+    step, look, own = st.container(key="cards").columns(3, gap="medium")
+    with step.container(border=True, height="stretch", gap="xsmall"):
+        page.link("decoding", "**Step through it**")
         show.note("How was each word chosen, and from what?")
-        page.link("decoding", "Step through it")
-    with look.container(border=True, height="stretch"):
+    with look.container(border=True, height="stretch", gap="xsmall"):
+        page.link("heads", "**Look inside a head**")
         show.note("Every layer and every head of this text, one of them large.")
-        page.link("heads", "Look inside a head")
     with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
-        text, button = st.columns([3, 1], vertical_alignment="bottom")
-        written = text.text_input("Use your own text", key="own_text", placeholder="I want to buy a car.")
-        if button.form_submit_button("Show", width="stretch"):
-            sidebar.start_with(written)
-            st.rerun()
+        text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
+        text.text_input("**Use your own text**", key="own_text", placeholder="I want to buy a car.")
+        button.form_submit_button("Run", width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
 
 
 record = page.begin("start", needs_record=False)

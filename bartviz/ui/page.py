@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
 
-from bartviz.ui import registry, session, show
+from bartviz.errors import SettingError
+from bartviz.folders import default_roots
+from bartviz.ui import registry, session, show, theme
 from bartviz.ui.status import status
 
 if TYPE_CHECKING:
@@ -26,8 +28,20 @@ def frame() -> StreamlitPage:
     navigation = _navigation()
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
+    st.logo(ICON, size="large")
+    _check_settings()
     session.begin()
     return navigation
+
+
+def _check_settings() -> None:
+    """Refuse to work with a setting of the environment that makes no sense, and name it."""
+    try:
+        default_roots()
+        session.engine()
+    except SettingError as error:
+        st.error(show.plain(str(error)))
+        st.stop()
 
 
 def _navigation() -> StreamlitPage:
@@ -78,7 +92,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
 
 def dark() -> bool:
     """Whether the visitor sees the dark theme: pass it to every figure."""
-    return st.context.theme.type == "dark"
+    return theme.dark()
 
 
 def link(word: str, label: str) -> None:

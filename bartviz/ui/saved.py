@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bartviz.errors import RecordError
 from bartviz.record import open_record
 
 if TYPE_CHECKING:
@@ -21,6 +22,21 @@ def path() -> Path:
 
 
 @cache
+def read() -> Record | RecordError | None:
+    """The saved record, read once per process; what is wrong with it; None where there is none."""
+    try:
+        return open_record(path()) if path().exists() else None
+    except RecordError as error:
+        return error.with_traceback(None)
+
+
 def record() -> Record | None:
-    """The saved record, read once per process; None where there is none. Raises RecordError for a broken file."""
-    return open_record(path()) if path().is_file() else None
+    """The saved record, or None where there is none that can be read."""
+    found = read()
+    return None if isinstance(found, RecordError) else found
+
+
+def error() -> RecordError | None:
+    """Why the saved record cannot be read, or None."""
+    found = read()
+    return found if isinstance(found, RecordError) else None

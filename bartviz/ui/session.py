@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
 
-RECORD, RUN, ERROR, ASKED = "_record", "_run", "_error", "_asked"
+RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,11 +34,13 @@ def engine() -> Engine:
 
 
 def begin() -> None:
-    """Take in the outcome of a run that has ended."""
+    """Take in the outcome of a run that has ended; wait a moment for one that has just been asked for."""
+    if ERROR not in st.session_state:
+        st.session_state[ERROR] = saved.error()
     run = running()
-    if run is not None and run.wait(PATIENCE if run.request is not st.session_state.get(ASKED) else 0):
+    if run is not None and run.wait(0 if run is st.session_state.get(SEEN) else PATIENCE):
         _take(run)
-    st.session_state[ASKED] = run.request if run is not None else None
+    st.session_state[SEEN] = run
 
 
 def submit(request: Request) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from bartviz import configs
 from bartviz.catalogue import CATALOGUE, entry
-from bartviz.errors import BartvizError, SettingError
+from bartviz.errors import BartvizError, ModelError, SettingError
+from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS
-from bartviz.folders import default_roots, listed
+from bartviz.folders import default_roots, find, listed
 from bartviz.texts import read_upload
-from bartviz.ui import engine, session, show
+from bartviz.ui import engine, session, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 
@@ -29,20 +31,21 @@ def draw() -> None:
     if first:
         _begin()
     with st.sidebar:
-        kind = _model()
+        kind = st.session_state["_kind"] = _model()
         with st.form("request", border=False):
             _texts(kind)
             st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_run)
             _examples(kind)
             _settings(kind)
+        theme.watch()
     if first and any(key in LINKED for key in st.query_params):
         _run()
     engine.warm_up()
 
 
-def start_with(text: str) -> None:
-    """Run a text from elsewhere than the sidebar, with the sidebar's other settings."""
-    st.session_state["text"] = text
+def start_with_own(key: str) -> None:
+    """Run the text of a field elsewhere than in the sidebar, with the sidebar's other settings: a callback."""
+    st.session_state["text"] = st.session_state[key]
     _run()
 
 
@@ -73,9 +76,20 @@ def _model() -> ModelKind:
     show.note(
         known.note if known else "A folder of this machine." if chosen in names else "A model of the hub, by its id."
     )
+    if known is not None:
+        return known.kind
     if record is not None and record.model.name == chosen:
         return record.model.kind
-    return known.kind if known is not None else "encoder-decoder"
+    return _kind_of_folder(chosen) or "encoder-decoder"
+
+
+def _kind_of_folder(name: str) -> ModelKind | None:
+    """The kind of a model in a folder under our roots, from its configuration alone; None where there is none."""
+    try:
+        folder = find(name, default_roots())
+        return None if folder is None else FAMILIES[str(configs.read(folder).get("model_type"))].kind
+    except (ModelError, KeyError):
+        return None
 
 
 def _texts(kind: ModelKind) -> None:
@@ -99,7 +113,6 @@ def _examples(kind: ModelKind) -> None:
             st.form_submit_button(
                 show.plain(label),
                 key=f"example_{number}",
-                type="tertiary",
                 width="stretch",
                 on_click=_take,
                 args=(example,),
@@ -169,15 +182,15 @@ def _read_file() -> None:
 
 def _request() -> Request:
     """The controls' values, each checked again: they may come from a link."""
-    value = st.session_state.get
+    value, kind = st.session_state.get, st.session_state["_kind"]
     most, top_k, too_long = value("max_new_tokens", 0), value("top_k", 10), value("too_long", "refuse it")
     if not (0 <= most <= MOST_TOKENS and 1 <= top_k <= MOST_CANDIDATES and too_long in TOO_LONG):
         raise SettingError(f"New tokens go from 0 to {MOST_TOKENS}, candidates from 1 to {MOST_CANDIDATES}.")
     return Request(
         model=str(value("model") or ""),
         text=value("text") or "",
-        pair=cast(str, value("pair")) or None,
-        target=cast(str, value("target")) or None,
+        pair=(value("pair") or None) if kind == "encoder" else None,
+        target=(value("target") or None) if kind == "encoder-decoder" else None,
         max_new_tokens=most or None,
         top_k=top_k,
         truncate=TOO_LONG[too_long],

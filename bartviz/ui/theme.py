@@ -1,0 +1,21 @@
+"""Light or dark: what the visitor sees, and a new run as soon as that changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+_SCRIPT = Path(__file__).parent / "components" / "theme" / "theme.js"
+_WATCH = st.components.v2.component("bartviz.theme", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+
+
+def dark() -> bool:
+    """Whether the visitor sees the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def watch() -> None:
+    """Ask for a new run when the theme is no longer the one that this run draws for. Takes no room."""
+    with st.container(key="theme"):
+        _WATCH(data=bytes([dark()]), key="theme_watch", on_changed_change=lambda: None)

@@ -1,0 +1,217 @@
+"""From the sidebar to a record: what is asked for, what is refused, what a link brings, and files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.catalogue import CATALOGUE
+from bartviz.errors import Cancelled, TextError
+from bartviz.record import Record
+from bartviz.ui import session
+from bartviz.ui.engine import Engine, Request
+from bartviz.ui.limits import Limits
+from tests import stand_in
+from tests.conftest import App
+from tests.ui.test_frame import html
+
+
+class Answers(Engine):
+    """An engine without models: it notes what it is asked and answers with ``answer``."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits())
+        self.asked: list[Request] = []
+        self.answer: Callable[[Any, Request], Record] = lambda ticket, request: stand_in.record(kind="encoder")
+
+    def _load(self, ticket: Any, name: str) -> Any:
+        return name
+
+    def _compute(self, ticket: Any, model: Any, request: Request) -> Record:
+        self.asked.append(request)
+        return self.answer(ticket, request)
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
+    engine = Answers()
+    monkeypatch.setattr(session, "engine", lambda: engine)
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    return engine
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    """Press a button of the sidebar, or of the page where the sidebar has none of that label."""
+    buttons = [*page.sidebar.button, *page.main.button]
+    found = next(button for button in buttons if button.label == label)
+    after: AppTest = found.click().run()
+    return after
+
+
+def test_nothing_runs_before_somebody_asks(app: App, answers: Answers) -> None:
+    page = app()
+    assert page.text_area(key="text").value == "I want to buy a car."
+    assert answers.asked == []
+
+
+def test_run_asks_for_what_stands_in_the_sidebar_and_shows_what_comes(app: App, answers: Answers) -> None:
+    page = app()
+    page.selectbox(key="model").set_value("facebook/bart-base").run()
+    page.text_area(key="text").input("Hello there.")
+    page.text_input(key="target").input("Hallo.")
+    page.number_input(key="max_new_tokens").set_value(7)
+    page.number_input(key="top_k").set_value(4)
+    page.selectbox(key="too_long").set_value("keep its end")
+    page.toggle(key="special").set_value(True)
+    page = press(page, "Run")
+    assert not page.exception
+    assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True)]
+    assert "<b>stand-in</b> · 9 tokens · " in html(page)  # the encoder's record that came, not the one from before
+
+
+def test_the_fields_follow_the_kind_of_the_model(app: App, answers: Answers) -> None:
+    page = app()
+    page.selectbox(key="model").set_value("bert-base-uncased").run()
+    assert [field.label for field in page.sidebar.text_input] == ["Second sentence"]
+    assert [field.label for field in page.sidebar.number_input] == []
+    page.text_input(key="pair").input("Another one.")
+    press(page, "Run")
+    assert (answers.asked[0].pair, answers.asked[0].target) == ("Another one.", None)
+    page.selectbox(key="model").set_value("gpt2").run()
+    assert [field.label for field in page.sidebar.text_input] == []
+    press(page, "Run")
+    assert (answers.asked[1].pair, answers.asked[1].target) == (None, None)
+
+
+def test_an_example_is_one_click(app: App, answers: Answers) -> None:
+    page = app()
+    page.selectbox(key="model").set_value("bert-base-uncased").run()
+    page = page.button(key="example_2").click().run()
+    assert (answers.asked[0].text, answers.asked[0].allow_special) == ("Paris is the [MASK] of France.", True)
+    assert page.text_area(key="text").value == "Paris is the [MASK] of France."
+
+
+def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        raise TextError("The text is *empty*.")
+
+    answers.answer = refuse
+    page = press(app("decoding"), "Run")
+    assert [error.value for error in page.error] == [r"The text is \*empty\*\."]
+    page = press(page, "Back to the last picture")
+    assert [error.value for error in page.error] == []
+    assert "<b>stand-in</b> · 9 tokens in" in html(page)
+
+
+def test_a_long_run_says_what_it_does_and_can_be_stopped(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.0)
+    begun = threading.Event()
+
+    def slow(ticket: Any, request: Request) -> Record:
+        ticket.report("Writing: token 3 of at most 9", 1 / 3)
+        begun.set()
+        while not ticket.cancelled():
+            threading.Event().wait(0.01)
+        raise Cancelled("The run was stopped.")
+
+    answers.answer = slow
+    page = press(app(), "Run")
+    assert begun.wait(10)
+    page = page.run()
+    assert [bar.proto.text for bar in page.get("progress")] == ["Writing: token 3 of at most 9"]
+    run = page.session_state[session.RUN]
+    page.button(key="cancel").click().run()
+    assert run.wait(10)
+    page = page.run()
+    assert not page.get("progress")
+    assert not page.error
+    assert "<b>stand-in</b> · 9 tokens in" in html(page)
+
+
+def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
+    page = app("start", text="Linked text.", model="bert-base-uncased", pair="And more.", top_k="3")
+    assert not page.exception
+    assert answers.asked == [Request("bert-base-uncased", "Linked text.", "And more.")]
+    assert page.text_area(key="text").value == "Linked text."
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"max_new_tokens": "-1"}, {"max_new_tokens": "1e12"}, {"top_k": "abc"}, {"top_k": "0"}, {"too_long": "explode"},
+        {"special": "perhaps"}, {"text": "x" * 5000}, {"model": "../../etc"}, {"link": "true"}, {"nonsense": "1"},
+    ],
+)  # fmt: skip
+def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
+    page = app("start", **query)
+    assert not page.exception
+    for request in answers.asked:
+        assert request.max_new_tokens is None
+        assert request.top_k == 10
+        assert request.truncate is None
+
+
+def test_the_text_is_in_the_link_only_when_asked(app: App, answers: Answers) -> None:
+    page = app()
+    page.text_area(key="text").input("Secret text.")
+    page = press(page, "Run")
+    assert "text" not in page.query_params
+    page.toggle(key="link").set_value(True)
+    assert not page.text_area(key="text").proto.query_param_key
+    page = press(page, "Run")
+    assert page.text_area(key="text").proto.query_param_key == "text"
+    assert [request.text for request in answers.asked] == ["Secret text.", "Secret text."]
+
+
+def test_a_file_becomes_the_text(app: App, answers: Answers) -> None:
+    page = app()
+    page.file_uploader(key="file").upload("a.txt", "안녕하세요.".encode())
+    page = press(page, "Run")
+    assert answers.asked[0].text == "안녕하세요."
+    assert page.text_area(key="text").value == "안녕하세요."
+    page.text_area(key="text").input("Then my own.")
+    press(page, "Run")
+    assert answers.asked[1].text == "Then my own."  # the file was taken once
+
+
+def test_a_file_in_another_encoding_is_refused_until_it_is_chosen(app: App, answers: Answers) -> None:
+    page = app()
+    page.file_uploader(key="file").upload("a.txt", "안녕하세요.".encode("cp949"))
+    page = press(page, "Run")
+    assert answers.asked == []
+    assert "not Unicode" in page.error[0].value
+    page.selectbox(key="encoding").set_value("cp949")
+    page = press(page, "Run")
+    assert answers.asked[0].text == "안녕하세요."
+    assert not page.error
+
+
+def test_the_own_text_of_the_start_page_runs(app: App, answers: Answers) -> None:
+    page = app()
+    page.text_input(key="own_text").input("My own text.")
+    page = next(button for button in page.main.button if button.label == "Run").click().run()
+    assert not page.exception
+    assert answers.asked[0].text == "My own text."
+    assert page.text_area(key="text").value == "My own text."
+
+
+def test_every_model_of_the_catalogue_has_examples(app: App, answers: Answers) -> None:
+    from bartviz.ui.examples import examples
+
+    assert all(examples(known.name, known.kind) for known in CATALOGUE)
+
+
+@pytest.mark.parametrize("name", ["BARTVIZ_QUEUE", "BARTVIZ_MODEL_ROOTS"])
+def test_a_senseless_setting_stops_the_app_and_is_named(app: App, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "-1")
+    session.engine.clear()
+    page = app()
+    session.engine.clear()
+    assert [name.replace("_", r"\_") in error.value for error in page.error] == [True]
+    assert not page.text_area

@@ -1,0 +1,41 @@
+"""What the first picture costs, in a process of its own: what is imported then, and how much memory it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import stand_in
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+from bartviz.ui import engine
+
+engine.warm_up = lambda: None  # it would begin only after the first picture had its time
+page = AppTest.from_file("app.py", default_timeout=120).run()
+status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+heavy = sorted({"torch", "transformers", "pandas", "pyarrow", "plotly.graph_objs._figure"} & set(sys.modules))
+print(json.dumps({"errors": len(page.exception), "titles": [title.value for title in page.title],
+                  "pictures": len(page.get("bidi_component")), "heavy": heavy, "peak": status["VmHWM"]}))
+"""
+MOST = 150  # MB
+
+
+def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> None:
+    file = tmp_path / "start.safetensors"
+    stand_in.record().save(file)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, check=True,
+        env={**os.environ, "BARTVIZ_RECORD": str(file)}, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["errors"] == 0
+    assert found["titles"] == ["What does a translating model look at?"]
+    assert found["pictures"] >= 1
+    assert found["heavy"] == []
+    assert int(found["peak"].split()[0]) / 1024 <= MOST
