@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bartviz.figures import theme
+from bartviz.figures.cells import Part, unseen
 from bartviz.record import Bools
 
 ROW_TITLE, COLUMN_TITLE = "query: attends from ↓", "key: attended to →"
@@ -20,8 +20,7 @@ LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
 CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
 
 
-def add_token_axes(
-    figure: go.Figure,
+def token_axes(
     query_labels: Sequence[str],
     key_labels: Sequence[str],
     *,
@@ -30,29 +29,31 @@ def add_token_axes(
     titles: tuple[str, str] = (ROW_TITLE, COLUMN_TITLE),
     pooled: int = 1,
     dark: bool = False,
-) -> None:
-    """Label both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
+) -> Part:
+    """The layout of both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
 
-    With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all.
+    With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all. Something must be
+    drawn on the visible pair for plotly to show it: ``anchor`` is.
     """
     queries, keys = len(query_labels), len(key_labels)
-    hidden = {"showticklabels": False, "showgrid": False, "ticks": ""}
-    figure.update_layout(
-        xaxis=_full(key_labels, pooled) | hidden
-        | {"range": [-0.5, keys - 0.5], "constrain": "domain", "constraintoward": "left"},
-        yaxis=_full(query_labels, pooled) | hidden
-        | {"range": [queries - 0.5, -0.5], "constrain": "domain", "constraintoward": "top",
-           "scaleanchor": "x", "scaleratio": cell_ratio(queries, keys)},
-        xaxis2=shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
-        | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
-        yaxis2=shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
-        | {"matches": "y", "overlaying": "y", "side": "left"},
-        modebar={"remove": ["select2d", "lasso2d"]},
-    )  # fmt: skip
-    figure.add_scatter(
-        x=[0], y=[0], xaxis="x2", yaxis="y2", mode="markers", marker={"opacity": 0}, hoverinfo="skip",
-        showlegend=False, name="labels",
-    )  # fmt: skip
+    hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
+    columns = shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
+    rows = shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
+    return {
+        "xaxis": _full(key_labels, pooled) | hidden | {"range": [-0.5, keys - 0.5], "constraintoward": "left"},
+        "yaxis": _full(query_labels, pooled) | hidden | {
+            "range": [queries - 0.5, -0.5], "constraintoward": "top",
+            "scaleanchor": "x", "scaleratio": cell_ratio(queries, keys),
+        },
+        "xaxis2": columns | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
+        "yaxis2": rows | {"matches": "y", "overlaying": "y", "side": "left"},
+        "modebar": {"remove": ["select2d", "lasso2d"]},
+    }  # fmt: skip
+
+
+def anchor() -> Part:
+    """An invisible point on the visible axes."""
+    return unseen([0], [0], name="labels", size=1, xaxis="x2", yaxis="y2", hoverinfo="skip")
 
 
 def cell_ratio(queries: int, keys: int) -> float:
@@ -65,9 +66,13 @@ def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
     """Pixels of a figure whose map, labels and colour bar fit a laptop's screen."""
     queries, keys = len(query_labels), len(key_labels)
     rows = min(CELL, WIDTH / keys) * cell_ratio(queries, keys) * queries
+    return int(min(max(rows, 60), HEIGHT) + label_room(key_labels) + 110)
+
+
+def label_room(key_labels: Sequence[str]) -> float:
+    """Pixels that the labels of the columns need above the map."""
     longest = max(len(short(label)) for label in key_labels)
-    labels = longest * (7.5 if _angle(keys) == -90 else 5.5)
-    return int(min(max(rows, 60), HEIGHT) + labels + 110)
+    return longest * (7.5 if _angle(len(key_labels)) == -90 else 5.5) + 10
 
 
 def every(labels: int, fit: int) -> int:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bartviz.figures import theme
+from bartviz.figures.cells import Part
 from bartviz.record import Bools, Floats
 
 
-def add_hatch(figure: go.Figure, masked: Bools, dark: bool = False) -> None:
-    """Hatch the True cells of ``masked`` (Q, K): one path on the visible axes (x2, y2), above the heatmap."""
-    colors = theme.palette(dark)
+def hatching(masked: Bools, dark: bool = False) -> Part:
+    """A trace that hatches the True cells of ``masked`` (Q, K): one path on the visible axes (x2, y2), above all."""
     x, y = outlines(masked)
-    figure.add_scatter(
-        x=x, y=y, xaxis="x2", yaxis="y2", mode="lines", line={"width": 0, "simplify": False},
-        fill="toself", fillcolor=colors.masked,
-        fillpattern={"shape": "/", "size": 7, "solidity": 0.18, "fgcolor": colors.hatch, "bgcolor": colors.masked},
-        hoverinfo="skip", showlegend=False, name="masked",
-    )  # fmt: skip
+    return {
+        "type": "scatter", "mode": "lines", "name": "masked", "x": x, "y": y, "xaxis": "x2", "yaxis": "y2",
+        "line": {"width": 0, "simplify": False}, "fill": "toself", "fillcolor": theme.palette(dark).masked,
+        "fillpattern": pattern(dark), "hoverinfo": "skip", "showlegend": False,
+    }  # fmt: skip
+
+
+def pattern(dark: bool = False) -> Part:
+    """The hatching itself, for a trace's fillpattern or a marker's pattern."""
+    colors = theme.palette(dark)
+    return {"shape": "/", "size": 7, "solidity": 0.18, "fgcolor": colors.hatch, "bgcolor": colors.masked}
 
 
 def outlines(masked: Bools) -> tuple[Floats, Floats]:

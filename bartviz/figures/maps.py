@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
+from bartviz.figures.cells import Part, clicks, closed, color_bar, frames, grid, pool
 from bartviz.record import Bools, Floats, Kind
 
 Range = Literal["fixed", "row", "log"]
@@ -49,6 +50,7 @@ def attention_map(
     ``range``: "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the
     colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
     ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
+    ``title`` is plain text above it, in lines.
     ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
     x (key position) and y (query position).
     Along a side of more than 400 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
@@ -60,21 +62,35 @@ def attention_map(
     _check(weights, query_labels, key_labels, mask, range, rows, row)
     factor = -(-max(weights.shape) // SIDE)
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
-    figure = go.Figure()
-    if seen is not None:
-        add_closed(figure, seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>: masked")
-    _add_cells(figure, drawn, seen, factor, kind, range, dark)
+    traces = [_weights(drawn, seen, factor, kind, range, dark), axes.anchor()]
     if selectable and weights.size <= CLICK_CELLS:
-        _add_clicks(figure, drawn, seen)
+        traces.append(clicks(drawn, seen, _hover("customdata", 1)))
     if seen is not None:
-        hatch.add_hatch(figure, ~seen, dark)
-    add_frames(figure, weights.shape, row, dark)
-    theme.layout(figure, dark=dark, title=title, height=height or axes.height(query_labels, key_labels))
-    axes.add_token_axes(
-        figure, query_labels, key_labels, query_special=query_special, key_special=key_special,
+        said = closed(seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>: masked")
+        traces = [said, *traces, hatch.hatching(~seen, dark)]
+    layout = axes.token_axes(
+        query_labels, key_labels, query_special=query_special, key_special=key_special,
         titles=(query_title, key_title), pooled=factor, dark=dark,
-    )  # fmt: skip
-    return figure
+    ) | {"shapes": frames(weights.shape, row, dark)}  # fmt: skip
+    pixels = height or axes.height(query_labels, key_labels)
+    if title is not None:
+        layout, pixels = layout | _title(title, key_labels, dark), pixels + _title_room(title)
+    return theme.build(traces, layout, dark=dark, height=pixels)
+
+
+def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
+    """A title above the labels of the columns, in as many lines as it is written."""
+    above = axes.label_room(key_labels) + 26
+    note = {
+        "text": "<br>".join(theme.escape(line) for line in title.splitlines()), "showarrow": False, "align": "left",
+        "x": 0, "y": 1, "xref": "paper", "yref": "paper", "yshift": above, "xanchor": "left", "yanchor": "bottom",
+        "font": {"size": 15, "color": theme.palette(dark).ink},
+    }  # fmt: skip
+    return {"annotations": [note], "margin": {"l": 8, "r": 8, "t": above + _title_room(title), "b": 8}}
+
+
+def _title_room(title: str) -> int:
+    return 22 * len(title.splitlines()) + 10
 
 
 def _check(
@@ -99,47 +115,16 @@ def _check(
         raise SettingError(f"There is no row {row}: choose 0 to {len(weights) - 1}.")
 
 
-def _add_cells(
-    figure: go.Figure, weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool
-) -> None:
+def _weights(weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool) -> Part:
     """The heatmap itself, on the hidden axes, with gaps where everything is masked."""
     seen = weights if mask is None else np.where(mask, weights, np.float32(np.nan))
-    cells = pool(seen, factor)  # (Q / factor, K / factor)
-    shares = _shares(cells, span)
-    figure.add_heatmap(
-        z=shares, **grid(factor), zmin=0, zmax=1, colorscale=theme.scale(kind, dark), hoverongaps=False,
-        customdata=None if span == "fixed" else cells,
-        hovertemplate=_hover("z" if span == "fixed" else "customdata", factor),
-        colorbar=_weight_bar(span, factor, dark), name="weights",
-    )  # fmt: skip
-
-
-def add_closed(figure: go.Figure, mask: Bools, factor: int, words: str) -> None:
-    """What the pointer says where the heatmap has gaps: an invisible map of one byte a cell below it.
-
-    ``words`` is a plotly template of %{x} and %{y} alone.
-    """
-    figure.add_heatmap(
-        z=np.zeros([-(-side // factor) for side in mask.shape], np.uint8), **grid(factor), opacity=0, showscale=False,
-        hovertemplate=f"{words}<extra></extra>", name="masked",
-    )  # fmt: skip
-
-
-def pool(weights: Floats, factor: int) -> Floats:
-    """(ceil(Q / factor), ceil(K / factor)): the largest of each factor x factor block, NaN where all of it is NaN."""
-    if factor == 1:
-        return weights
-    queries, keys = (-(-side // factor) for side in weights.shape)
-    padded = np.full((queries * factor, keys * factor), np.nan, np.float32)
-    padded[: weights.shape[0], : weights.shape[1]] = weights
-    pooled: Floats = np.fmax.reduce(padded.reshape(queries, factor, keys, factor), axis=(1, 3))
-    return pooled
-
-
-def grid(factor: int) -> dict[str, float]:
-    """Where the cells lie: token positions, or the middle of each block of them."""
-    middle = (factor - 1) / 2
-    return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
+    values = pool(seen, factor)  # (Q / factor, K / factor)
+    exact = {} if span == "fixed" else {"customdata": values}
+    return {
+        "type": "heatmap", "name": "weights", "z": _shares(values, span), **grid(factor), **exact,
+        "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark), "colorbar": _weight_bar(span, factor, dark),
+        "hoverongaps": False, "hovertemplate": _hover("customdata" if exact else "z", factor),
+    }  # fmt: skip
 
 
 def _shares(weights: Floats, span: Range) -> Floats:
@@ -166,42 +151,8 @@ _BAR: dict[Range, tuple[str, list[str]]] = {
 }
 
 
-def _weight_bar(span: Range, factor: int, dark: bool) -> dict[str, object]:
+def _weight_bar(span: Range, factor: int, dark: bool) -> Part:
     """The colour bar of weights, which says what its range is and whether cells stand for blocks."""
     title, ticks = _BAR[span]
     note = "" if factor == 1 else f"; a cell is the largest of {factor} × {factor}"
     return color_bar(title + note, dark) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks}
-
-
-def color_bar(title: str, dark: bool) -> dict[str, object]:
-    """A short bar under the map."""
-    small = {"size": 12, "color": theme.palette(dark).faint}
-    return {
-        "title": {"text": title, "side": "top", "font": small}, "tickfont": small, "orientation": "h",
-        "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "xpad": 0, "ypad": 8,
-        "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
-    }  # fmt: skip
-
-
-def _add_clicks(figure: go.Figure, weights: Floats, mask: Bools | None) -> None:
-    """Almost invisible markers over the cells: heatmaps report no clicks, points do."""
-    seen = np.ones(weights.shape, bool) if mask is None else mask
-    y, x = (index.astype(np.int16) for index in np.nonzero(seen))  # (cells,) each
-    figure.add_scatter(
-        x=x, y=y, customdata=weights[seen], mode="markers", showlegend=False, name="cells",
-        marker={"size": 16, "symbol": "square", "opacity": 0.001, "color": "#808080"},
-        selected={"marker": {"opacity": 0.001}}, unselected={"marker": {"opacity": 0.001}},
-        hovertemplate=_hover("customdata", 1),
-    )  # fmt: skip
-
-
-def add_frames(figure: go.Figure, shape: tuple[int, ...], row: int | None, dark: bool) -> None:
-    """A thin frame round the map, and a stronger one round the chosen row."""
-    queries, keys = shape
-    colors = theme.palette(dark)
-    figure.add_shape(
-        type="rect", x0=-0.5, x1=keys - 0.5, y0=-0.5, y1=queries - 0.5, line={"color": colors.hatch, "width": 1}
-    )
-    if row is not None:
-        line = {"color": colors.ink, "width": 2}
-        figure.add_shape(type="rect", x0=-0.5, x1=keys - 0.5, y0=row - 0.5, y1=row + 0.5, line=line)

@@ -7,8 +7,9 @@ Differences run orange - neutral - blue. Masked cells are grey, never the colour
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -96,19 +97,37 @@ def escape(label: str) -> str:
     return html.escape(label, quote=False).replace("%{", "&#37;{") or "\u00a0"
 
 
+def build(
+    traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any], *, dark: bool = False, height: int | None = None
+) -> go.Figure:
+    """A figure of these traces and this layout (plain dictionaries) in the shared type, colours and margins."""
+    axis = _axis(dark)
+    axes = {name: axis | value for name, value in layout.items() if name.startswith(("xaxis", "yaxis"))}
+    return go.Figure({"data": list(traces), "layout": _base(dark, height) | dict(layout) | axes})
+
+
 def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:
-    """Give a figure the shared type, colours and margins; returns the same figure."""
-    colors = palette(dark)
-    figure.update_layout(
-        template="plotly_dark" if dark else "plotly_white",
-        paper_bgcolor=colors.background,
-        plot_bgcolor=colors.background,
-        font={"family": FACE, "size": 14, "color": colors.ink},
-        hoverlabel={"font": {"family": FACE, "size": 14}, "align": "left"},
-        margin={"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
-        title={"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}} if title else None,
-        height=height,
-    )
-    figure.update_xaxes(automargin=True, gridcolor=colors.grid, zeroline=False)
-    figure.update_yaxes(automargin=True, gridcolor=colors.grid, zeroline=False)
+    """Give a figure that is there already the shared type, colours and margins; returns the same figure."""
+    base = _base(dark, height)
+    if title:
+        base["title"] = {"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}}
+        base["margin"] = base["margin"] | {"t": 44}
+    figure.update_layout(base)
+    figure.update_xaxes(_axis(dark))
+    figure.update_yaxes(_axis(dark))
     return figure
+
+
+def _base(dark: bool, height: int | None) -> dict[str, Any]:
+    """Without one of plotly's own templates: each is copied for every figure, and sent along."""
+    colors = palette(dark)
+    return {
+        "template": "none", "paper_bgcolor": colors.background, "plot_bgcolor": colors.background, "height": height,
+        "font": {"family": FACE, "size": 14, "color": colors.ink},
+        "hoverlabel": {"font": {"family": FACE, "size": 14}, "align": "left"},
+        "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+    }  # fmt: skip
+
+
+def _axis(dark: bool) -> dict[str, Any]:
+    return {"automargin": True, "gridcolor": palette(dark).grid, "zeroline": False}

@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from bartviz.errors import SettingError
 from bartviz.figures import axes, hatch
-from bartviz.figures.maps import attention_map, pool
+from bartviz.figures.cells import pool
+from bartviz.figures.maps import attention_map
 
 # Three tokens, one head, weights written by hand.
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.2, 0.3, 0.5]], np.float32)
@@ -35,9 +36,9 @@ def test_map_holds_the_weights_it_was_given_as_float32() -> None:
 def test_masked_cells_are_gaps_under_hatching_and_say_masked() -> None:
     figure = attention_map(WEIGHTS, LABELS, LABELS, kind="decoder", mask=CAUSAL)
     np.testing.assert_array_equal(np.isnan(trace(figure, "weights").z), ~CAUSAL)
-    # The pointer finds the lowest map through the gaps; plotly fills the hatching with a pattern.
+    # The pointer finds the lowest map through the gaps.
     assert "may not attend to" in figure.data[0].hovertemplate
-    hatching = figure.data[2]
+    hatching = figure.data[-1]
     np.testing.assert_array_equal(hatching.x[:5], [0.5, 2.5, 2.5, 0.5, 0.5])
     np.testing.assert_array_equal(hatching.y[:5], [-0.5, -0.5, 0.5, 0.5, -0.5])
     assert hatching.fillpattern.shape == "/"

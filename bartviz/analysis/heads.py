@@ -1,0 +1,229 @@
+"""One head, a layer's mean or all heads' mean as a reader wants to see it: by tokens or words, with or without sinks.
+
+Shapes: Q query rows, K key columns; after merging into words and hiding columns Q' and K'. Rows attend to columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.masks import listed, quote
+from bartviz.analysis.words import Groups, Merged, merge_words
+from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
+from bartviz.errors import SettingError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ENDS = re.compile(r"[.!?…。！？｡؟۔।]+")  # punctuation that ends a sentence
+LINKS = 2  # how many of the strongest links a sentence names
+STRIKING = 0.2  # the share of attention from which on a direction is named
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Weights as they are shown. ``name`` says of what: "encoder L1H3", or which mean.
+
+    weights (Q', K'), mask (Q', K') True where a row may look, ``query_special`` (Q',), ``key_special`` (K',);
+    ``query_groups`` are the token rows that each row stands for. ``hidden`` (Q',) is the share of each row that went to
+    ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum to 1 again.
+    """
+
+    name: str
+    kind: Kind
+    weights: Floats
+    mask: Bools
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
+    query_special: Bools
+    key_special: Bools
+    query_groups: Groups
+    hidden: Floats
+    hidden_labels: tuple[str, ...]
+    renormalised: bool
+
+    @property
+    def told(self) -> Bools:
+        """(Q',) True for rows that tell something: not masked wholly, and with a choice of more than one key."""
+        return np.asarray(self.mask.sum(axis=1) > 1, np.bool_)
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of all attention that went to the hidden columns, 0..1."""
+        rows = self.mask.any(axis=1) | (self.hidden > 0)
+        return float(self.hidden[rows].mean()) if rows.any() else 0.0
+
+
+def view(
+    attention: Attention,
+    layer: int | None = None,
+    head: int | None = None,
+    *,
+    query: Tokens | None = None,
+    words: bool = False,
+    hide_sinks: bool = False,
+    renormalise: bool = False,
+) -> View:
+    """The weights of a head; without ``head`` the mean over a layer's heads, without ``layer`` over all heads.
+
+    ``query`` names the rows otherwise (by what they predict); ``words`` merges pieces: summed over keys, averaged over
+    queries; ``hide_sinks`` leaves out the columns of ``sinks``. Raises SettingError for a layer or head that is not
+    there.
+    """
+    rows, keys = query or attention.query, attention.key
+    merged = _merge(mean(attention, layer, head), rows, keys, words)
+    mask = _merge(attention.mask.astype(np.float32), rows, keys, words).weights > 0
+    hidden = _any(sinks(attention), merged.key_groups)  # (K',)
+    kept = ~hidden if hide_sinks and not hidden.all() else np.ones_like(hidden)
+    shown, share = merged.weights[:, kept], merged.weights[:, ~kept].sum(axis=1)
+    if renormalise:
+        shown = shown / np.maximum(shown.sum(axis=1, keepdims=True), np.float32(1e-9))
+    return View(
+        name(attention, layer, head), attention.kind, shown.astype(np.float32), mask[:, kept],
+        merged.query_labels, _at(merged.key_labels, kept),
+        _any(rows.special, merged.query_groups), _any(keys.special, merged.key_groups)[kept], merged.query_groups,
+        share.astype(np.float32), _at(merged.key_labels, ~kept), renormalise,
+    )  # fmt: skip
+
+
+def _merge(weights: Floats, query: Tokens, key: Tokens, words: bool) -> Merged:
+    """Between words, or as it is, each token a group of its own."""
+    if words:
+        return merge_words(weights, query, key)
+    rows, columns = (tuple((place,) for place in range(len(tokens))) for tokens in (query, key))
+    return Merged(weights, query.labels, key.labels, rows, columns)
+
+
+def _any(flags: Bools, groups: Groups) -> Bools:
+    """(groups,) True where any token of the group is flagged."""
+    return np.logical_or.reduceat(flags, [group[0] for group in groups])
+
+
+def mean(attention: Attention, layer: int | None = None, head: int | None = None) -> Floats:
+    """(Q, K) weights of one head, or their mean over a layer or all layers. Raises SettingError."""
+    if layer is None:
+        if head is not None:
+            raise SettingError("A head belongs to a layer: choose the layer too.")
+        layers = [attention.layer(index).mean(axis=0) for index in range(attention.shape[0])]
+        return np.asarray(np.mean(layers, axis=0), np.float32)
+    if head is None:
+        return np.asarray(attention.layer(layer).mean(axis=0), np.float32)
+    return attention.head(layer, head)
+
+
+def name(attention: Attention, layer: int | None = None, head: int | None = None) -> str:
+    """What is shown, in words; a mean is called a mean."""
+    layers, heads = attention.shape[:2]
+    if layer is None:
+        return f"mean of all {layers * heads} {attention.kind} heads"
+    if head is None:
+        return f"mean of the {heads} heads of {attention.kind} layer {layer}"
+    return f"{attention.kind} L{layer}H{head}"
+
+
+def sinks(attention: Attention) -> Bools:
+    """(K,) tokens that take attention without meaning: special ones, ends of sentences, a decoder's first token.
+
+    Clark et al. 2019, section 3.2 (delimiters); Xiao et al. 2024, section 3.1 (the first token of a causal model).
+    """
+    found = attention.key.special | np.array([_ENDS.fullmatch(label) is not None for label in attention.key.labels])
+    if attention.kind == "decoder":
+        found[0] = True
+    return np.asarray(found, np.bool_)
+
+
+def _at(labels: Sequence[str], kept: Bools) -> tuple[str, ...]:
+    return tuple(label for label, keep in zip(labels, kept, strict=True) if keep)
+
+
+def hidden_note(shown: View) -> str:
+    """What the hidden columns took, and what became of the rows; nothing where none is hidden."""
+    if not shown.hidden_labels:
+        return ""
+    columns = list(dict.fromkeys(shown.hidden_labels))
+    rows = "each row is divided by what is left" if shown.renormalised else "rows do not sum to 1 any more"
+    return f"{shown.hidden_share:.0%} of the attention went to {listed(columns, range(len(columns)))}, hidden; {rows}."
+
+
+def notice(shown: View) -> str:
+    """One sentence computed for this text: the strongest links, and where the attention goes on the whole."""
+    told = [f"{quote(query)} to {quote(key)} ({weight:.2f})" for query, key, weight in links(shown)]
+    parts = [f"strongest from {' and '.join(told)}"] if told else []
+    parts += [f"{share:.0%} goes to {where} (evenly {even:.0%})" for where, share, even in directions(shown)]
+    if shown.hidden_labels and not shown.renormalised:
+        parts.append(f"{shown.hidden_share:.0%} to hidden columns")
+    return f"{shown.name[:1].upper()}{shown.name[1:]}: {'; '.join(parts) or 'no row has a choice'}."
+
+
+def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
+    """The strongest links (row, column, weight), one a row at most, no special tokens, no rows without a choice."""
+    open_rows = shown.told & ~shown.query_special
+    weights = np.where(open_rows[:, None] & ~shown.key_special, shown.weights, -1.0)  # (Q', K')
+    if weights.size == 0:
+        return []
+    best = weights.argmax(axis=1)  # (Q',)
+    rows = np.argsort(-weights.max(axis=1), kind="stable")[:most]
+    return [
+        (shown.query_labels[row], shown.key_labels[best[row]], float(weights[row, best[row]]))
+        for row in rows.tolist() if weights[row, best[row]] > 0
+    ]  # fmt: skip
+
+
+def directions(shown: View) -> list[tuple[str, float, float]]:
+    """(where, its share of the attention, what it would be if spread evenly), where the share is striking.
+
+    "The previous token", "the next token", "the token itself" for self-attention without hidden columns; "special
+    tokens" always. Means over the rows that have a choice.
+    """
+    rows = shown.told
+    if not rows.any():
+        return []
+    even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (Q', K')
+    found = [("special tokens", np.broadcast_to(shown.key_special, shown.mask.shape))]
+    if shown.kind != "cross" and shown.mask.shape[0] == shown.mask.shape[1]:
+        offset = np.arange(shown.mask.shape[1])[None, :] - np.arange(shown.mask.shape[0])[:, None]
+        names = {-1: "the previous token", 1: "the next token", 0: "the token itself"}
+        found += [(where, offset == step) for step, where in names.items()]
+    shares = [
+        (where, float((shown.weights * cells)[rows].sum(axis=1).mean()), float((even * cells)[rows].sum(axis=1).mean()))
+        for where, cells in found
+    ]
+    return [(where, share, chance) for where, share, chance in shares if share >= max(STRIKING, 1.5 * chance)]
+
+
+def row_table(shown: View, row: int) -> pd.DataFrame:
+    """The numbers of one row: position, key, weight, whether it is masked. Raises SettingError."""
+    import pandas as pd
+
+    if not 0 <= row < len(shown.query_labels):
+        raise SettingError(f"There is no row {row}: choose 0 to {len(shown.query_labels) - 1}.")
+    return pd.DataFrame({
+        "position": range(len(shown.key_labels)), "key": list(shown.key_labels), "weight": shown.weights[row],
+        "masked": ~shown.mask[row],
+    })  # fmt: skip
+
+
+def table(shown: View) -> pd.DataFrame:
+    """All numbers: one line for each row, one column for each key, named by position and label."""
+    import pandas as pd
+
+    columns = [f"{position} {label}" for position, label in enumerate(shown.key_labels)]
+    frame = pd.DataFrame(shown.weights, columns=columns)
+    frame.insert(0, "query", list(shown.query_labels))
+    return frame
+
+
+def arrays(attention: Attention, layer: int, query: Tokens | None = None) -> dict[str, NDArray[np.generic]]:
+    """A layer as arrays: weights (H, Q, K), mask (Q, K), and the labels and ids of rows and columns."""
+    rows = query or attention.query
+    return {
+        "weights": attention.layer(layer), "mask": attention.mask, "layer": np.array(layer),
+        "query": np.array(rows.labels), "query_ids": rows.ids,
+        "key": np.array(attention.key.labels), "key_ids": attention.key.ids,
+    }  # fmt: skip

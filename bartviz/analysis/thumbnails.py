@@ -1,0 +1,54 @@
+"""All heads at once, small: each map max-pooled to a few cells of one byte, so that no strong link is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.attention import Attention, Bools, Ints
+
+Bytes = NDArray[np.uint8]
+
+# The bytes of a weight of 1, and of a block that is masked wholly: 255 would be sent as "/" in base64, which plotly
+# writes as six characters.
+ONE, MASKED = 240, 250
+SIDE = 64  # cells along a side of one small map, at most
+BUDGET = 300_000  # cells of all small maps together
+
+
+def thumbnails(attention: Attention, layers: Sequence[int] | None = None, *, keys: Bools | None = None) -> Bytes:
+    """(L, H, h, w) uint8: every head of ``layers`` (all if not told); the largest weight of each block, 240 for 1.
+
+    A block that is masked wholly is 250. ``keys`` (K,): the columns that are kept. h and w are at most 64, fewer when
+    there are many heads.
+    """
+    chosen = range(attention.shape[0]) if layers is None else layers
+    kept = slice(None) if keys is None or keys.all() else np.flatnonzero(keys)
+    seen = attention.mask[None, :, kept]  # (1, Q, K')
+    side = cells(len(chosen) * attention.shape[1])
+    rows, columns = (_starts(length, side) for length in seen.shape[1:])
+    open_blocks = _pooled(seen, rows, columns)[0]  # (h, w)
+    small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.uint8)
+    for place, layer in enumerate(chosen):
+        pooled = _pooled(attention.layer(layer)[:, :, kept], rows, columns)  # (H, h, w)
+        small[place] = np.where(open_blocks, np.rint(np.minimum(pooled, 1) * ONE), MASKED)
+    return small
+
+
+def _pooled(values: NDArray[np.generic], rows: Ints, columns: Ints) -> NDArray[np.generic]:
+    """(H, h, w): the largest of each block of ``values`` (H, Q, K')."""
+    pooled: NDArray[np.generic] = np.maximum.reduceat(np.maximum.reduceat(values, columns, axis=2), rows, axis=1)
+    return pooled
+
+
+def cells(heads: int) -> int:
+    """Cells along a side, so that so many heads stay within the budget."""
+    return int(min(SIDE, max(8, (BUDGET / heads) ** 0.5)))
+
+
+def _starts(length: int, side: int) -> Ints:
+    """Where the blocks begin: one a token, or ``side`` of nearly equal size."""
+    count = min(length, side)
+    return np.arange(count) * length // count

@@ -1,0 +1,66 @@
+"""Several maps side by side in one figure, each with its own axes and title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from bartviz.figures import theme
+from bartviz.figures.cells import Part
+
+GAP = 0.09  # share of the figure's width between two maps, for the labels of the right one
+
+
+def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
+    """One figure of maps that have the axes of ``axes.token_axes``, from left to right."""
+    width = (1 - GAP * (len(maps) - 1)) / len(maps)
+    traces: list[Part] = []
+    layout: Part = {"shapes": [], "annotations": [], "margin": {"l": 8, "r": 8, "t": 110, "b": 8}}
+    for place, (one, title) in enumerate(zip(maps, titles, strict=True)):
+        left = place * (width + GAP)
+        traces += [_moved(trace.to_plotly_json(), 2 * place, left) for trace in one.data]
+        layout["shapes"] += [
+            shape.to_plotly_json() | {"xref": _axis("x", 2 * place), "yref": _axis("y", 2 * place)}
+            for shape in one.layout.shapes
+        ]
+        layout["annotations"].append(_title(title, left, dark))
+        layout |= _axes(one, 2 * place, (left, min(left + width, 1.0)))
+    return theme.build(traces, layout, dark=dark, height=max(int(one.layout.height) for one in maps) + 30)
+
+
+def _title(title: str, left: float, dark: bool) -> Part:
+    return {
+        "text": theme.escape(title), "x": left, "y": 1, "xref": "paper", "yref": "paper", "yshift": 92,
+        "showarrow": False, "xanchor": "left", "font": {"size": 15, "color": theme.palette(dark).ink},
+    }  # fmt: skip
+
+
+def _axis(axis: str, before: int) -> str:
+    """The name of an axis when so many pairs come before it: x and x2 become x3 and x4."""
+    number = int(axis[1:] or 1) + before
+    return axis[0] + ("" if number == 1 else str(number))
+
+
+def _moved(trace: Part, before: int, left: float) -> Part:
+    """A trace on its new axes, its colour bar below its own map."""
+    moved = trace | {f"{axis}axis": _axis(trace.get(f"{axis}axis", axis), before) for axis in "xy"}
+    if "colorbar" in trace:
+        moved["colorbar"] = trace["colorbar"] | {"x": left, "len": 160}
+    return moved
+
+
+def _axes(one: go.Figure, before: int, domain: tuple[float, float]) -> Part:
+    """The four axes of a map under their new names, as wide as ``domain``."""
+    moved: Part = {}
+    for axis in ("x", "y", "x2", "y2"):
+        layout = one.layout[f"{axis[0]}axis{axis[1:]}"].to_plotly_json()
+        layout |= {
+            link: _axis(layout[link], before) for link in ("matches", "overlaying", "scaleanchor") if link in layout
+        }
+        layout["anchor"] = _axis(("y" if axis[0] == "x" else "x") + axis[1:], before)
+        if axis == "x":
+            layout["domain"] = domain
+        name = _axis(axis, before)
+        moved[f"{name[0]}axis{name[1:]}"] = layout
+    return moved

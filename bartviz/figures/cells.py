@@ -1,0 +1,84 @@
+"""The parts of which maps and squares are made: cells, closed cells, frames, a colour bar. Each is a plain dictionary.
+
+A figure is built from them in one go (``theme.build``): plotly takes ten times as long for the same in many steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bartviz.attention import Bools, Floats
+from bartviz.figures import theme
+
+Part = dict[str, Any]
+
+
+def closed(mask: Bools, factor: int, words: str) -> Part:
+    """What the pointer says where a heatmap has gaps: an invisible map of one byte a cell below it.
+
+    ``words`` is a plotly template of %{x} and %{y} alone.
+    """
+    sides = [-(-side // factor) for side in mask.shape]
+    return {
+        "type": "heatmap", "name": "masked", "z": np.zeros(sides, np.uint8), "opacity": 0, "showscale": False,
+        "hovertemplate": f"{words}<extra></extra>", **grid(factor),
+    }  # fmt: skip
+
+
+def pool(weights: Floats, factor: int) -> Floats:
+    """(ceil(Q / factor), ceil(K / factor)): the largest of each factor x factor block, NaN where all of it is NaN."""
+    if factor == 1:
+        return weights
+    queries, keys = (-(-side // factor) for side in weights.shape)
+    padded = np.full((queries * factor, keys * factor), np.nan, np.float32)
+    padded[: weights.shape[0], : weights.shape[1]] = weights
+    pooled: Floats = np.fmax.reduce(padded.reshape(queries, factor, keys, factor), axis=(1, 3))
+    return pooled
+
+
+def grid(factor: int) -> Part:
+    """Where the cells lie: token positions, or the middle of each block of them."""
+    middle = (factor - 1) / 2
+    return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
+
+
+def clicks(weights: Floats, mask: Bools | None, hover: str) -> Part:
+    """Almost invisible markers over the cells that may be seen: heatmaps report no clicks, points do."""
+    seen = np.ones(weights.shape, np.bool_) if mask is None else mask
+    y, x = (index.astype(np.int16) for index in np.nonzero(seen))  # (cells,) each
+    return unseen(x, y, name="cells", size=16, customdata=weights[seen], hovertemplate=hover)
+
+
+def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
+    """Points that are there for the pointer alone, before and after a click on them."""
+    return {
+        "type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "showlegend": False,
+        "marker": {"size": size, "symbol": "square", "opacity": 0.001, "color": "#808080"},
+        "selected": {"marker": {"opacity": 0.001}}, "unselected": {"marker": {"opacity": 0.001}}, **more,
+    }  # fmt: skip
+
+
+def frames(shape: tuple[int, ...], row: int | None, dark: bool) -> list[Part]:
+    """A thin frame round the map, and a stronger one round the chosen row."""
+    queries, keys = shape
+    colors = theme.palette(dark)
+    found = [box(-0.5, keys - 0.5, -0.5, queries - 0.5, colors.hatch, 1)]
+    return found if row is None else [*found, box(-0.5, keys - 0.5, row - 0.5, row + 0.5, colors.ink, 2)]
+
+
+def box(left: float, right: float, top: float, bottom: float, color: str, width: int) -> Part:
+    """A rectangle of lines, in the units of the first axes."""
+    line = {"color": color, "width": width}
+    return {"type": "rect", "x0": left, "x1": right, "y0": top, "y1": bottom, "line": line}
+
+
+def color_bar(title: str, dark: bool) -> Part:
+    """A short bar under the map."""
+    small = {"size": 12, "color": theme.palette(dark).faint}
+    return {
+        "title": {"text": title, "side": "top", "font": small}, "tickfont": small, "orientation": "h",
+        "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "xpad": 0, "ypad": 8,
+        "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
+    }  # fmt: skip

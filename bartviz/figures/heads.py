@@ -1,0 +1,186 @@
+"""Heads: one large with exact numbers, all of a layer small, all of all layers small."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from textwrap import wrap
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis import heads as analysis
+from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, thumbnails
+from bartviz.attention import Attention, Kind, Tokens
+from bartviz.figures import theme
+from bartviz.figures.cells import Part, box, unseen
+from bartviz.figures.maps import Range, attention_map
+
+GAP = 0.1  # of a small map, between two of them
+
+
+def heads(
+    attention: Attention,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    query: Tokens | None = None,
+    words: bool = False,
+    hide_sinks: bool = False,
+    renormalise: bool = False,
+    range: Range = "fixed",  # noqa: A002
+    dark: bool = False,
+) -> go.Figure:
+    """Attention of one kind: all heads small; with ``layer`` the heads of that layer; with ``head`` too, one large.
+
+    Rows attend to columns. The large map is exact; small ones show the largest weight of each block of tokens.
+    ``query`` names the rows otherwise, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of
+    sentences, with their share in the title. Raises SettingError for a layer or head that is not there.
+    """
+    if layer is not None and head is not None:
+        shown = analysis.view(
+            attention, layer, head, query=query, words=words, hide_sinks=hide_sinks, renormalise=renormalise
+        )
+        note = analysis.hidden_note(shown)
+        return one(shown, range=range, title="\n".join(wrap(f"{shown.name}. {note}", 72)), dark=dark)
+    layers = [*builtins.range(attention.shape[0])] if layer is None else [layer]
+    keys = ~analysis.sinks(attention) if hide_sinks else None
+    return overview(thumbnails(attention, layers, keys=keys), layers=layers, kind=attention.kind, dark=dark)
+
+
+def one(
+    shown: analysis.View,
+    *,
+    range: Range = "fixed",  # noqa: A002
+    row: int | None = None,
+    title: str | None = None,
+    selectable: bool = False,
+    height: int | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """A view as one large map, ``row`` framed."""
+    return attention_map(
+        shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range, row=row,
+        query_special=shown.query_special, key_special=shown.key_special, selectable=selectable, title=title,
+        height=height, dark=dark,
+    )  # fmt: skip
+
+
+def overview(
+    small: Bytes,
+    *,
+    layers: Sequence[int],
+    kind: Kind,
+    chosen: tuple[int, int] | None = None,
+    dark: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """Small maps (L, H, h, w) on a grid: layers down and heads across, or one layer's heads in several lines.
+
+    ``chosen`` (layer, head) is framed. A click on a small map reports its layer and head as plotly's customdata.
+    """
+    grid = _Grid(small.shape[0], small.shape[1])
+    layout = _grid_axes(grid, layers, small, dark) | {"hoverdistance": -1}
+    if chosen is not None and chosen[0] in layers:
+        layout["shapes"] = [_choice(grid, list(layers).index(chosen[0]) * small.shape[1] + chosen[1], dark)]
+    traces = [_image(small, grid, kind, dark), _frames(grid, dark), _names(small, layers, grid)]
+    return theme.build(traces, layout, dark=dark, height=height or _height(grid, small))
+
+
+class _Grid:
+    """Where each small map stands: a line for each layer, or several lines for the heads of one."""
+
+    def __init__(self, layers: int, heads: int) -> None:
+        self.one = layers == 1
+        self.across = min(heads, math.ceil(math.sqrt(heads * 1.6))) if self.one else heads
+        self.down = math.ceil(heads / self.across) if self.one else layers
+        place = np.arange(layers * heads)
+        self.x, self.y = place % self.across, place // self.across  # (L * H,) each, in small maps
+
+
+def _image(small: Bytes, grid: _Grid, kind: Kind, dark: bool) -> Part:
+    """All small maps as one heatmap of bytes, one unit of the axes for each map with its gap."""
+    rows, columns = small.shape[2:]
+    high, wide = (side + max(1, round(side * GAP)) for side in (rows, columns))
+    image = np.zeros((grid.down * high, grid.across * wide), np.uint8)
+    for x, y, one_map in zip(grid.x, grid.y, small.reshape(-1, rows, columns), strict=True):
+        image[y * high : y * high + rows, x * wide : x * wide + columns] = one_map
+    return {
+        "type": "heatmap", "name": "small maps", "z": image, "zmin": 0, "zmax": MASKED, "showscale": False,
+        "x0": 0.5 / wide, "dx": 1 / wide, "y0": 0.5 / high, "dy": 1 / high,
+        "colorscale": _byte_scale(kind, dark), "hoverinfo": "skip",
+    }  # fmt: skip
+
+
+def _byte_scale(kind: Kind, dark: bool) -> theme.Scale:
+    """The kind's scale from 0 to the byte of a weight of 1, and grey for what is masked."""
+    ramp = theme.scale(kind, dark)
+    grey = theme.palette(dark).masked
+    edge = (ONE + MASKED) / 2 / MASKED
+    stops: theme.Scale = [[float(place) * ONE / MASKED, color] for place, color in ramp]
+    return [*stops, [edge, ramp[-1][1]], [edge, grey], [1.0, grey]]
+
+
+def _frames(grid: _Grid, dark: bool) -> Part:
+    """A hairline round every small map: one path."""
+    inner = np.float32(1 / (1 + GAP))
+    corner_x = np.array([0, inner, inner, 0, 0, np.nan], np.float32)
+    corner_y = np.array([0, 0, inner, inner, 0, np.nan], np.float32)
+    return {
+        "type": "scatter", "mode": "lines", "name": "frames", "hoverinfo": "skip", "showlegend": False,
+        "x": (grid.x[:, None] + corner_x).astype(np.float32).ravel(),
+        "y": (grid.y[:, None] + corner_y).astype(np.float32).ravel(),
+        "line": {"color": theme.palette(dark).hatch, "width": 1, "simplify": False},
+    }  # fmt: skip
+
+
+def _names(small: Bytes, layers: Sequence[int], grid: _Grid) -> Part:
+    """Points in the middle of each small map: what the pointer says, and what a click chooses."""
+    strongest = np.where(small == MASKED, 0, small).max(axis=(2, 3)).ravel() / ONE  # (L * H,)
+    place = np.array(
+        [(layer, head) for layer in layers for head in np.arange(small.shape[1])], np.float32
+    )  # (L * H, 2)
+    return unseen(
+        grid.x + np.float32(0.45), grid.y + np.float32(0.45), name="heads", size=14,
+        customdata=np.column_stack([place, strongest]).astype(np.float32),
+        hovertemplate="<b>L%{customdata[0]}H%{customdata[1]}</b>, strongest weight %{customdata[2]:.2f}<extra></extra>",
+    )  # fmt: skip
+
+
+def _choice(grid: _Grid, place: int, dark: bool) -> Part:
+    inner, edge = 1 / (1 + GAP), 0.03
+    x, y = float(grid.x[place]), float(grid.y[place])
+    return box(x - edge, x + inner + edge, y - edge, y + inner + edge, theme.palette(dark).ink, 3)
+
+
+def _aspect(small: Bytes) -> float:
+    """Height of a small map over its width, within what can be seen."""
+    return float(np.clip(small.shape[2] / small.shape[3], 0.5, 1.6))
+
+
+def _height(grid: _Grid, small: Bytes) -> int:
+    """Pixels for small maps of about 90 pixels, fewer where there are many."""
+    wide = min(90.0, 420 / grid.across)
+    return int(min(70 + grid.down * max(wide * _aspect(small), 18), 620))
+
+
+def _grid_axes(grid: _Grid, layers: Sequence[int], small: Bytes, dark: bool) -> Part:
+    """Heads across and layers down, counted from 0; in a single layer's lines each line begins with its first head."""
+    faint = {"size": 12, "color": theme.palette(dark).faint}
+    plain = {"showgrid": False, "zeroline": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
+    across, down = np.arange(grid.across), np.arange(grid.down)
+    lines = [f"H{line * grid.across}" for line in down] if grid.one else [f"L{layer}" for layer in layers]
+    columns = [f"+{place}" if place else "" for place in across] if grid.one else [f"H{head}" for head in across]
+    return {
+        "xaxis": plain | {
+            "tickvals": across + 0.45, "ticktext": columns, "range": [-0.05, grid.across], "side": "top",
+            "title": {"text": f"layer {layers[0]}, its heads →" if grid.one else "heads →", "font": faint},
+            "constrain": "domain", "constraintoward": "left",
+        },
+        "yaxis": plain | {
+            "tickvals": down + 0.45, "ticktext": lines, "range": [grid.down, -0.05], "scaleanchor": "x",
+            "scaleratio": _aspect(small), "constrain": "domain", "constraintoward": "top",
+            "title": {"text": "" if grid.one else "layers ↓", "font": faint},
+        },
+    }  # fmt: skip

@@ -1,0 +1,121 @@
+"""Masks as squares: open cells in the kind's colour, closed ones hatched; as the numbers added; as what they leave."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.added import number_of
+from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.errors import SettingError, choices
+from bartviz.figures import axes, hatch, theme
+from bartviz.figures.beside import beside
+from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
+from bartviz.figures.maps import attention_map
+from bartviz.record import Kind, Record
+
+View = Literal["pattern", "additive", "weights"]
+VIEWS: tuple[View, ...] = get_args(View)
+SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
+WRITTEN = 100  # cells: so many have their number written in them
+_TITLES: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+SHORT = {"-10,000": "-1e4", "-1e9": "-1e9", "lowest": "-3e38", "-inf": "-∞"}
+
+
+def masks(
+    record: Record, *, view: View = "pattern", number: str = "lowest", layer: int = 0, head: int = 0, dark: bool = False
+) -> go.Figure:
+    """The record's own masks side by side, one square for each kind; rows attend to columns.
+
+    ``view``: "pattern" (open or closed), "additive" (0 and the ``number`` of ``analysis.added.NUMBERS``, and T5's
+    bias), or "weights" of a head after the softmax; layer and head are clamped to what each kind has.
+    Raises SettingError for an unknown view or number.
+    """
+    squares = [square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
+               for kind in record.kinds]  # fmt: skip
+    return beside(squares, [_TITLES[kind] for kind in record.kinds], dark=dark)
+
+
+def square(
+    attention: Attention,
+    *,
+    view: View = "pattern",
+    number: str = "lowest",
+    layer: int = 0,
+    head: int = 0,
+    query: Tokens | None = None,
+    row: int | None = None,
+    dark: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """The mask of one kind (Q, K), as ``masks`` shows it; ``query`` names the rows otherwise, ``row`` frames one."""
+    if view not in VIEWS:
+        raise SettingError(f"Masks are shown as {choices(VIEWS)}.")
+    number_of(number)  # raises for an unknown one
+    layers, heads = attention.shape[:2]
+    layer, head = min(max(layer, 0), layers - 1), min(max(head, 0), heads - 1)
+    rows = query or attention.query
+    if view == "weights":
+        return attention_map(
+            attention.head(layer, head), rows.labels, attention.key.labels, kind=attention.kind, mask=attention.mask,
+            query_special=rows.special, key_special=attention.key.special, row=row, dark=dark, height=height,
+        )  # fmt: skip
+    factor = math.ceil(max(attention.mask.shape) / SIDE)
+    traces = _pattern(attention, factor, dark) if view == "pattern" else _numbers(attention, factor, number, head, dark)
+    layout = axes.token_axes(
+        rows.labels, attention.key.labels, query_special=rows.special, key_special=attention.key.special,
+        pooled=factor, dark=dark,
+    ) | {"shapes": frames(attention.mask.shape, row, dark)}  # fmt: skip
+    pixels = height or axes.height(rows.labels, attention.key.labels)
+    return theme.build([*traces, axes.anchor()], layout, dark=dark, height=pixels)
+
+
+def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
+    """Open cells in the kind's colour, closed ones hatched; the pointer says which is which in words."""
+    mask, color = attention.mask, theme.tint(attention.kind, dark)
+    flat = {"colorscale": [[0, color], [1, color]], "showscale": False}
+    return [
+        closed(mask, factor, "<b>%{y}</b> may not look at <b>%{x}</b>"),
+        _open(mask, np.zeros(mask.shape, np.float32), factor, "<b>%{y}</b> may look at <b>%{x}</b>") | flat,
+        hatch.hatching(~mask, dark),
+    ]
+
+
+def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bool) -> list[Part]:
+    """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere."""
+    mask, color, words = attention.mask, theme.tint(attention.kind, dark), "<b>%{y}</b> to <b>%{x}</b>: "
+    bias = np.zeros(mask.shape, np.float32) if attention.bias is None else attention.bias[head]  # (Q, K)
+    scale: Part = {"colorscale": [[0, color], [1, color]], "showscale": False}
+    if attention.bias is not None:
+        largest = float(np.abs(bias).max()) or 1.0
+        bar = color_bar("bias that is added in this head", dark)
+        scale = {"colorscale": theme.difference_scale(dark), "zmin": -largest, "zmax": largest, "colorbar": bar}
+    traces = [
+        closed(mask, factor, f"{words}{number_of(number):.3g} is added"),
+        _open(mask, bias, factor, f"{words}%{{z:.3g}} is added") | scale,
+        hatch.hatching(~mask, dark),
+    ]
+    return [*traces, _written(mask, bias, SHORT[number], dark)] if mask.size <= WRITTEN else traces
+
+
+def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
+    """The open cells, with thin gaps between them where there are few."""
+    gap = 1 if max(mask.shape) <= 40 else 0
+    return {
+        "type": "heatmap", "name": "open", "z": pool(np.where(mask, values, np.float32(np.nan)), factor),
+        **grid(factor), "xgap": gap, "ygap": gap, "hoverongaps": False, "hovertemplate": f"{words}<extra></extra>",
+    }  # fmt: skip
+
+
+def _written(mask: Bools, bias: Floats, number: str, dark: bool) -> Part:
+    """The numbers themselves in the cells of a small square, above the hatching."""
+    y, x = np.indices(mask.shape, dtype=np.int16)  # (Q, K) each
+    texts = [f"{value:.3g}" if seen else number for seen, value in zip(mask.flat, bias.flat, strict=True)]
+    return {
+        "type": "scatter", "mode": "text", "name": "numbers", "x": x.ravel(), "y": y.ravel(), "text": texts,
+        "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
+        "textfont": {"family": theme.MONO, "size": 9, "color": theme.palette(dark).ink},
+    }  # fmt: skip

@@ -1,0 +1,48 @@
+"""Small maps keep the strongest link of every block, and say what is masked."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+
+from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
+from bartviz.attention import Attention
+from tests import records, stand_in
+
+
+@given(records.attentions())
+def test_short_texts_keep_every_weight_to_a_byte(own: Attention) -> None:
+    small = thumbnails(own)
+    layers, heads, rows, columns = own.shape
+    assert small.shape == own.shape
+    for layer in range(layers):
+        for head in range(heads):
+            seen = small[layer, head][own.mask] / ONE
+            np.testing.assert_allclose(seen, own.head(layer, head)[own.mask], atol=0.5 / ONE + 1e-6)
+    assert (small[..., ~own.mask] == MASKED).all()
+    assert (rows, columns) == own.mask.shape
+
+
+def test_long_texts_keep_the_largest_of_each_block() -> None:
+    tokens = stand_in.tokens([f"t{i}" for i in range(130)])
+    own = records.attention("encoder", tokens, tokens, layers=1, heads=1)
+    small = thumbnails(own)
+    assert small.shape == (1, 1, 64, 64)
+    starts = np.arange(64) * 130 // 64
+    weights = own.head(0, 0)
+    expected = weights[starts[5] : starts[6], starts[7] : starts[8]].max()
+    assert small[0, 0, 5, 7] == np.rint(expected * ONE)
+    assert small.max() == np.rint(weights.max() * ONE)
+
+
+def test_layers_and_columns_can_be_chosen() -> None:
+    tokens = stand_in.tokens(("<s>", "a", "b"))
+    own = records.attention("encoder", tokens, tokens, layers=3)
+    small = thumbnails(own, [2], keys=np.array([False, True, True]))
+    np.testing.assert_array_equal(small[0, 1], np.rint(own.head(2, 1)[:, 1:] * ONE))
+
+
+def test_many_heads_share_the_budget() -> None:
+    assert cells(1) == 64
+    assert cells(144) == 45
+    assert 384 * cells(384) ** 2 <= 300_000
