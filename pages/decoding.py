@@ -37,9 +37,9 @@ def advise(record: Record) -> None:
         names = ", ".join(f"`{known.name}`" for known in CATALOGUE if known.kind != "encoder")
         st.info(
             "This model is an encoder: it reads the whole text at once and writes none, so there are no steps to play. "
-            f"Choose one of these in the sidebar and run again: {names}. Its own attention is on the page **Heads**.",
-            icon=":material/info:",
+            f"Choose one of these in the sidebar and run again: {names}."
         )
+        page.link("heads", "See where its words look, on the page Heads")
     else:
         st.info("This record has no decoding steps. Press **Run** in the sidebar to decode the text again.")
 

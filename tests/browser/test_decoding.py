@@ -100,6 +100,16 @@ def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
     assert page.locator("[data-is=source] .token").first.get_attribute("title") != before
 
 
+def test_the_place_is_found_again_after_another_page(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding")
+    page.locator(".player").press("End")
+    expect(page).to_have_url(re.compile("step=9"))
+    page.get_by_role("link", name="Start", exact=True).first.click()
+    expect(page.locator(".player")).to_have_count(0)
+    page.get_by_role("link", name="Decoding", exact=True).first.click()
+    counter(page, 9)
+
+
 def test_rows_are_renamed_without_moving(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5")
     page.locator("[data-is=reads]").click()

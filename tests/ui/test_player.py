@@ -12,6 +12,7 @@ import pytest
 from bartviz.analysis import decoding
 from bartviz.attention import Tokens
 from bartviz.record import Record
+from bartviz.ui.components.player import Place, told
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in
 from tests.analysis.test_decoding import decoded
@@ -76,7 +77,13 @@ def test_a_new_text_starts_anew(record: Record) -> None:
 def tokens(labels: tuple[str, ...], spans: tuple[tuple[int, int] | None, ...]) -> Tokens:
     n = len(labels)
     return Tokens(
-        np.arange(n), labels, labels, tuple(range(n)), np.array([s is None for s in spans]), np.zeros(n, np.int64), spans
+        np.arange(n),
+        labels,
+        labels,
+        tuple(range(n)),
+        np.array([s is None for s in spans]),
+        np.zeros(n, np.int64),
+        spans,
     )
 
 
@@ -109,3 +116,23 @@ def test_what_cannot_be_seen_is_shown_by_its_label() -> None:
 def test_pieces_of_a_word_touch(record: Record) -> None:
     steps = player.payload(record, layer=0, head=None)["meta"]["steps"]
     assert [step["predicts"] for step in steps if step["joined"]] == ["fen"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None, "x", {},
+        {"revision": "other", "step": 1, "reading": "reads"},
+        {"revision": "now", "step": 9, "reading": "reads"},
+        {"revision": "now", "step": -1, "reading": "reads"},
+        {"revision": "now", "step": True, "reading": "reads"},
+        {"revision": "now", "step": 1.5, "reading": "reads"},
+        {"revision": "now", "step": 1, "reading": "x"},
+    ],
+)  # fmt: skip
+def test_a_place_that_does_not_fit_the_record_is_not_believed(said: object) -> None:
+    assert told(said, "now", 9) is None
+
+
+def test_a_place_that_fits_is_taken() -> None:
+    assert told({"revision": "now", "step": 8, "reading": "reads"}, "now", 9) == Place(8, "reads")

@@ -5,6 +5,7 @@ Plain files, no bundler. The scripts are read in this order into one module: ari
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -38,25 +39,49 @@ class Place(NamedTuple):
     reading: Reading
 
 
+class _Held(NamedTuple):
+    """What the session keeps of one record: where the player began, and where the visitor was last."""
+
+    revision: str
+    begin: Place
+    latest: Place
+
+
 def player(record: Record, *, layer: int | None, head: int | None, place: Place, key: str) -> Place:
     """Draw the player; gives the place at which the visitor last rested. The record must have steps.
 
-    ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is where a record
-    begins; the browser keeps its own place afterwards, so that an unchanged record is not sent again.
+    ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is where a new record
+    begins; the browser keeps its own place afterwards, so that an unchanged record is not sent again. A visitor who
+    comes back from another page finds the last place.
     """
-    last = len(record.steps) - 1
-    held: tuple[str, Place] | None = st.session_state.get(_HELD)
-    if held is None or held[0] != revision(record):
-        held = (revision(record), place._replace(step=min(max(place.step, 0), last)))
-        st.session_state[_HELD] = held
-        st.session_state.pop(key, None)  # the place in the record before
+    held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head)
-    data["meta"] |= {"start": held[1].step, "reading": held[1].reading}
-    result = _mount(data=data, key=key, on_step_change=_unheard, on_reading_change=_unheard)
-    step, named = result.get("step"), result.get("reading")
-    reading = next((known for known in get_args(Reading) if known == named), held[1].reading)
-    return Place(min(max(step, 0), last) if isinstance(step, int) else held[1].step, reading)
+    data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading}
+    result = _mount(data=data, key=key, on_place_change=_unheard)
+    held = held._replace(latest=told(result.get("place"), held.revision, len(record.steps)) or held.latest)
+    st.session_state[_HELD] = held
+    return held.latest
+
+
+def _held(record: Record, place: Place, *, mounted: bool) -> _Held:
+    now = revision(record)
+    held: _Held | None = st.session_state.get(_HELD)
+    if held is None or held.revision != now:
+        first = place._replace(step=min(max(place.step, 0), len(record.steps) - 1))
+        return _Held(now, first, first)
+    return held if mounted else held._replace(begin=held.latest)
+
+
+def told(said: object, now: str, steps: int) -> Place | None:
+    """What the browser said, where it fits the record that is shown: anything else is not believed."""
+    if not isinstance(said, Mapping) or said.get("revision") != now:
+        return None
+    step, reading = said.get("step"), said.get("reading")
+    known = next((name for name in get_args(Reading) if name == reading), None)
+    if type(step) is not int or not 0 <= step < steps or known is None:
+        return None
+    return Place(step, known)
 
 
 def _unheard() -> None:
-    """A callback makes a name of the state known; the value is read where the player is drawn."""
+    """A callback makes the name of the state known; its value is read where the player is drawn."""

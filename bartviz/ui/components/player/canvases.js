@@ -1,13 +1,12 @@
 // The two canvases: the alignment matrix that grows row by row, and the curve of certainty.
 
-function fitted(canvas) {
+// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
+function measured(canvas) {
   const { width, height } = canvas.getBoundingClientRect();
   const ratio = globalThis.devicePixelRatio || 1;
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
   return { context, width, height };
 }
 
@@ -20,51 +19,68 @@ function shortened(context, text, room) {
 
 const widest = (context, labels) => Math.max(...labels.map((label) => context.measureText(label).width));
 
-const rowLabels = (it) => it.meta.steps.map((step) => (it.reading === "reads" ? step.reads : step.predicts));
-
-function placeMatrix(it, context, width, height) {
-  context.font = `12px ${it.colors.mono}`;
-  const left = Math.min(widest(context, rowLabels(it)) + 8, width * 0.3, 110);
+// Everything about the canvases that stays the same from step to step: sizes, places, labels as they fit, the hatching.
+export function measure(it) {
+  it.curve = measured(it.$("curve"));
+  it.matrix = measured(it.$("matrix"));
+  const { context, width, height } = it.matrix;
+  const labels = { reads: it.meta.steps.map(({ reads }) => reads), predicts: it.meta.steps.map(({ predicts }) => predicts) };
+  context.font = `bold 12px ${it.colors.mono}`;
+  const left = Math.min(widest(context, [...labels.reads, ...labels.predicts]) + 8, width * 0.3, 110);
   const top = Math.min(widest(context, it.meta.columns) + 10, height * 0.3, 84);
-  return layout(width, height, it.count, it.columns, left, top);
+  it.place = layout(width, height, it.count, it.columns, left, top);
+  const fitting = (texts, room) => texts.map((text) => shortened(context, text, room));
+  it.labels = { reads: fitting(labels.reads, left - 6), predicts: fitting(labels.predicts, left - 6), columns: fitting(it.meta.columns, top - 8) };
+  it.hatch = hatch(it, context);
 }
 
-// Rows up to the current one; `reveal` (0 to 1) is how much of that one has been uncovered.
+// The rows up to the current one, with all labels; of that one as much as `reveal` (0 to 1) says.
 export function drawMatrix(it, reveal = 1) {
-  const { context, width, height } = fitted(it.$("matrix"));
+  const { context, width, height } = it.matrix;
   if (!width || !height) return;
-  const place = (it.place = placeMatrix(it, context, width, height));
-  const { left, top, w, h } = place;
+  const { left, top, w, h } = it.place;
+  context.clearRect(0, 0, width, height);
+  context.lineWidth = 1;
   context.strokeStyle = it.colors.line;
   context.strokeRect(left - 0.5, top - 0.5, w * it.columns + 1, h * it.count + 1);
   context.imageSmoothingEnabled = false;
   if (it.step > 0) context.drawImage(it.image, 0, 0, it.columns, it.step, left, top, w * it.columns, h * it.step);
+  drawMasked(it, context);
+  drawRowLabels(it, context);
+  drawColumnLabels(it, context);
+  uncover(it, reveal);
+}
+
+// What one frame of growth costs: a part of one row.
+export function uncover(it, reveal) {
+  const { context } = it.matrix;
+  const { left, top, w, h } = it.place;
   context.save();
   context.beginPath();
   context.rect(left, top + h * it.step, w * it.columns * reveal, h);
   context.clip();
   context.drawImage(it.image, 0, it.step, it.columns, 1, left, top + h * it.step, w * it.columns, h);
+  hatchRow(it, context, it.step);
   context.restore();
-  drawMasked(it, context, place);
   context.strokeStyle = it.colors.ink;
   context.lineWidth = 1.5;
   context.strokeRect(left, top + h * it.step, w * it.columns, h);
-  context.lineWidth = 1;
-  drawRowLabels(it, context, place);
-  drawColumnLabels(it, context, place);
 }
 
 // Cells that a mask hides: hatched grey, never white as zero.
-function drawMasked(it, context, { left, top, w, h }) {
-  const hidden = (row, column) => it.meta.masked.includes(column) || (it.meta.kind === "decoder" && column > it.meta.steps[row].row);
-  if (it.meta.kind !== "decoder" && !it.meta.masked.length) return;
+function drawMasked(it, context) {
+  for (let row = 0; row < it.step; row++) hatchRow(it, context, row);
+}
+
+function hatchRow(it, context, row) {
+  const { left, top, w, h } = it.place;
+  const from = it.meta.kind === "decoder" ? it.meta.steps[row].row + 1 : it.columns;
   context.beginPath();
-  for (let row = 0; row <= it.step; row++)
-    for (let column = 0; column < it.columns; column++)
-      if (hidden(row, column)) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
+  if (from < it.columns) context.rect(left + from * w, top + row * h, (it.columns - from) * w, h + 0.3);
+  for (const column of it.meta.masked) if (column < from) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
   context.fillStyle = it.colors.ground;
   context.fill();
-  context.fillStyle = hatch(it, context);
+  context.fillStyle = it.hatch;
   context.fill();
 }
 
@@ -82,8 +98,9 @@ function hatch(it, context) {
   return context.createPattern(tile, "repeat");
 }
 
-function drawRowLabels(it, context, { left, top, h, everyRow }) {
-  const labels = rowLabels(it);
+function drawRowLabels(it, context) {
+  const { left, top, h, everyRow } = it.place;
+  const labels = it.labels[it.reading];
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (let row = 0; row <= it.step; row++) {
@@ -91,11 +108,12 @@ function drawRowLabels(it, context, { left, top, h, everyRow }) {
     if (!current && (row % everyRow || it.step - row < everyRow)) continue;
     context.font = `${current ? "bold " : ""}12px ${it.colors.mono}`;
     context.fillStyle = current ? it.colors.ink : it.colors.faint;
-    context.fillText(shortened(context, labels[row], left - 6), left - 5, top + (row + 0.5) * h);
+    context.fillText(labels[row], left - 5, top + (row + 0.5) * h);
   }
 }
 
-function drawColumnLabels(it, context, { left, top, w, everyColumn }) {
+function drawColumnLabels(it, context) {
+  const { left, top, w, everyColumn } = it.place;
   const step = it.meta.steps[it.step];
   const row = rowOf(it.rows, it.columns, it.step, it.meta.scale);
   const best = strongest(row, it.meta.special, it.meta.kind === "decoder" ? step.row + 1 : it.columns);
@@ -108,15 +126,16 @@ function drawColumnLabels(it, context, { left, top, w, everyColumn }) {
     context.rotate(-Math.PI / 2);
     context.font = `${column === best ? "bold " : ""}12px ${it.colors.mono}`;
     context.fillStyle = column === best ? it.colors.ink : it.colors.faint;
-    context.fillText(shortened(context, it.meta.columns[column], top - 8), 0, 0);
+    context.fillText(it.labels.columns[column], 0, 0);
     context.restore();
   }
 }
 
 // Above: log p of each step (bars) and its running sum (line). Below: entropy in bits.
 export function drawCurve(it) {
-  const { context, width, height } = fitted(it.$("curve"));
+  const { context, width, height } = it.curve;
   if (!width || !height) return;
+  context.clearRect(0, 0, width, height);
   const { steps } = it.meta;
   const finite = (name) => steps.map((step) => step[name] ?? 0);
   const charts = [

@@ -93,6 +93,9 @@ export function fit(it) {
   it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);
   const width = clamp(Math.floor(it.$("film").clientWidth / it.count), 10, 150);
   it.root.style.setProperty("--frame", `${width}px`);
+  const { encoder, table } = it.meta.cost;
+  it.cell = clamp(Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))), 1, 14);
+  it.root.style.setProperty("--cell", `${it.cell}px`);
   it.$("frames").classList.toggle("narrow", width < 30);
 }
 
@@ -102,12 +105,14 @@ export function show(it) {
   const step = meta.steps[it.step];
   const row = rowOf(it.rows, it.columns, it.step, meta.scale);
   const own = meta.kind === "cross" ? rowOf(it.own, meta.reads.length, it.step, meta.scale) : row;
-  showSource(it, row);
+  const looked = showSource(it, row);
   showOutput(it, own, step);
   showChoice(it, step);
   $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
   $("sentence").textContent = sentenceOf(meta, it.step, row) + ending(it);
   $("axes").textContent = readingOf(meta, it.step);
+  $("matrix").setAttribute("aria-label", `Rows 1 to ${it.step + 1} of ${it.count}. ${$("sentence").textContent} The table below has the numbers.`);
+  $("curve").setAttribute("aria-label", `Up to step ${it.step + 1}: log p ${signed(step.running_log_probability)}, entropy of this step ${signed(step.entropy_bits)} bits.`);
   $("counter").textContent = `${it.step + 1} / ${it.count}`;
   $("scrub").value = it.step;
   $("scrub").setAttribute("aria-valuetext", `Step ${it.step + 1} of ${it.count}: ${step.predicts}, ${percent(step.probability)}`);
@@ -117,8 +122,10 @@ export function show(it) {
     node.classList.toggle("done", i < it.step);
     node.classList.toggle("current", i === it.step);
   });
-  keepInView($("film"), it.frames[it.step], "x");
   showCost(it);
+  if (looked) keepInView($("source"), looked, "y"); // positions are read after everything was written
+  keepInView($("output"), it.now, "y");
+  keepInView($("film"), it.frames[it.step], "x");
 }
 
 const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` Stopped: ${it.meta.stopped}.` : "");
@@ -142,7 +149,7 @@ function showSource(it, row) {
     node.classList.toggle("looked", columns.includes(best));
     if (columns.includes(best)) looked = node;
   }
-  if (looked) keepInView($("source"), looked, "y");
+  return looked;
 }
 
 function showOutput(it, own, step) {
@@ -159,7 +166,6 @@ function showOutput(it, own, step) {
   it.now.textContent = step.predicts;
   it.now.className = `now${step.special ? " special" : ""}`;
   it.now.title = `predicted with ${percent(step.probability)}`;
-  keepInView($("output"), it.now, "y");
 }
 
 function showChoice(it, step) {
@@ -173,7 +179,7 @@ function showChoice(it, step) {
     node.classList.toggle("chosen", chosen);
     name.textContent = name.title = label;
     if (outside) name.title += " (not among the candidates kept)";
-    track.firstChild.style.width = `${p * 100}%`;
+    track.firstChild.style.transform = `scaleX(${p})`; // moves without a new layout
     value.textContent = percent(p);
     node.setAttribute("aria-label", `${label} ${percent(p)}${chosen ? ", chosen" : ""}`);
   });
@@ -192,6 +198,7 @@ function bar() {
 function keepInView(box, child, axis) {
   const [start, size, client] = axis === "x" ? ["offsetLeft", "offsetWidth", "clientWidth"] : ["offsetTop", "offsetHeight", "clientHeight"];
   const scroll = axis === "x" ? "scrollLeft" : "scrollTop";
+  if (axis === "y" && box.scrollHeight <= box.clientHeight) return;
   const at = child[start] - box[start];
   if (at < box[scroll] || at + child[size] > box[scroll] + box[client]) box[scroll] = at - (box[client] - child[size]) / 2;
 }
@@ -222,10 +229,8 @@ function showCost(it) {
   for (const lane of it.lanes) {
     const total = lane.kind === "decoder" ? at("all_rows") : source;
     const fresh = lane.kind === "decoder" ? at("new_rows") : first ? source : 0;
-    const cell = clamp(Math.floor((lane.lane.clientWidth || 200) / Math.max(source, cost.table.all_rows.at(-1))), 2, 14);
-    lane.lane.style.setProperty("--cell", `${cell}px`);
-    lane.reused.style.width = `${(total - fresh) * cell}px`;
-    lane.fresh.style.width = `${fresh * cell}px`;
+    lane.reused.style.width = `${(total - fresh) * it.cell}px`;
+    lane.fresh.style.width = `${fresh * it.cell}px`;
     lane.said.textContent = {
       encoder: () => `${source} tokens through ${cost.encoder.layers} layers: ran once${first ? ", before this step" : ", reused"}`,
       cross: () => `${quantity(at("cross_bytes"), "B")} a layer: ${first ? "computed now, for all steps" : "reused"}`,
@@ -243,14 +248,16 @@ function showCost(it) {
 }
 
 export function buildTable(it) {
-  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "candidates"];
+  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "looked at", "candidates"];
   const table = make("table"), head = make("tr");
   head.append(...heads.map((name) => make("th", "", name)));
   const lines = it.meta.steps.map((step, i) => {
     const line = make("tr");
     const others = step.candidates.map(([label, p]) => `${label} ${percent(p)}`).join("   ");
-    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.rule ?? "probability", others];
-    line.append(...cells.map((cell, column) => make("td", [1, 2, 8].includes(column) ? "word" : "", String(cell))));
+    const best = lookedAt(it.meta, i, rowOf(it.rows, it.columns, i, it.meta.scale));
+    const looked = best ? `${best.text} ${best.mass.toFixed(3)}` : "";
+    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.rule ?? "probability", looked, others];
+    line.append(...cells.map((cell, column) => make("td", [1, 2, 8, 9].includes(column) ? "word" : "", String(cell))));
     return line;
   });
   const [top, body] = [make("thead"), make("tbody")];

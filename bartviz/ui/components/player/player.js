@@ -17,7 +17,7 @@ function begin(component) {
 function take(it, { data, setStateValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const flat = (table) => table.getChild("w").toArray();
-  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), tell: setStateValue });
+  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), setStateValue });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   if (anew) {
@@ -31,8 +31,9 @@ function take(it, { data, setStateValue }) {
 function draw(it) {
   paint(it);
   build(it);
-  fit(it);
   buildCost(it);
+  fit(it);
+  measure(it);
   if (it.$("details").open) buildTable(it);
   refresh(it);
 }
@@ -57,10 +58,13 @@ function go(it, step, report) {
 function later(it) {
   clearTimeout(it.timer);
   it.timer = setTimeout(() => {
-    if (it.playing || it.told === it.step) return;
-    it.told = it.step;
-    it.tell("step", it.step);
+    if (!it.playing && it.told !== it.step) tell(it);
   }, REPORT);
+}
+
+function tell(it) {
+  it.told = it.step;
+  it.setStateValue("place", { revision: it.meta.revision, step: it.step, reading: it.reading });
 }
 
 function animate(it) {
@@ -77,7 +81,7 @@ function tick(it, time) {
     if (next.ended) return stop(it, true, true);
   }
   const reveal = calm() ? 1 : clamp((time - it.since) / Math.min(REVEAL, interval * 0.6), 0, 1);
-  if (elapsed < interval && it.drawn !== `${it.step} ${reveal}`) drawMatrix(it, reveal);
+  if (elapsed < interval && it.drawn !== `${it.step} ${reveal}`) uncover(it, reveal);
   it.drawn = `${it.step} ${reveal}`;
   if (it.playing || reveal < 1) animate(it);
 }
@@ -113,7 +117,7 @@ function step(it, to) {
 function rename(it, reading) {
   it.reading = reading;
   refresh(it);
-  it.tell("reading", reading);
+  tell(it);
 }
 
 function shadeBy(it, range) {
@@ -164,7 +168,7 @@ function listen(it) {
   it.root.onkeydown = (event) => onKey(it, event, false);
   it.anywhere = (event) => event.target === document.body && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
-  it.resized = new ResizeObserver(() => it.frames && (fit(it), refresh(it)));
+  it.resized = new ResizeObserver(() => it.frames && (fit(it), measure(it), refresh(it)));
   it.resized.observe(it.root);
 }
 
