@@ -18,7 +18,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import bartviz
-from bartviz import building, models, tape, weights
+from bartviz import building, checkpoint, folders, models, tape, vocabulary, weights
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError
 from bartviz.tape import Tape, recording
 from tests import networks
@@ -473,15 +473,20 @@ def test_a_tokenizer_cannot_read_other_files(bart: Path, tmp_path: Path) -> None
     assert "secret" not in models.load(bart).tokenizer.get_vocab()
 
 
-def test_texts_are_not_cut_by_a_tokenizer_file(bart: Path) -> None:
+@pytest.mark.parametrize("kind", ["BartTokenizer", "PreTrainedTokenizerFast"])
+def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
+    networks.edit(bart, "tokenizer_config.json", tokenizer_class=kind)
     networks.edit(
         bart, "tokenizer.json",
         truncation={"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0},
         padding={"strategy": {"Fixed": 64}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 1,
                  "pad_type_id": 0, "pad_token": "<pad>"},
     )  # fmt: skip
-    ids = models.load(bart).tokenizer(networks.PROBE)["input_ids"]
-    assert ids == networks.tokenizer("bart")(networks.PROBE)["input_ids"]
+    whole = networks.tokenizer("bart")(networks.PROBE)["input_ids"]
+    files = folders.contents(bart)
+    words, _ = vocabulary.read(files, checkpoint.read(files))
+    assert words.backend_tokenizer.encode(networks.PROBE).ids == whole
+    assert models.load(bart).tokenizer(networks.PROBE)["input_ids"] == whole
 
 
 # Decoding settings ----------------------------------------------------------------------------------------------------
@@ -595,10 +600,10 @@ def test_a_running_model_does_not_feel_its_file_overwritten(bart: Path) -> None:
     before = {name: value.clone() for name, value in model.network.state_dict().items()}
     path = bart / "model.safetensors"
     path.write_bytes(b"\x01" * path.stat().st_size)
+    assert all(torch.equal(value, before[name]) for name, value in model.network.state_dict().items())
     with path.open("r+b") as file:
         file.truncate(10)
-    for name, value in model.network.state_dict().items():
-        assert torch.equal(value, before[name])
+    assert all(torch.equal(value, before[name]) for name, value in model.network.state_dict().items())
 
 
 @pytest.mark.parametrize("change", ["weight", "config", "tokenizer", "generation"])
