@@ -94,6 +94,8 @@ def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[
         return alone(entry)
     if text and previous is None:
         return (CONTINUES if text[0].isalnum() and encoder.scheme.kind != "suffix" else "") + visible(text)
+    if entry.piece.written and previous is None:  # bytes: those from 80 to BF go on with a character
+        return (CONTINUES if 0x80 <= entry.piece.written[0] < 0xC0 else "") + alone(entry)
     context, made = from_ids(tokenizer, [*(previous or ())[-_CONTEXT:], token_id])
     name, span = made.labels[-1], made.spans[-1]
     return CONTINUES + visible(context[slice(*span)]) if name == CONTINUES and span is not None else name

@@ -432,6 +432,7 @@ def test_label_of_a_candidate() -> None:
     assert tokens.label(own, own.convert_tokens_to_ids("."), [space]) == "."
     assert tokens.label(own, own.convert_tokens_to_ids("Ġ")) == "␣"
     assert tokens.label(own, start[0]).startswith("‹EB")
+    assert tokens.label(own, last).startswith("⋯‹")
     assert tokens.label(own, own.eos_token_id, [a]) == "<|endoftext|>"
     bert = tokenizer("bert")
     inside = next(piece for piece in bert.get_vocab() if piece.startswith("##"))
