@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -156,4 +157,5 @@ def _assemble(
 def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:
     """What follows each token of a decoder-only model's text; after the last one, the model's own first choice."""
     own = tokens.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
+    own = replace(own, spans=(None,))  # it stands for none of the text
     return tokens.join(source.take(slice(1, length)), own, source.take(slice(length, None)))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 CONTINUES = "⋯"  # before a label: this token goes on with the word, or the character, of the token before it
 

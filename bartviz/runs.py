@@ -91,7 +91,7 @@ def prepare_target(model: Model, target: str) -> Prepared:
     cleaned = texts.clean(target)
     encoded = tokens.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:
-        texts.check_length(len(encoded), model.info.positions)
+        texts.check_length(len(encoded), model.info.positions, can_cut=False)
     return Prepared(cleaned.text, encoded, cleaned.notices)
 
 
