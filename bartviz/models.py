@@ -92,7 +92,7 @@ def _load(
     if _stamp(folder) != stamp:
         raise ModelError("The model's files changed while they were read. Load it again.")
     fingerprint = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
-    notices = (*notices, *settings.notices, *spare)
+    notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
     info = _info(str(name), source, network, settings, fingerprint.hexdigest()[:32])
     size = building.nbytes(network)
     return Model(info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp)
@@ -102,11 +102,13 @@ def _find(
     name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
 ) -> tuple[Source, Path, str | None, tuple[str, ...]]:
     """Where the name leads: source, folder, commit, notices. A hub model is downloaded, its settings first."""
-    if isinstance(name, str) and name in folders.embedded():
-        return "embedded", EMBEDDED / name, None, ()
-    folder = folders.find(name, roots)
+    hub.check_revision(revision)
+    shipped = isinstance(name, str) and name in folders.embedded()
+    folder = EMBEDDED / name if shipped else folders.find(name, roots)
     if folder is not None:
-        return "folder", folder, None, ()
+        if revision is not None:
+            raise ModelError("Only models of the hub have revisions: leave the revision out.")
+        return "embedded" if shipped else "folder", folder, None, ()
 
     def inspect(place: Path) -> None:
         building.check_budget(checkpoint.read(folders.contents(place)), budget)

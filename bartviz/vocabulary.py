@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,13 @@ _KEPT = frozenset(
     | {"remove_space", "keep_accents", "trim_offsets", "add_bos_token", "add_eos_token", "legacy", "do_basic_tokenize"}
     | {"add_prefix_space", "never_split", "split_special_tokens", "spaces_between_special_tokens", "padding_side"}
 )  # fmt: skip
+
+
+def notices(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
+    """What a reader should know of how texts are split."""
+    if hasattr(tokenizer, "punc_normalizer") and find_spec("sacremoses") is None:
+        return ("Quotes and dashes are not normalised as in training: the package sacremoses is not installed.",)
+    return ()
 
 
 def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedTokenizerBase, str]:

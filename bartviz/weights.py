@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from bartviz.errors import ModelError
+from bartviz.families import FAMILIES
 from bartviz.waiting import Job
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
@@ -106,7 +107,7 @@ def judge(network: Any, info: Mapping[str, Any], stored: Iterable[str]) -> tuple
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
     if mismatched:
         raise ModelError(f"The weights do not fit the configuration: {shown(mismatched)} have other shapes.")
-    missing = sorted(info["missing_keys"])
+    missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
     if missing:
         raise ModelError(
             f"The checkpoint lacks {len(missing)} of the network's weights: {shown(missing)}. "
@@ -124,6 +125,11 @@ def judge(network: Any, info: Mapping[str, Any], stored: Iterable[str]) -> tuple
         )
     heads = sorted({".".join(key.removeprefix(prefix).split(".")[:2]) for key in extra})
     return (f"Parts of the checkpoint that are not used: {shown(heads)}.",) if heads else ()
+
+
+def _computed(network: Any, key: str) -> bool:
+    """Whether a missing weight is no loss: sine positions follow from a formula (published Pegasus leaves them out)."""
+    return FAMILIES[network.config.model_type].positions == "sinusoidal" and key.endswith("embed_positions.weight")
 
 
 def absent_heads(network: Any, missing: Iterable[str], stored: Iterable[str]) -> bool:

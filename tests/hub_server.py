@@ -24,6 +24,7 @@ class Fault:
 
     status, code, retry_after: an error answer. hang: nothing is said. rate: bytes a second. cut: the connection closes
     after so many bytes of the body. flip: the body's last byte is wrong. body: said instead of the true body.
+    redirect: what to replace in the address, by what.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Fault:
     cut: int | None = None
     flip: bool = False
     body: bytes | None = None
+    redirect: tuple[str, str] | None = None
     times: int | None = None
 
 
@@ -118,6 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
             if fault is not None and fault.hang:
                 self.hub.closing.wait()
                 self.close_connection = True
+            elif fault is not None and fault.redirect is not None:
+                self.send_response(307)
+                self.send_header("Location", self.path.replace(*fault.redirect))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
             elif fault is not None and fault.status is not None:
                 self._refuse(fault.status, fault.code, fault.retry_after)
             else:

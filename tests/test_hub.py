@@ -167,6 +167,23 @@ def test_a_token_goes_to_the_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -
     assert {request.token for request in server.requests} == {"Bearer hf_secret"}
 
 
+def test_an_old_name_leads_to_the_new_one(server: Hub) -> None:
+    """The hub answers for bert-base-uncased with the address of google-bert/bert-base-uncased."""
+    server.fault("/old-bart/", redirect=("/old-bart/", f"/{NAME}/"))
+    assert models.load("old-bart").info.source == "hub"
+
+
+def test_a_token_stays_with_the_hub(server: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large files come from elsewhere; a broken connection is resumed there too."""
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with hub_server.running() as elsewhere:
+        elsewhere.add(NAME, folder)
+        elsewhere.fault("model.safetensors", cut=100_000, times=1)
+        server.fault("model.safetensors", redirect=("/owner/", f"{elsewhere.url}/owner/"))
+        models.load(NAME)
+    assert [(request.token, request.range) for request in elsewhere.requests] == [(None, None), (None, "bytes=100000-")]
+
+
 # Before the weights ---------------------------------------------------------------------------------------------------
 
 
