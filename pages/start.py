@@ -1,5 +1,7 @@
 """What does a translating model look at? The saved record at once, or what the visitor ran."""
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.analysis import start
@@ -19,8 +21,7 @@ pieces it is the product over them. **Attention shows where a word looked, not w
 """
 
 
-def picture(record: Record) -> None:
-    found = session.derived("ribbons", record, lambda: start.ribbons(record))
+def picture(record: Record, found: start.Ribbons) -> None:
     show.lead(start.notice(found))
     cross = found.head.kind == "cross"
     above, below = ("source text", "output") if cross else ("text, looked at", "text, looking")
@@ -46,8 +47,16 @@ def cards() -> None:
         button.form_submit_button("Run", width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
 
 
-record = page.begin("start", needs_record=False)
-if record is not None:
-    picture(record)
-cards()
-show.explain(EXPLAIN)
+def main() -> None:
+    record = page.begin("start", needs_record=False)
+    if record is None:
+        cards()
+        return
+    found = session.derived("ribbons", record, partial(start.ribbons, record))
+    picture(record, found)
+    cards()
+    show.explain(EXPLAIN)
+    show.downloads("start", table=partial(start.table, found), arrays={"weights": found.weights}, record=record)
+
+
+main()

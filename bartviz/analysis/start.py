@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bartviz.attention import Floats, Head, Kind, Tokens
 from bartviz.record import Record, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
@@ -61,6 +65,18 @@ class Ribbons:
             self, above=self.above[:most], below=self.below[:most], weights=self.weights[:most, :most],
             say_above=self.say_above[:most], say_below=self.say_below[:most],
         )  # fmt: skip
+
+
+def table(ribbons: Ribbons) -> pd.DataFrame:
+    """Every weight as a row: the word that looks, the word that is looked at, and the weight."""
+    import pandas as pd
+
+    pairs = [
+        (row.text, column.text, float(weight))
+        for row, weights in zip(ribbons.below, ribbons.weights, strict=True)
+        for column, weight in zip(ribbons.above, weights, strict=True)
+    ]
+    return pd.DataFrame(pairs, columns=["word that looks", "word looked at", "weight"])
 
 
 def notice(ribbons: Ribbons) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from bartviz.record import Record
+
 T = TypeVar("T")
 Given: TypeAlias = T | Callable[[], T] | None
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that Markdown could give a meaning
@@ -103,12 +105,14 @@ def downloads(
     table: Given[pd.DataFrame] = None,
     arrays: Given[Mapping[str, ArrayLike]] = None,
     figure: Given[go.Figure] = None,
+    record: Record | None = None,
 ) -> None:
-    """Buttons for what was given: CSV (formulas quoted), NPZ, and one HTML file of the figure that needs no network.
+    """Buttons for what was given: CSV (formulas quoted), NPZ, one HTML file of the figure that needs no network, and
+    the whole record, which ``bartviz.open`` reads.
 
     ``name`` is the file's stem. Callables run only when the button is pressed. The figure's own toolbar saves an SVG.
     """
-    from bartviz import export
+    from bartviz import export, store
 
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []
     if table is not None:
@@ -117,6 +121,8 @@ def downloads(
         files.append(("NPZ", "npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
         files.append(("HTML", "html", "text/html", lambda: export.offline_html(_made(figure), name)))
+    if record is not None:
+        files.append(("Record", "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
         note("Download")
         for label, ending, mime, make in files:

@@ -13,12 +13,13 @@ from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS
 from bartviz.folders import default_roots, find, listed
 from bartviz.texts import read_upload
-from bartviz.ui import engine, session, show, theme
+from bartviz.ui import engine, saved, session, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 
 if TYPE_CHECKING:
-    from bartviz.record import ModelKind, Record
+    from bartviz.catalogue import Entry
+    from bartviz.record import ModelInfo, ModelKind, Record
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse it": None, "keep its beginning": "first", "keep its end": "last"}
 MOST_TOKENS, MOST_CANDIDATES = 512, 50
@@ -66,21 +67,26 @@ def _names() -> list[str]:
 
 def _model() -> ModelKind:
     names = _names()
-    record = session.current_record()
-    own = record.model.name if record is not None and record.model.name in names else names[0]
+    first = saved.record()  # the same for every visit: a link leaves out what is the default
+    index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
-        "Model", names, index=names.index(own), key="model", bind="query-params", accept_new_options=True,
+        "Model", names, index=index, key="model", bind="query-params", accept_new_options=True,
         help="Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base.",
     )  # fmt: skip
+    record = session.current_record()
+    loaded = record.model if record is not None and record.model.name == chosen else None
     known = entry(chosen)
-    show.note(
-        known.note if known else "A folder of this machine." if chosen in names else "A model of the hub, by its id."
-    )
-    if known is not None:
-        return known.kind
-    if record is not None and record.model.name == chosen:
-        return record.model.kind
-    return _kind_of_folder(chosen) or "encoder-decoder"
+    show.note(_about(known, loaded, is_folder=chosen in names))
+    kind = known.kind if known is not None else loaded.kind if loaded is not None else _kind_of_folder(chosen)
+    return kind or "encoder-decoder"
+
+
+def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
+    """What a model is, how large, and whether it was trained, as far as that is known before it is loaded."""
+    title = known.title if known is not None else "A folder of this machine" if is_folder else "A model of the hub"
+    if loaded is not None:
+        return f"{title} · {'trained' if loaded.trained else 'UNTRAINED'} · {loaded.parameters / 1e6:.1f} M parameters"
+    return f"{title}. {known.note}" if known is not None else f"{title}."
 
 
 def _kind_of_folder(name: str) -> ModelKind | None:

@@ -107,6 +107,14 @@ def test_a_word_in_pieces_is_said_with_the_product_of_their_probabilities() -> N
     assert found.edges() == [(0, 0, 0.2), (0, 1, 0.7), (0, 2, 0.1), (1, 0, 0.1), (1, 1, 0.2), (1, 2, 0.7)]
 
 
+def test_the_table_has_every_weight() -> None:
+    table = start.table(start.ribbons(two_words()))
+    assert list(table.columns) == ["word that looks", "word looked at", "weight"]
+    assert table.shape == (6, 3)
+    assert list(table.iloc[1])[:2] == ["Katze", "cat"]
+    assert table["weight"][1] == pytest.approx(0.7)
+
+
 def test_a_rule_and_a_given_output_are_never_called_a_choice() -> None:
     forced = start.ribbons(two_words(rule="forced first token"))
     assert forced.say_below[0].startswith('"Katze" was not chosen but set by a rule (forced first token), looking')

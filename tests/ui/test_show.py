@@ -112,15 +112,19 @@ def downloads() -> None:
     import numpy as np
     import pandas as pd
     import plotly.graph_objects as go
+    import streamlit as st
 
     from bartviz.ui import show
 
     show.downloads(
         "heads", table=lambda: pd.DataFrame({"a": [1]}), arrays={"w": np.zeros(2)}, figure=go.Figure,
+        record=st.session_state["record"],
     )  # fmt: skip
 
 
-def test_downloads_offer_what_was_given() -> None:
-    page = AppTest.from_function(downloads, default_timeout=30).run()
+def test_downloads_offer_what_was_given(record: Record) -> None:
+    page = AppTest.from_function(downloads, default_timeout=30)
+    page.session_state["record"] = record
+    page.run()
     assert not page.exception
-    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML"]
+    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]
