@@ -103,11 +103,11 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
         missing = info["missing_keys"]
         if not missing or not weights.absent_heads(network, missing, stored.tensors):
             break
-        if name == ladder[-1]:
+        if name != ladder[-1]:
+            notices = (f"The checkpoint has no head for {name}: loaded without it.",)
+        elif all("pooler." in key for key in missing):
             network, info = _build(name, settings, stored, job, add_pooling_layer=False)
-            break
-        notices = (f"The checkpoint has no head for {name}: loaded without it.",)
-    notices += weights.judge(network, info, stored.tensors)
+    notices += weights.judge(network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors)
     network.generation_config = settings.generation if network.can_generate() else None
     network.config.architectures = [name]
     network.requires_grad_(False)

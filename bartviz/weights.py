@@ -98,16 +98,18 @@ def _refuse_quantized(key: str, stored: str) -> None:
         )
 
 
-def judge(network: Any, info: Mapping[str, Any], stored: Iterable[str]) -> tuple[str, ...]:
+def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...]:
     """Notices on what a checkpoint has too much of; raises ModelError unless the network is exactly its weights.
 
-    ``info``: transformers' loading info; ``stored``: the names in the checkpoint. Parts of the checkpoint that are
-    heads on top of the network are left out and named; anything missing from the network is an error.
+    ``info``: transformers' loading info; ``output``: whether an output matrix is stored, or tied to the embedding.
+    Parts of the checkpoint that are heads on top of the network are left out and named; anything missing is an error.
     """
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
     if mismatched:
         raise ModelError(f"The weights do not fit the configuration: {shown(mismatched)} have other shapes.")
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
+    if network.config.model_type == "t5" and not output:  # transformers would tie it to the embedding
+        missing.append("lm_head.weight")
     if missing:
         raise ModelError(
             f"The checkpoint lacks {len(missing)} of the network's weights: {shown(missing)}. "

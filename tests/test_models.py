@@ -475,6 +475,15 @@ def test_published_checkpoints_are_understood(family: str, tmp_path: Path) -> No
         assert torch.equal(after[name], value), name
 
 
+@pytest.mark.parametrize("family", ["t5-gated", "bart"])
+def test_an_output_matrix_that_is_not_tied_must_be_there(family: str, tmp_path: Path) -> None:
+    """T5 1.1: transformers would silently take the embedding instead."""
+    folder = networks.save(family, tmp_path)
+    networks.edit(folder, tie_word_embeddings=False)
+    rewrite(folder, drop("lm_head"))
+    assert "lm_head.weight" in refused(folder)
+
+
 def test_t5_keeps_its_own_output_matrix(tmp_path: Path) -> None:
     model = models.load(networks.save("t5-gated", tmp_path))
     assert not torch.equal(model.network.lm_head.weight, model.network.shared.weight)
