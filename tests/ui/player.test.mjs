@@ -115,3 +115,13 @@ test("a piece that touches its word drops the sign that it goes on", () => {
 test("a full shade is weight 1, or the row's largest where it is asked for", () => {
   assert.deepEqual([p.fullShade([0.1, 0.4], "fixed"), p.fullShade([0.1, 0.4], "row"), p.fullShade([0, 0], "row")], [1, 0.4, 1]);
 });
+
+test("a new record stops playback and draws nothing of the one before", () => {
+  globalThis.cancelAnimationFrame = () => {};
+  const button = { classList: { toggle() {} }, setAttribute() {} };
+  const table = (values) => ({ getChild: () => ({ toArray: () => Float32Array.from(values) }) });
+  const next = { meta: { ...meta(), revision: "new", start: 0, reading: "predicts" }, rows: table([0.2, 0.7, 0.1]), own: table([]) };
+  const it = { $: (name) => assert.equal(name, "play") ?? button, meta: { revision: "old" }, frames: [], playing: true, step: 7 };
+  p.take(it, { data: next, setStateValue() {} });
+  assert.deepEqual([it.playing, it.step, it.count, it.columns], [false, 0, 1, 3]);
+});

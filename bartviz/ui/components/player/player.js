@@ -14,14 +14,14 @@ function begin(component) {
   return it;
 }
 
-function take(it, { data, setStateValue }) {
+export function take(it, { data, setStateValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const flat = (table) => table.getChild("w").toArray();
   Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), setStateValue });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   if (anew) {
-    stop(it, false);
+    rest(it);
     it.step = it.told = it.meta.start;
     it.reading = it.meta.reading;
   }
@@ -95,11 +95,19 @@ function play(it) {
   animate(it);
 }
 
+// Whatever was going on in the record before ends here; nothing of it is drawn or told.
+function rest(it) {
+  cancelAnimationFrame(it.raf);
+  clearTimeout(it.timer);
+  it.playing = false;
+  mark(it);
+}
+
 // `settle`: the last row is still being uncovered.
 function stop(it, report, settle = false) {
   it.playing = false;
   mark(it);
-  if (it.meta && it.frames) refresh(it, settle && !calm() ? 0 : 1);
+  refresh(it, settle && !calm() ? 0 : 1);
   if (settle) animate(it);
   if (report) later(it);
 }
