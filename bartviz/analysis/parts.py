@@ -1,0 +1,182 @@
+"""Where a model's parameters sit: totals by part, matrices used in several places, the check against a build."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+import pandas as pd
+
+from bartviz.analysis.parameters import Component, Parameter
+
+Part = Literal["embeddings", "encoder layers", "decoder layers", "head"]
+PARTS: tuple[Part, ...] = ("embeddings", "encoder layers", "decoder layers", "head")
+COMPONENTS: tuple[Component, ...] = ("shared", "encoder", "decoder", "head")
+SUBLAYERS = ("self-attention", "cross-attention", "feed-forward")
+
+# What a matrix is used for, by the component and role of the row that uses it.
+_USES: Mapping[tuple[str, str], str] = {
+    ("encoder", "token embedding"): "encoder input",
+    ("decoder", "token embedding"): "decoder input",
+    ("head", "output layer weight"): "output layer",
+    ("head", "output layer bias"): "output layer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A matrix used in several places: counted once, at ``name``. ``uses`` says for what, in reading order."""
+
+    name: str
+    role: str
+    shape: tuple[int, ...]
+    elements: int
+    uses: tuple[str, ...]
+
+
+def part(row: Parameter) -> Part:
+    """Which of the four parts a matrix belongs to; embeddings take their layer norm and projection with them."""
+    if row.component == "head":
+        return "head"
+    if row.component == "shared" or (row.layer is None and not row.role.startswith("final")):
+        return "embeddings"
+    return "encoder layers" if row.component == "encoder" else "decoder layers"
+
+
+def sublayer(role: str) -> str:
+    """Which sublayer of a layer a role belongs to, its layer norm included."""
+    if role == "relative position bias":
+        return "self-attention"
+    return next((name for name in SUBLAYERS if role.startswith(name)), role)
+
+
+def parts(rows: Sequence[Parameter]) -> dict[str, int]:
+    """Parameters by part, each counted once; sums to the model's size."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[part(row)] += row.count
+    return {name: found[name] for name in PARTS}
+
+
+def by_component(rows: Sequence[Parameter]) -> pd.DataFrame:
+    """component, counted (each matrix once), used (every matrix that the component uses, as its own sum would say)."""
+    found = [
+        (name, sum(row.count for row in mine), sum(row.elements for row in mine))
+        for name in COMPONENTS
+        if (mine := [row for row in rows if row.component == name])
+    ]
+    return pd.DataFrame(found, columns=["component", "counted", "used"])
+
+
+def total(rows: Sequence[Parameter]) -> int:
+    """Parameters of the model, each counted once."""
+    return sum(row.count for row in rows)
+
+
+def naive(rows: Sequence[Parameter]) -> int:
+    """What comes out when a matrix is counted wherever it is used: wrong, unless nothing is shared."""
+    return sum(row.elements for row in rows)
+
+
+def shared(rows: Sequence[Parameter]) -> tuple[Shared, ...]:
+    """The matrices outside the layers that are used more than once, largest first (not ALBERT's repeated layers)."""
+    users: dict[str, list[Parameter]] = {}
+    for row in rows:
+        if row.shared_with is not None and row.layer is None:
+            users.setdefault(row.shared_with, []).append(row)
+    owners = {row.name: row for row in rows if row.name in users and row.shared_with is None}
+    found = [
+        Shared(name, owner.role, owner.shape, owner.elements, tuple(_use(row) for row in _places(owner, users[name])))
+        for name, owner in owners.items()
+    ]
+    return tuple(sorted(found, key=lambda one: -one.elements))
+
+
+def _places(owner: Parameter, users: list[Parameter]) -> list[Parameter]:
+    """A matrix kept apart (BART's) is used by its users alone; one kept in the encoder is used there too."""
+    return users if owner.component == "shared" else [owner, *users]
+
+
+def _use(row: Parameter) -> str:
+    return _USES.get((row.component, row.role), f"{row.component} {row.role}")
+
+
+def layer_share(rows: Sequence[Parameter], component: Component, name: str) -> float:
+    """Which share of the parameters of a component's first layer a sublayer holds, 0 to 1; 0.0 without layers."""
+    layer = [row for row in rows if row.component == component and row.layer == 0]
+    whole = sum(row.elements for row in layer)
+    return sum(row.elements for row in layer if sublayer(row.role) == name) / whole if whole else 0.0
+
+
+def notice(rows: Sequence[Parameter]) -> str:
+    """The one thing to notice in this model's sizes, in one sentence with its numbers."""
+    size, every = total(rows), naive(rows)
+    repeated = {row.layer for row in rows if row.layer is not None and row.shared_with == row.name}
+    if repeated:
+        layers = 1 + max(row.layer for row in rows if row.layer is not None)
+        return (
+            f"{layers} layers share {_sets(layers - len(repeated))} of weights: {size:,} parameters "
+            f"do the work of {every:,}."
+        )
+    ties = shared(rows)
+    if ties and len(ties[0].shape) == 2:
+        tokens, width = ties[0].shape
+        return (
+            f"One matrix, {tokens:,} tokens × {width:,}, is {_listed(ties[0].uses)}: "
+            f"{percent(ties[0].elements / size)} of {size:,} parameters, counted once."
+        )
+    found = parts(rows)
+    largest = max(found, key=lambda name: found[name])
+    return f"Of {size:,} parameters {percent(found[largest] / size)} are in the {largest}; no matrix is used twice."
+
+
+def percent(share: float) -> str:
+    """A share as a reader sees it: ``28 %``, or with one decimal below ten."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+
+
+def _sets(count: int) -> str:
+    return "one set" if count == 1 else f"{count} sets"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The closed form beside a built model: how many names agree in shape and ties, and those that do not."""
+
+    equal: int
+    different: tuple[str, ...]
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    closed: int
+    built: int
+
+    @property
+    def passed(self) -> bool:
+        return not (self.different or self.missing or self.unexpected) and self.closed == self.built
+
+
+def compare(rows: Sequence[Parameter], built: Mapping[str, tuple[tuple[int, ...], str | None, bool]]) -> Comparison:
+    """The rows beside the parameters of a built model (``bartviz.built``): names, shapes, ties, total.
+
+    missing: in the closed form, not in the build; unexpected: in the build alone.
+    """
+    first: dict[str, Parameter] = {}
+    for row in rows:
+        first.setdefault(row.name, row)
+    both = [name for name in first if name in built]
+    different = tuple(name for name in both if (first[name].shape, first[name].shared_with) != built[name][:2])
+    return Comparison(
+        equal=len(both) - len(different),
+        different=different,
+        missing=tuple(name for name in first if name not in built),
+        unexpected=tuple(name for name in built if name not in first),
+        closed=total(rows),
+        built=sum(prod(shape) for shape, tied, _ in built.values() if tied is None),
+    )

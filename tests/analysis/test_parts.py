@@ -1,0 +1,95 @@
+"""Totals by part, shared matrices, the sentence that a page shows, and the comparison with a build."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.analysis import parts
+from bartviz.analysis.parameters import Parameter, configuration, rows, total
+from bartviz.catalogue import CATALOGUE
+
+
+def found(name: str, architecture: str | None = None) -> tuple[Parameter, ...]:
+    return rows(configuration(name), architecture)
+
+
+@pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
+def test_parts_and_components_add_up_to_the_model(name: str) -> None:
+    mine = found(name)
+    assert sum(parts.parts(mine).values()) == total(name)
+    table = parts.by_component(mine)
+    assert table["counted"].sum() == parts.total(mine) == total(name)
+    assert table["used"].sum() == parts.naive(mine) >= total(name)
+
+
+def test_bart_base_in_parts() -> None:
+    mine = found("facebook/bart-base")
+    positions, norm = 1026 * 768, 2 * 768
+    assert parts.parts(mine) == {
+        "embeddings": 50_265 * 768 + 2 * (positions + norm),
+        "encoder layers": 6 * 7_087_872,
+        "decoder layers": 6 * 9_451_776,
+        "head": 0,
+    }
+    (matrix,) = parts.shared(mine)
+    assert (matrix.name, matrix.shape) == ("model.shared.weight", (50_265, 768))
+    assert matrix.uses == ("encoder input", "decoder input", "output layer")
+    assert parts.naive(mine) == 139_420_416 + 3 * 50_265 * 768
+
+
+def test_a_matrix_kept_in_its_first_place_is_used_there_too() -> None:
+    (matrix,) = parts.shared(found("gpt2"))
+    assert matrix.uses == ("decoder input", "output layer")
+    weight, bias = parts.shared(found("bert-base-uncased", "BertForMaskedLM"))
+    assert weight.uses == ("encoder input", "output layer")
+    assert (bias.name, bias.elements) == ("cls.predictions.bias", 30_522)
+    assert parts.shared(found("bert-base-uncased")) == ()
+    assert parts.shared(found("albert-base-v2")) == ()
+
+
+def test_shares_of_a_layer() -> None:
+    mine = found("facebook/bart-base")
+    attention, feed_forward, norm = 4 * (768 * 768 + 768), 2 * 768 * 3072 + 3072 + 768, 2 * 768
+    assert parts.layer_share(mine, "encoder", "feed-forward") == pytest.approx(
+        (feed_forward + norm) / (attention + feed_forward + 2 * norm)
+    )
+    shares = [parts.layer_share(mine, "decoder", name) for name in parts.SUBLAYERS]
+    assert sum(shares) == pytest.approx(1)
+    assert parts.layer_share(mine, "head", "feed-forward") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("facebook/bart-base", "50,265 tokens × 768, is encoder input, decoder input and output layer: 28 % of"),
+        ("gpt2", "is decoder input and output layer: 31 % of 124,439,808"),
+        ("t5-large", "4.5 % of 737,668,096"),
+        ("bert-base-uncased", "Of 109,482,240 parameters 78 % are in the encoder layers; no matrix is used twice."),
+        ("albert-base-v2", "12 layers share one set of weights: 11,683,584 parameters do the work of 89,650,176."),
+    ],
+)
+def test_the_one_thing_to_notice(name: str, said: str) -> None:
+    assert said in parts.notice(found(name))
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.2769, "28 %"), (0.045, "4.5 %"), (0.0996, "10 %"), (0.0, "0 %"), (1.0, "100 %")]
+)
+def test_percent(share: float, said: str) -> None:
+    assert parts.percent(share) == said
+
+
+def test_compare_names_what_differs() -> None:
+    mine = found("gpt2")
+    same = {row.name: (row.shape, row.shared_with, True) for row in mine}
+    result = parts.compare(mine, same)
+    assert result.passed
+    assert (result.equal, result.closed, result.built) == (len(mine), 124_439_808, 124_439_808)
+    changed = dict(same) | {"transformer.wpe.weight": ((1, 768), None, True), "extra.weight": ((2,), None, True)}
+    changed |= {"lm_head.weight": ((50_257, 768), None, True)}
+    del changed["transformer.ln_f.bias"]
+    result = parts.compare(mine, changed)
+    assert not result.passed
+    assert result.different == ("transformer.wpe.weight", "lm_head.weight")
+    assert (result.missing, result.unexpected) == (("transformer.ln_f.bias",), ("extra.weight",))
+    assert result.built == 124_439_808 - 1023 * 768 - 768 + 2 + 50_257 * 768
