@@ -1,0 +1,210 @@
+"""What length costs: operations a token, bytes of a pass, and decoding with and without a cache, as curves.
+
+Every curve has its name at its end and a dash of its own, so that none is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from bartviz.analysis.costs import Costs
+from bartviz.figures import theme
+
+HEIGHT = 330
+SHORTEST, LONGEST = 16, 8192
+_NAMES = 0.075  # least distance between the names of two curves, as a share of the height
+_TEXT_WIDTH = 7.2  # pixels a character
+
+Colors = tuple[str, str]  # light, dark
+_VIOLET, _TEAL, _BLUE, _ORANGE = (
+    ("#6d53b3", "#a493e0"),
+    ("#16877b", "#45b7a4"),
+    ("#2f7fc4", "#5a9fdb"),
+    ("#b96a0b", "#e79a3c"),
+)
+_GREY = (theme.LIGHT.faint, theme.DARK.faint)
+
+# name, what it sums, colour, dash
+_OPERATIONS: tuple[tuple[str, tuple[str, ...], Colors, str], ...] = (
+    ("feed-forward", ("feed-forward",), _BLUE, "solid"),
+    ("projections", ("projections",), _ORANGE, "dash"),
+    ("scores and sums", ("scores", "weighted sums"), _VIOLET, "solid"),
+    ("output layer", ("output",), _GREY, "dot"),
+)
+_MEMORY: tuple[tuple[str, str, Colors, str], ...] = (
+    ("weights", "weights", _GREY, "dot"),
+    ("activations", "activations", _BLUE, "dash"),
+    ("attention, all heads", "attention", _VIOLET, "solid"),
+    ("queries and keys", "captured", _TEAL, "solid"),
+    ("decoding cache", "cache", _ORANGE, "dashdot"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """One line of a figure; ``told`` is what the pointer says at each point."""
+
+    name: str
+    y: NDArray[np.float64]
+    told: Sequence[str]
+    colors: Colors
+    dash: str
+
+
+def lengths(around: int) -> list[int]:
+    """The source lengths a curve is drawn at: 16 to 8,192, even on a logarithmic scale, ``around`` included."""
+    steps = np.geomspace(SHORTEST, LONGEST, 37).round().astype(int)
+    return sorted({*map(int, steps), min(max(around, SHORTEST), LONGEST)})
+
+
+def operations(costs: Costs, length: int, *, dark: bool = False, height: int = HEIGHT) -> go.Figure:
+    """Multiply-adds for each source token against the length: flat parts, and the one that grows with it.
+
+    A ring marks the length from which scores and weighted sums cost as much as the feed-forward layers, a line the
+    chosen ``length``; grey is beyond the model's positions. An encoder-decoder writes as many tokens as it reads.
+    """
+    table = costs.curve(lengths(length))
+    x = table["length"].to_numpy()
+    found = {name: table[[one for one in columns if one in table]].sum(axis=1).to_numpy() / x / 1e6
+             for name, columns, _, _ in _OPERATIONS}  # fmt: skip
+    feed_forward, scores = found["feed-forward"], found["scores and sums"]
+    top = 2.4 * max(line.max() for name, line in found.items() if name != "scores and sums")
+    curves = [
+        _Curve(name, found[name], [f"{value:,.2f} million" for value in found[name]], colors, dash)
+        for name, _, colors, dash in _OPERATIONS
+        if found[name].any()
+    ]
+    figure = _drawn(curves, x, (0.0, top), dark=dark, height=height)
+    _by_length(figure, costs, length, dark)
+    crossing = feed_forward[0] / scores[0] * x[0]  # one is flat, the other a straight line through 0
+    if SHORTEST <= crossing <= LONGEST:
+        figure.add_scatter(
+            x=[crossing], y=[feed_forward[0]], mode="markers+text", text=[f"equal at {crossing:,.0f}"],
+            textposition="top left", textfont={"size": 13}, showlegend=False, hoverinfo="skip",
+            marker={"symbol": "circle-open", "size": 12, "line": {"width": 2}, "color": theme.palette(dark).ink},
+        )  # fmt: skip
+    return figure.update_yaxes(title={"text": "million multiply-adds a source token", "font": {"size": 12}})
+
+
+def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False, height: int = HEIGHT) -> go.Figure:
+    """Bytes of one pass against the length, both on logarithmic scales; the marks are as in ``operations``.
+
+    Attention weights, and the queries and keys a record keeps, are float32 always; ``dtype`` is that of the rest.
+    """
+    x = np.array(lengths(length))
+    found = [costs.memory(int(point), dtype=dtype) for point in x]
+    curves = []
+    for name, column, colors, dash in _MEMORY:
+        values = np.array([getattr(one, column) for one in found], dtype=float)
+        if values.any():
+            curves.append(_Curve(name, values, [bytes_text(value) for value in values], colors, dash))
+    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
+    _by_length(figure, costs, length, dark)
+    ticks = [10.0**power for power in range(3, 16)]
+    figure.update_yaxes(tickvals=ticks, ticktext=[bytes_text(tick) for tick in ticks])
+    return figure.update_yaxes(title={"text": "bytes, one text", "font": {"size": 12}})
+
+
+def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, height: int = HEIGHT) -> go.Figure:
+    """Multiply-adds of decoding steps 1 ... ``steps``, with and without a cache; both scales logarithmic."""
+    table = costs.generation(source, steps)
+    x = table["position"].to_numpy()
+    curves: list[_Curve] = []
+    rows = (("without a cache", "uncached", _VIOLET, "dash"), ("with a cache", "cached", _TEAL, "solid"))
+    for name, column, colors, dash in rows:
+        counts = table[column].to_numpy()
+        curves.append(_Curve(name, counts / 1e6, [f"{count / 1e6:,.1f} million" for count in counts], colors, dash))
+    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
+    ticks = [2**power for power in range(int(np.log2(steps)) + 1)] if steps > 1 else [1]
+    figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=[0, np.log10(max(steps, 2))])
+    figure.update_xaxes(title={"text": "step t: the token that is read", "font": {"size": 12}})
+    if costs.sizes.encoder is not None and steps > 1:
+        figure.add_annotation(
+            x=0, y=np.log10(curves[1].y[0]), xanchor="left", yanchor="top", yshift=-4, xshift=14, showarrow=False,
+            text="step 1 makes the source's keys and values", font={"size": 12, "color": theme.palette(dark).faint},
+        )  # fmt: skip
+    values = [10.0**power for power in range(-3, 9)]
+    figure.update_yaxes(tickvals=values, ticktext=[f"{value:,g}" for value in values])
+    return figure.update_yaxes(title={"text": "million multiply-adds", "font": {"size": 12}})
+
+
+def bytes_text(count: float) -> str:
+    """Bytes as a reader sees them, in steps of a thousand: 12.6 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.3g} TB" if count < 999.5 else f"{count:,.0f} TB"
+
+
+def _drawn(
+    curves: Sequence[_Curve],
+    x: NDArray[np.int64],
+    span: tuple[float, float],
+    *,
+    log: bool = False,
+    dark: bool,
+    height: int,
+) -> go.Figure:
+    """The curves over a logarithmic x, their names on the right; ``span`` is that of y, exponents where ``log``."""
+    figure = go.Figure()
+    for curve in curves:
+        figure.add_scatter(
+            x=x, y=curve.y, mode="lines", name=curve.name, showlegend=False, customdata=curve.told,
+            line={"color": curve.colors[dark], "dash": curve.dash, "width": 2.5},
+            hovertemplate=f"{curve.name}: %{{customdata}}<extra></extra>",
+        )  # fmt: skip
+    theme.layout(figure, dark=dark, height=height)
+    for curve, (place, rises) in zip(curves, _places(curves, span, log), strict=True):
+        figure.add_annotation(
+            x=1, xref="paper", xshift=6, y=place, yref="paper", yanchor="middle", xanchor="left", showarrow=False,
+            text=f"{curve.name} ↑" if rises else curve.name, font={"color": curve.colors[dark], "size": 13},
+        )  # fmt: skip
+    room = max(len(curve.name) for curve in curves) * _TEXT_WIDTH + 14
+    figure.update_layout(margin={"l": 8, "r": room, "t": 20, "b": 8}, hovermode="x unified")
+    figure.update_xaxes(type="log")
+    return figure.update_yaxes(type="log" if log else "linear", range=span)
+
+
+def _places(curves: Sequence[_Curve], span: tuple[float, float], log: bool) -> Iterator[tuple[float, bool]]:
+    """Where each curve's name stands, as a share of the height, none on another; and whether it left the figure."""
+    ends = [float(np.log10(curve.y[-1]) if log else curve.y[-1]) for curve in curves]
+    shares = [(end - span[0]) / (span[1] - span[0]) for end in ends]
+    placed: dict[int, float] = {}
+    lowest = 0.0
+    for index in sorted(range(len(curves)), key=lambda index: shares[index]):
+        placed[index] = max(min(shares[index], 1.0), lowest)
+        lowest = placed[index] + _NAMES
+    over = max(0.0, max(placed.values()) - 1.0)
+    return ((placed[index] - over, shares[index] > 1.0) for index in range(len(curves)))
+
+
+def _decades(curves: Sequence[_Curve]) -> tuple[float, float]:
+    """Exponents of ten around all values that are not 0."""
+    values = np.concatenate([curve.y[curve.y > 0] for curve in curves])
+    return float(np.log10(values.min()) - 0.1), float(np.log10(values.max()) + 0.1)
+
+
+def _by_length(figure: go.Figure, costs: Costs, length: int, dark: bool) -> None:
+    """The axis of source lengths, the chosen one, and where the model's positions end."""
+    colors = theme.palette(dark)
+    ticks = [16, 64, 256, 1024, 4096]
+    figure.update_xaxes(
+        tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=np.log10([SHORTEST, LONGEST]).tolist(),
+        title={"text": "source tokens n", "font": {"size": 12}}, hoverformat=",d",
+    )  # fmt: skip
+    limit = costs.sizes.positions
+    if limit is not None and limit < LONGEST:
+        figure.add_vrect(
+            x0=limit, x1=LONGEST, fillcolor=colors.masked, opacity=0.45, line_width=0, layer="below"
+        )  # fmt: skip
+        figure.add_annotation(
+            x=np.log10(limit), y=0, yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
+            text=f"no positions<br>after {limit:,}", align="left", font={"size": 12, "color": colors.faint},
+        )  # fmt: skip
+    figure.add_vline(x=min(max(length, SHORTEST), LONGEST), line={"color": colors.ink, "width": 1.5})

@@ -1,0 +1,234 @@
+"""Where a model's parameters sit, as a map of areas; and the articles' models as aligned bars.
+
+Encoder teal, decoder vermilion, its cross-attention violet, what both share grey and hatched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from bartviz.analysis import parts
+from bartviz.analysis.parameters import Parameter
+from bartviz.figures import theme
+from bartviz.record import Kind
+
+MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once
+_TITLES = {"shared": "Shared", "encoder": "Encoder", "decoder": "Decoder", "head": "Head"}
+_FEW_LAYERS = 8  # whose columns are wide enough for whole words
+_BRIEF = {"self-attention": "self", "cross-attention": "cross", "feed-forward": "ff"}
+_SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
+_LEGIBLE = {"minsize": 9, "mode": "hide"}  # what does not fit is left to the pointer
+_NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """One area of the map: its place in the tree, what it says, its colour."""
+
+    id: str
+    parent: str
+    label: str
+    count: int
+    hover: str
+    color: str
+    hatched: bool = False
+
+
+def parameters(
+    rows: Sequence[Parameter], *, title: str = "model", depth: int = 4, dark: bool = False, height: int = 430
+) -> go.Figure:
+    """A treemap of a model: area is the number of parameters, each matrix drawn once, in the place that counts it.
+
+    A matrix that is used in several places is hatched and says where. A click opens an area, down to the single
+    matrix; the path below leads back. ``depth`` levels are open at once. ``title`` names the model.
+    """
+    areas = [*_areas(rows, title, dark)]
+    total = parts.total(rows)
+    figure = go.Figure(
+        go.Treemap(
+            ids=[area.id for area in areas],
+            parents=[area.parent for area in areas],
+            labels=[area.label for area in areas],
+            values=[area.count for area in areas],
+            customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in areas],
+            hovertemplate="%{customdata}<extra></extra>",
+            texttemplate="%{label}",
+            textfont={"family": theme.FACE, "size": 13, "color": [_ink(area.color) for area in areas]},
+            branchvalues="total",
+            sort=False,
+            maxdepth=depth,
+            tiling={"pad": 1, "packing": "dice-slice"},  # rows, in them layers side by side, in them sublayers
+            pathbar={"side": "bottom", "thickness": 22, "textfont": {"family": theme.FACE, "size": 13}},
+            marker={
+                "colors": [area.color for area in areas],
+                "line": {"width": 1, "color": theme.palette(dark).background},
+                "pad": {"t": 20, "l": 2, "r": 2, "b": 2},
+                "cornerradius": 2,
+                "pattern": {
+                    "shape": ["/" if area.hatched else "" for area in areas],
+                    "fgcolor": theme.palette(dark).faint, "fgopacity": 0.35, "size": 7, "solidity": 0.25,
+                    "fillmode": "overlay",
+                },
+            },
+        )
+    )  # fmt: skip
+    theme.layout(figure, dark=dark, height=height)
+    colors = theme.palette(dark)
+    figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 24}, uniformtext=_LEGIBLE)
+
+
+def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]:
+    total, uses = parts.total(rows), {matrix.name: matrix.uses for matrix in parts.shared(rows)}
+    counted = [row for row in rows if row.count]
+    name = theme.escape(title)
+    yield _Area("model", "", f"{name} · {total:,} parameters", total, name, theme.palette(dark).background)
+    for component, mine in _grouped(counted, lambda row: row.component):
+        kind, size = _kind(component), sum(row.count for row in mine)
+        color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
+        reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
+        label = f"{_TITLES[component]} · {short(size)} · {parts.percent(size / total)}"
+        yield _Area(component, "model", label + " + shared matrix" * reads, size, _TITLES[component], color)
+        layers = Counter(row.name for row in rows if row.component == component)
+        yield from _layers(mine, uses, layers, len(counted) <= MOST_MATRICES, color, dark)
+
+
+def _layers(
+    mine: Sequence[Parameter],
+    uses: Mapping[str, Sequence[str]],
+    layers: Mapping[str, int],
+    matrices: bool,
+    color: str,
+    dark: bool,
+) -> Iterator[_Area]:
+    """What a component holds: its layers, and the groups outside them (embeddings, final layer norm).
+
+    ``layers``: how many layers use a matrix; more than one in ALBERT alone.
+    """
+    component = mine[0].component
+    few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
+    for place, held in _grouped(mine, _place):
+        where, layer = f"{component}/{place}", held[0].layer
+        if layer is None and len(held) == 1:
+            yield _matrix(held[0], component, uses, dark)
+            continue
+        label = place.capitalize() if few or layer is None else f"L{layer}"
+        if layer is not None and layers[held[0].name] > 1:
+            label = f"One set of weights for {layers[held[0].name]} layers"
+        yield _Area(where, component, label, _sum(held), f"{_TITLES[component]}, {place}", color)
+        if layer is None:
+            yield from (_matrix(row, where, uses, dark) for row in held)
+            continue
+        for name, group in _grouped(held, lambda row: parts.sublayer(row.role)):
+            inner, hover = f"{where}/{name}", f"{_TITLES[component]}, layer {layer}, {name}"
+            told = name if few else _BRIEF.get(name, name)
+            yield _Area(inner, where, told, _sum(group), hover, _color(group[0], dark))
+            if matrices:
+                yield from (_matrix(row, inner, uses, dark) for row in group)
+
+
+def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
+    shape = " × ".join(f"{size:,}" for size in row.shape)
+    label, hover = row.role, f"<b>{theme.escape(row.name)}</b><br>{row.role}, {shape}"
+    if row.name in uses:
+        used = ", ".join(uses[row.name])
+        lines = [used] if row.component == "shared" else uses[row.name]
+        label = "<br>".join((row.role, short(row.count), "one matrix for", *lines))
+        hover += f"<br>one matrix, counted once, used as {used}"
+    if not row.trainable:
+        hover += "<br>computed from sines, never trained"
+    return _Area(row.name, parent, label, row.count, hover, _color(row, dark), row.name in uses)
+
+
+def _place(row: Parameter) -> str:
+    if row.layer is not None:
+        return f"layer {row.layer}"
+    return "final layer norm" if row.role.startswith("final") else "head" if row.component == "head" else "embeddings"
+
+
+def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iterator[tuple[str, list[Parameter]]]:
+    groups: dict[str, list[Parameter]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return iter(groups.items())
+
+
+def _said(count: int, total: int) -> str:
+    return f"{count:,} parameters, {parts.percent(count / total)}"
+
+
+def _sum(rows: Sequence[Parameter]) -> int:
+    return sum(row.count for row in rows)
+
+
+def _kind(component: str) -> Kind | None:
+    return "encoder" if component == "encoder" else "decoder" if component == "decoder" else None
+
+
+def _color(row: Parameter, dark: bool) -> str:
+    kind = _kind(row.component)
+    if kind is None or row.role.endswith("token embedding"):
+        return _NEUTRAL[dark][1]
+    name = parts.sublayer(row.role)
+    ramp = theme.scale("cross" if name == "cross-attention" else kind, dark)
+    return str(ramp[_SUBLAYER_STEP.get(name, 2)][1])
+
+
+def _ink(background: str) -> str:
+    """Dark or light letters, whichever reads better on a colour (relative luminance, WCAG 2)."""
+    channels = [int(background[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#12161d" if luminance > 0.197 else "#ffffff"
+
+
+def short(count: int) -> str:
+    """A count as a label has room for it: 38.6 M, 789 k, 768."""
+    if count >= 999_500:
+        return f"{count / 1e6:.1f} M"
+    return f"{count / 1e3:.0f} k" if count >= 10_000 else f"{count:,}"
+
+
+def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
+    """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is their number."""
+    figure, names = go.Figure(), list(table["model"])
+    colors = dict(zip(parts.PARTS, _bar_colors(dark), strict=True))
+    for part in parts.PARTS:
+        values = table[part] / 1e6
+        figure.add_bar(
+            y=names, x=values, name=part, orientation="h", marker={"color": colors[part], "line": {"width": 0}},
+            text=[f"{value:,.0f}" if value > 18 else "" for value in values], textposition="inside",
+            insidetextanchor="middle", textfont={"color": _ink(colors[part]), "size": 12}, textangle=0,
+            customdata=[f"{count:,}" for count in table[part]],
+            hovertemplate="%{y}: " + part + "<br>%{customdata} parameters<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        y=names, x=table["claimed"], mode="markers", name="as the articles say",
+        marker={"symbol": "diamond-open", "size": 11, "color": theme.palette(dark).ink, "line": {"width": 2}},
+        hovertemplate="%{y}: %{x} million in the articles<extra></extra>",
+    )  # fmt: skip
+    for model, size, claimed in zip(names, table["parameters"], table["claimed"], strict=True):
+        figure.add_annotation(
+            y=model, x=max(size / 1e6, claimed), text=f"{size / 1e6:,.1f}", showarrow=False, xanchor="left", xshift=10,
+            font={"family": theme.MONO, "size": 13},
+        )  # fmt: skip
+    theme.layout(figure, dark=dark, height=height)
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.3,
+        uniformtext=_LEGIBLE,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+    )
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(title={"text": "million parameters, shared matrices counted once", "font": {"size": 12}})
+    return figure.update_xaxes(range=[0, 1.12 * max(table["parameters"].max() / 1e6, table["claimed"].max())])
+
+
+def _bar_colors(dark: bool) -> tuple[str, str, str, str]:
+    neutral = _NEUTRAL[dark]
+    return neutral[1], theme.kind_color("encoder", dark), theme.kind_color("decoder", dark), theme.palette(dark).faint

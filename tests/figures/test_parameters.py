@@ -1,0 +1,116 @@
+"""The map of a model and the articles' bars: their numbers, not their pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bartviz.analysis import articles
+from bartviz.analysis.parameters import configuration, rows, total
+from bartviz.catalogue import CATALOGUE
+from bartviz.figures.parameters import parameters, short, sizes
+
+NAMES = [known.name for known in CATALOGUE]
+
+
+def areas(name: str, architecture: str | None = None, **options: Any) -> dict[str, dict[str, Any]]:
+    """The areas of a model's map by their id."""
+    trace = parameters(rows(configuration(name), architecture), title=name, **options).data[0]
+    keys = ("parents", "labels", "values", "customdata")
+    found = {
+        id_: {key: trace[key][index] for key in keys} | {"hatch": trace.marker.pattern.shape[index]}
+        for index, id_ in enumerate(trace.ids)
+    }
+    assert len(found) == len(trace.ids)  # plotly drops areas whose ids repeat
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_areas_add_up_to_their_parents_and_the_model(name: str) -> None:
+    found = areas(name)
+    assert found["model"]["values"] == total(name)
+    sums: dict[str, int] = {}
+    for area in found.values():
+        sums[area["parents"]] = sums.get(area["parents"], 0) + area["values"]
+    for parent, below in sums.items():
+        assert parent == "" or found[parent]["values"] == below
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_counted_matrix_is_drawn_once(name: str) -> None:
+    found = areas(name)
+    counted = [row for row in rows(configuration(name)) if row.count]
+    assert all(found[row.name]["values"] == row.count for row in counted)
+    assert {row.name for row in rows(configuration(name)) if not row.count} & set(found) <= {r.name for r in counted}
+
+
+def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
+    found = areas("facebook/bart-base")
+    hatched = {id_ for id_, area in found.items() if area["hatch"]}
+    assert hatched == {"model.shared.weight"}
+    matrix = found["model.shared.weight"]
+    assert matrix["parents"] == "shared"
+    assert "used as encoder input, decoder input, output layer" in matrix["customdata"]
+    assert "50,265 × 768" in matrix["customdata"]
+    assert found["encoder"]["labels"] == "Encoder · 43.3 M · 31 % + shared matrix"
+    assert "head" not in found  # nothing of its own
+
+
+def test_layers_and_sublayers_in_reading_order() -> None:
+    found = areas("facebook/bart-base")
+    assert [id_ for id_, area in found.items() if area["parents"] == "decoder"] == [
+        "decoder/embeddings", *(f"decoder/layer {layer}" for layer in range(6)),
+    ]  # fmt: skip
+    below = [area["labels"] for id_, area in found.items() if area["parents"] == "decoder/layer 3"]
+    assert below == ["self-attention", "cross-attention", "feed-forward"]
+    assert areas("bert-base-uncased")["encoder/layer 11"]["labels"] == "L11"
+    layers = [area for id_, area in areas("albert-base-v2").items() if id_.startswith("encoder/layer")]
+    assert layers[0]["labels"] == "One set of weights for 12 layers"
+
+
+def test_the_title_is_escaped_and_very_deep_models_end_at_sublayers() -> None:
+    config = {"model_type": "bert", "num_hidden_layers": 100}
+    trace = parameters(rows(config), title="<b>%{x}").data[0]
+    assert trace.labels[0].startswith("&lt;b&gt;&#37;{x}")
+    assert not any("layer.99." in id_ for id_ in trace.ids)
+    assert "encoder/layer 99/feed-forward" in trace.ids
+
+
+def test_both_themes_have_legible_letters() -> None:
+    for dark in (False, True):
+        trace = parameters(rows(configuration("facebook/bart-base")), dark=dark).data[0]
+        for color, ink in zip(trace.marker.colors, trace.textfont.color, strict=True):
+            assert contrast(color, ink) >= 3.5
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG 2 contrast of two colours."""
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    red, green, blue = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(768, "768"), (9_999, "9,999"), (22_650, "23 k"), (999_499, "999 k"), (999_500, "1.0 M"), (38_603_520, "38.6 M")],
+)
+def test_short_counts(count: int, said: str) -> None:
+    assert short(count) == said
+
+
+def test_bars_stack_to_the_models() -> None:
+    table = articles.models()
+    figure = sizes(table)
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert [bar.name for bar in bars] == ["embeddings", "encoder layers", "decoder layers", "head"]
+    for index, size in enumerate(table["parameters"]):
+        assert sum(bar.x[index] for bar in bars) * 1e6 == pytest.approx(size)
+    (claimed,) = (trace for trace in figure.data if trace.type == "scatter")
+    assert list(claimed.x) == [110, 340, 124, 355, 140, 400, 220, 770]
+    assert [note.text for note in figure.layout.annotations][-1] == "737.7"
