@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 
 # Name -> shape, the earlier name of the same tensor or None, whether training changes it.
 Built = Mapping[str, tuple[tuple[int, ...], str | None, bool]]
-_FLAGS = ("tie_word_embeddings", "share_encoder_decoder_embeddings", "id2label", "num_labels", "pad_token_id")
+_FLAGS = ("tie_word_embeddings", "share_encoder_decoder_embeddings", "id2label", "num_labels")
+_TOKENS = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), 0)
 
 
 def build(config: Config, architecture: str) -> Built:
     """Build the class on the meta device, from the configuration's sizes alone, and list its parameters.
 
     Raises ModelError for impossible sizes. Only keys that decide sizes are passed on: nothing in a configuration that
-    names code, a kernel or a quantization reaches transformers.
+    names code, a kernel, an activation or a quantization reaches transformers.
     """
-    configs.validate(config)
-    model_type = config["model_type"]
-    family = FAMILIES[model_type]
-    keys = {*(key for key, _ in family.keys.values()), *family.aliases, family.activation[0], *_FLAGS}
-    chosen = transformers.AutoConfig.for_model(model_type, **{key: config[key] for key in keys if key in config})
+    sizes = configs.sizes(config)
+    family = FAMILIES[sizes.model_type]
+    keys = {*(key for key, _ in family.keys.values()), *family.aliases, *_FLAGS}
+    given = {key: config[key] for key in keys if key in config} | _TOKENS
+    if sizes.gated:
+        given["feed_forward_proj"] = "gated-gelu"
+    chosen = transformers.AutoConfig.for_model(sizes.model_type, **given)
     with torch.device("meta"):
         network = getattr(transformers, architecture)(chosen)
-        if model_type == "t5" and config.get("tie_word_embeddings") is False and hasattr(network, "lm_head"):
+        if sizes.model_type == "t5" and not sizes.tied and hasattr(network, "lm_head"):
             # Tied while transformers builds it, untied when it loads a checkpoint with an output matrix of its own.
             network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
     return listing(network)

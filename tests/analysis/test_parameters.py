@@ -181,6 +181,12 @@ def test_a_loaded_t5_1_1_keeps_its_own_output_matrix(tmp_path: Path) -> None:
     assert built.listing(loaded) == as_built(rows(config))
 
 
+def test_only_sizes_reach_transformers() -> None:
+    hostile = {"auto_map": {"AutoModel": "x.Y"}, "attn_implementation": "foreign", "quantization_config": {"a": 1}}
+    config = {"model_type": "marian", "vocab_size": 7, "hidden_act": "?", "activation_function": "no-such", **hostile}
+    assert_equal(config, "MarianMTModel")
+
+
 @pytest.mark.parametrize(
     ("model_type", "architecture"), [(family, name) for family, known in VARIANTS.items() for name in known]
 )
@@ -204,7 +210,7 @@ def configurations(draw: st.DrawFn, model_type: str) -> Sizes:
         "groups": st.just(1),
         "inner_layers": st.integers(1, 2),
     }
-    config: Sizes = {"model_type": model_type, "pad_token_id": 0}
+    config: Sizes = {"model_type": model_type}
     for word, (key, default) in family.keys.items():
         if default is None and draw(st.booleans()):
             continue
