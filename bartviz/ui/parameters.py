@@ -1,0 +1,233 @@
+"""What the parameters page asks and tells: which model (or whose configuration), its numbers, and the check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bartviz import configs
+from bartviz.analysis import parts
+from bartviz.analysis.articles import Claim
+from bartviz.analysis.costs import BYTES, FLOPS, Costs
+from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
+from bartviz.analysis.variants import VARIANTS
+from bartviz.catalogue import CATALOGUE, entry
+from bartviz.errors import ModelError
+from bartviz.figures.costs import bytes_text
+from bartviz.folders import contents, default_roots, find, listed
+from bartviz.record import Record
+from bartviz.ui import pick, show
+
+OWN, ALL = "your own config.json", "all parts"
+LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
+_HINT = (
+    "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
+)
+_DEFAULT, _CHECKED = "facebook/bart-base", "_checked"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model that the page is about: its name, its configuration, the class that is counted."""
+
+    name: str
+    title: str
+    config: Mapping[str, Any]
+    architecture: str
+
+    @property
+    def rows(self) -> tuple[Parameter, ...]:
+        return rows_of(configs.sizes(self.config), self.architecture)
+
+
+def choose() -> Chosen:
+    """The pickers of model and class (URL ``of`` and ``class``); a configuration that is refused says why."""
+    model, kind = st.columns([3, 2])
+    with model:
+        folders = [name for name in listed(default_roots()) if entry(name) is None]
+        names = [*(known.name for known in CATALOGUE), *folders, OWN]
+        name = _selected("Which model", names, key="of", default=_DEFAULT, hint=_HINT)
+        text = _pasted() if name == OWN else ""
+    try:
+        config = configs.parse(text) if name == OWN else _known(name)
+        sizes = configs.sizes(config)
+    except ModelError as refused:
+        st.error(show.plain(str(refused)))
+        st.stop()
+    variants = VARIANTS[sizes.model_type]
+    with kind:
+        told = "; ".join(f"{known} {variant.title}" for known, variant in variants.items())
+        architecture = _selected("Its class", [*variants], key="class", default=architecture_of(config), hint=told)
+    return Chosen(name, f"Your {sizes.family.title}" if name == OWN else name.rsplit("/", 1)[-1], config, architecture)
+
+
+def _known(name: str) -> Mapping[str, Any]:
+    """The configuration of a model of the catalogue, or of a folder under the configured roots; raises ModelError."""
+    known = entry(name)
+    if known is not None:
+        return known.config
+    folder = find(name, default_roots())
+    if folder is None:
+        raise ModelError("That folder is no longer there. Choose another model.")
+    contents(folder, default_roots())
+    return configs.read(folder)
+
+
+def _pasted() -> str:
+    pasted = st.text_area(
+        "Its configuration", EXAMPLE, key="config", height=110, persist_state="session",
+        help="The config.json of any BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT, BART, mBART, Marian, Pegasus, T5 or "
+        "GPT-2. What it leaves out is as in transformers.",
+    )  # fmt: skip
+    st.button("Count it", key="count")  # leaving the field is enough; the button says so
+    return pasted or ""
+
+
+def _selected(label: str, options: list[str], *, key: str, default: str, hint: str) -> str:
+    """One of many named options, bound to the URL; a value that is not among them gives way to the default."""
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = default
+    chosen = st.selectbox(label, options, index=options.index(default), key=key, bind="query-params", help=hint)
+    return chosen if chosen in options else default
+
+
+def numbers(rows: tuple[Parameter, ...]) -> None:
+    """Beside the map: the parts with the right and the naive total, or every matrix of one part (URL ``part``)."""
+    found = [name for name in parts.COMPONENTS if any(row.component == name for row in rows)]
+    part = pick.one_of("Numbers of", [ALL, *found], key="part")
+    if part != ALL:
+        table = matrices([row for row in rows if row.component == part])
+        config = _thousands(["Parameters"]) | {"Layer": st.column_config.NumberColumn(width=50)}
+        st.dataframe(table, hide_index=True, height=340, column_config=config, key="matrices", placeholder="–")
+        return
+    total, naive = parts.total(rows), parts.naive(rows)
+    sums = pd.DataFrame([("sum", total, naive)], columns=["component", "counted", "used"])
+    names = {"component": "Part", "counted": "Counted once", "used": "Wherever used"}
+    table = pd.concat([parts.by_component(rows), sums]).rename(columns=names)
+    st.dataframe(table, hide_index=True, column_config=_thousands([*names.values()][1:]), key="parts")
+    if naive == total:
+        show.note(f"Every matrix is used in one place: both columns add up to {total:,}.")
+    else:
+        show.note(f"{total:,} is right. {naive:,} is wrong: {_why(rows)}")
+    show.note("Choose a part for its matrices, name by name; or open an area of the map with a click.")
+
+
+def matrices(rows: list[Parameter]) -> pd.DataFrame:
+    """The rows as a reader's table: layer, role, shape, parameters, the state dict's name, what it is shared with."""
+    return pd.DataFrame(
+        {
+            "Layer": pd.array([row.layer for row in rows], dtype="Int64"),
+            "Role": [row.role for row in rows],
+            "Parameters": [row.count for row in rows],
+            "Shape": [" × ".join(f"{size:,}" for size in row.shape) for row in rows],
+            "Name": [row.name for row in rows],
+            "Counted at": pd.array([row.shared_with for row in rows], dtype="string"),
+        }
+    )
+
+
+def length(costs: Costs) -> tuple[int, str]:
+    """The pickers of the text's length and the number format (URL ``n`` and ``format``), and what they come to."""
+    slider, formats = st.columns([3, 2], vertical_alignment="bottom")
+    with slider:
+        if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
+            st.session_state["n"] = 512
+        chosen = st.select_slider(
+            "Source tokens n", LENGTHS, 512, key="n", bind="query-params",
+            help="An encoder-decoder writes as many tokens as it reads.",
+        )  # fmt: skip
+    with formats:
+        dtype = pick.one_of("Number format", list(BYTES), key="format")
+    n = chosen if isinstance(chosen, int) else LENGTHS[0]
+    table, memory = costs.operations(n), costs.memory(n, dtype=dtype)
+    every = int(table["multiply_adds"].sum())
+    scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
+    told = (
+        ("Multiply-adds of one pass", _big(every), f"{_big(FLOPS * every)} FLOPs"),
+        ("Scores and sums", parts.percent(scores / every), "of them: what grows with n²"),
+        ("Attention of all heads", bytes_text(memory.attention), "if it is kept, in float32"),
+        ("Queries and keys instead", bytes_text(memory.captured), "what a record keeps"),
+    )
+    with st.container(horizontal=True, gap="small", key="told"):
+        for label, value, note in told:
+            with st.container(width=178, gap=None):
+                st.metric(label, value)
+                show.note(note)
+    if costs.sizes.positions is not None and n > costs.sizes.positions:
+        show.note(f"This model has {costs.sizes.positions:,} positions: it cannot read {n:,} tokens.")
+    return n, dtype
+
+
+def claims(found: tuple[Claim, ...]) -> None:
+    """What the articles say, beside what is computed, with the verdict in words and a sign."""
+    signs = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
+    table = pd.DataFrame(
+        [(claim.topic, claim.claim, claim.computed, f"{signs[claim.verdict]} {claim.verdict}") for claim in found],
+        columns=["", "The articles say", "Computed now", "Verdict"],
+    )
+    st.table(table.set_index(""))
+
+
+def check(chosen: Chosen, record: Record | None) -> None:
+    """The closed form beside the loaded model's own count, and on request beside a model built by transformers."""
+    total = parts.total(chosen.rows)
+    if record is not None and record.model.name == chosen.name:
+        loaded, same = record.model, record.model.parameters == total
+        verdict = "the same number" if same else f"not {total:,}: choose its class above"
+        show.note(f"The model of your last run, a {loaded.architecture}, has {loaded.parameters:,}: {verdict}.")
+    show.note(
+        "Everything above is computed from the configuration. transformers can build the same class without weights "
+        "(on torch's meta device, which takes no memory): name by name, shape by shape, is it the same?"
+    )
+    asked = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
+    if st.button("Build it and compare", key="build"):
+        with st.spinner("Building with transformers; the first time loads torch"):
+            from bartviz import built
+
+            found = parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))
+        st.session_state[_CHECKED] = (asked, found)
+    kept = st.session_state.get(_CHECKED)
+    if kept is not None and kept[0] == asked:
+        _compared(kept[1])
+
+
+def _compared(found: parts.Comparison) -> None:
+    if found.passed:
+        st.success(
+            f"Equal: all {found.equal:,} matrices and vectors, in name, shape and ties; {found.built:,} parameters.",
+            icon=":material/check:",
+        )
+        return
+    st.error(f"Not equal: {found.closed:,} parameters in closed form, {found.built:,} built.")
+    lists = {"Different": found.different, "Not built": found.missing, "Only built": found.unexpected}
+    for label, names in lists.items():
+        if names:
+            show.note(f"{label}: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}")
+
+
+def _big(count: float) -> str:
+    """A count of operations in steps of a thousand: 48.3 G."""
+    for unit in ("", "k", "M", "G", "T"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}".rstrip()
+        count /= 1000
+    return f"{count:,.3g} P"
+
+
+def _why(rows: tuple[Parameter, ...]) -> str:
+    """Why the naive sum is wrong, for a model that shares something."""
+    ties = parts.shared(rows)
+    if not ties:
+        return "it counts one set of weights once for every layer that uses it."
+    kept = ["where it is kept"] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []
+    uses = [*kept, *(f"as {use}" for use in ties[0].uses)]
+    return f"it counts the shared matrix of {ties[0].elements:,} numbers {len(uses)} times, {', '.join(uses)}."
+
+
+def _thousands(columns: list[str]) -> dict[str, Any]:
+    return {column: st.column_config.NumberColumn(format="localized") for column in columns}
