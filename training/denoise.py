@@ -23,7 +23,7 @@ from training.vocabulary import train_bart
 
 CHUNK = 6000  # documents drawn, sorted and cut into batches together
 SHARES = (0.62, 0.20, 0.18)  # single sentences, groups of unrelated sentences, coherent passages
-FOR_ONE = {"text infilling": 0.36, "token masking": 0.24, "token deletion": 0.25, "document rotation": 0.15}
+FOR_ONE = {"text infilling": 0.5, "token masking": 0.15, "token deletion": 0.2, "document rotation": 0.15}
 FOR_MANY = {
     "sentence permutation": 0.6,
     "text infilling": 0.1,

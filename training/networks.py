@@ -21,6 +21,17 @@ from training.vocabulary import POSITIONS, VOCABULARY
 
 BOS, PAD, EOS = 0, 1, 2
 WORDPIECES = VOCABULARY
+LEFT_BY_USE = (
+    "max_length",
+    "stride",
+    "truncation_side",
+    "truncation_strategy",
+    "pad_to_multiple_of",
+    "pad_token_type_id",
+    "padding_side",
+    "is_local",
+    "local_files_only",
+)
 
 
 def bart(vocabulary: int) -> Any:
@@ -124,8 +135,17 @@ def export(model: Any, tokenizer: Any, out: Path) -> None:
     if hasattr(model.config, "decoder_start_token_id") and model.config.is_encoder_decoder:
         small.generation_config = generation()
     small.half().save_pretrained(out)
-    tokenizer.save_pretrained(out)
+    save_tokenizer(tokenizer, out)
     _set(out / "config.json", dtype="float32")
+
+
+def save_tokenizer(tokenizer: Any, out: Path) -> None:
+    """Write the tokenizer without what training left in it: it must neither cut nor pad unless it is asked to."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    for name in LEFT_BY_USE:
+        tokenizer.init_kwargs.pop(name, None)
+    tokenizer.save_pretrained(out)
 
 
 def _set(path: Path, **changes: object) -> None:

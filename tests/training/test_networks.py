@@ -43,6 +43,16 @@ def test_special_tokens_have_the_ids_of_the_configuration(bart_folder: Path) -> 
     assert tokenizer.decode(given, skip_special_tokens=True) == "I want."
 
 
+def test_the_tokenizer_neither_cuts_nor_pads_unless_asked(tmp_path: Path) -> None:
+    tokenizer = train_bart(TEXTS, 400)
+    tokenizer(["a b c d", "a"], truncation=True, max_length=3, padding=True)
+    networks.save_tokenizer(tokenizer, tmp_path)
+    saved = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    assert saved["truncation"] is None
+    assert saved["padding"] is None
+    assert "max_length" not in json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+
+
 def test_generation_starts_and_ends_as_trained(bart_folder: Path) -> None:
     model: Any = BartForConditionalGeneration.from_pretrained(bart_folder).eval()
     found = model.generate(input_ids=torch.tensor([[0, 10, 11, 2]]), max_length=6)[0].tolist()
