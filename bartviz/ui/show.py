@@ -124,7 +124,7 @@ def downloads(
     if record is not None:
         files.append(("Record", "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
-        note("Download")
+        st.html("<p class='bv-note'>Download</p>", width="content")
         for label, ending, mime, make in files:
             st.download_button(
                 label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"

@@ -133,8 +133,8 @@ def visit(chrome: Browser) -> Iterator[Open]:
             asked.abort()
 
     def console(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            errors.append(message.text)
+        if message.type == "error" and "/_stcore/" not in message.location["url"]:  # a deep link looks for its server
+            errors.append(f"{message.text} ({message.location['url']})")
 
     def open_page(
         address: str, *, scheme: str = "light", size: tuple[int, int] = (1366, 768), still: bool = True

@@ -1,0 +1,82 @@
+"""A text typed and run on the trained model, stopped, refused, linked; and what else a visitor does with the frame."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Open, settle
+
+
+def text_box(page: Page) -> Locator:
+    return page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text", exact=True)
+
+
+def type_and_run(page: Page, text: str) -> None:
+    box = text_box(page)
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> None:
+    page = visit(server)
+    type_and_run(page, "The cat is sleeping on the sofa.")
+    above = page.locator(".ribbons .above")
+    expect(above).to_contain_text("cat", timeout=240_000)
+    settle(page)
+    expect(page.locator(".ribbons .below")).to_contain_text("Katze")
+    expect(page.locator(".bv-status")).to_contain_text("bart-tiny-en-de")
+    expect(page.locator(".bv-status")).to_contain_text("output reproduced: ok")
+    assert "text=" not in page.url
+
+
+def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, server: str) -> None:
+    page = visit(server)
+    type_and_run(page, "   ")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("text", timeout=240_000)
+    page.get_by_role("button", name="Back to the last picture").click()
+    expect(alert).to_have_count(0)
+    assert page.locator(".ribbons path").count() > 0
+
+
+def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:
+    page = visit(f"{server}/?text=I+have+a+dog.&model=bart-tiny-en-de")
+    expect(page.locator(".ribbons .above")).to_contain_text("dog", timeout=240_000)
+    settle(page)
+    assert "text=I+have+a+dog." in page.url or "text=I%20have%20a%20dog." in page.url
+    type_and_run(page, "I have a cat.")
+    expect(page.locator(".ribbons .above")).to_contain_text("cat", timeout=120_000)
+    expect(page).to_have_url(re.compile(r"text=I(\+|%20)have(\+|%20)a(\+|%20)cat"))
+
+
+def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
+    page = visit(server)
+    type_and_run(page, "I have a dog.")
+    expect(page.locator(".ribbons .above")).to_contain_text("dog", timeout=240_000)
+    page.get_by_role("link", name="Step through it").click()
+    page.get_by_role("heading", name="How does the next word come about?").wait_for()
+    settle(page)
+    expect(text_box(page)).to_have_value("I have a dog.")
+
+
+def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: str) -> None:
+    page = visit(server)
+    odd = "</script><script>hit=1</script> ![a](http://x.example/a.png) **b** <s> %{z} '\"><img src=x onerror=hit=1>"
+    type_and_run(page, odd)
+    expect(page.locator(".ribbons .above")).to_contain_text("script", timeout=240_000)
+    settle(page)
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img[src='x']").count() == 0
+
+
+def test_a_change_of_theme_draws_again_by_itself(visit: Open, server: str) -> None:
+    page = visit(server)
+    background = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    light = page.evaluate(background)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(1000)
+    settle(page)
+    assert page.evaluate(background) != light
+    assert page.locator(".ribbons path").count() > 0
