@@ -248,7 +248,7 @@ function showCost(it) {
 }
 
 export function buildTable(it) {
-  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "looked at", "candidates"];
+  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "looked at (special tokens aside)", "candidates"];
   const table = make("table"), head = make("tr");
   head.append(...heads.map((name) => make("th", "", name)));
   const lines = it.meta.steps.map((step, i) => {
