@@ -206,7 +206,7 @@ def _record(ticket: Ticket[Record], model: Model, request: Request) -> Record:
         ticket.report(f"Writing: token {step} of at most {longest}", step / max(longest, 1))
 
     ticket.report("Running the model")
-    if model.info.kind == "encoder-decoder" and request.target is None:
+    if model.info.kind != "encoder" and request.target is None:
         return decode(
             model, request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k,
             allow_special=request.allow_special, truncate=request.truncate,

@@ -27,7 +27,7 @@ PAGES: tuple[Page, ...] = (
     Page("start", "Start", "What does a translating model look at?", "One sentence, word by word."),
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
-    Page("decoding", "Decoding", "How does the next word come about?", "Play the translation step by step."),
+    Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
     Page("parameters", "Parameters", "Where do the numbers of a model sit?", "Every matrix, and what length costs."),
 )
 
