@@ -13,7 +13,6 @@ from training import alignment, corpus, measure, sequence
 from training.heads import JOBS
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
-BEAMS = 4
 EVERYDAY = (
     "I want to buy a car.",
     "Good morning! How are you?",
@@ -46,6 +45,7 @@ def main() -> None:
     parser.add_argument("--split", choices=("valid", "test"), default="test", help="split of the translation figures")
     parser.add_argument("--only", choices=(DENOISER, TRANSLATOR, BERT), help="measure one model")
     parser.add_argument("--cases", action="store_true", help="translate the everyday sentences and nothing else")
+    parser.add_argument("--beams", type=int, nargs="*", default=[1, 4], help="beams to translate with, 1 is greedy")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
     measure.set_threads(given.threads)
@@ -53,23 +53,30 @@ def main() -> None:
         print(cases(given.models / TRANSLATOR))
         return
     folder = corpus.folder(given.corpus)
-    for name, report in ((TRANSLATOR, translator), (DENOISER, denoiser), (BERT, encoder)):
+    for name in (TRANSLATOR, DENOISER, BERT):
         if given.only in (None, name):
-            print(f"## {name}\n\n{report(given.models / name, folder, given.split)}", flush=True)
+            print(f"## {name}\n\n{report(name, given, folder)}", flush=True)
 
 
-def translator(model_folder: Path, folder: Path, split: str) -> str:
+def report(name: str, given: argparse.Namespace, folder: Path) -> str:
+    """The tables of one model."""
+    if name == TRANSLATOR:
+        return translator(given.models / name, folder, given.split, given.beams)
+    return (denoiser if name == DENOISER else encoder)(given.models / name, folder)
+
+
+def translator(model_folder: Path, folder: Path, split: str, beams: Sequence[int]) -> str:
     """BLEU, chrF and alignment error rates."""
     model, tokenizer = measure.load_bart(model_folder)
     rows = corpus.pairs(folder, split, all_rows=True)
-    parts = []
-    quality = {"greedy": measure.translation(model, tokenizer, rows, 1)}
-    quality[f"{BEAMS} beams"] = measure.translation(model, tokenizer, rows, BEAMS)
-    body = [[name, f"{found['BLEU']:.1f}", f"{found['chrF']:.1f}"] for name, found in quality.items()]
-    parts.append(table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body))
+    found = [measure.translation(model, tokenizer, rows, count) for count in beams]
+    body = [
+        ["greedy" if count == 1 else f"{count} beams", f"{quality['BLEU']:.1f}", f"{quality['chrF']:.1f}"]
+        for count, quality in zip(beams, found, strict=True)
+    ]
     gold = alignment.read_gold(folder / alignment.GOLD_FILE)
-    parts += [error_rates(measure.alignments(model, tokenizer, gold, name), name) for name in alignment.LABELLINGS]
-    return "\n".join(parts)
+    rates = [error_rates(measure.alignments(model, tokenizer, gold, name), name) for name in alignment.LABELLINGS]
+    return "\n".join([table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body), *rates])
 
 
 def error_rates(rates: measure.Rates, labelling: str) -> str:
@@ -92,16 +99,16 @@ def error_rates(rates: measure.Rates, labelling: str) -> str:
     return "\n".join(lines)
 
 
-def denoiser(model_folder: Path, folder: Path, split: str) -> str:
-    """Loss and token accuracy per noise function (always on the validation split: `split` is not used)."""
+def denoiser(model_folder: Path, folder: Path) -> str:
+    """Loss and token accuracy per noise function, on the validation split."""
     model, tokenizer = measure.load_bart(model_folder)
     found = measure.reconstruction(model, tokenizer, folder)
     body = [[name, f"{accuracy:.3f}", f"{loss:.3f}"] for name, (loss, accuracy) in found.items()]
     return table(["noise (validation split)", "token accuracy", "loss in nats"], body)
 
 
-def encoder(model_folder: Path, folder: Path, split: str) -> str:
-    """Masked-token and next-sentence accuracy (validation split: `split` is not used), and the jobs of the heads."""
+def encoder(model_folder: Path, folder: Path) -> str:
+    """Masked-token and next-sentence accuracy on the validation split, and the jobs of the heads."""
     model, tokenizer = measure.load_bert(model_folder)
     found = measure.bert_accuracy(model, tokenizer, folder)
     quality = table(["validation split", "value"], [[name, f"{value:.3f}"] for name, value in found.items()])
