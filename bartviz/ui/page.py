@@ -9,7 +9,8 @@ import streamlit as st
 
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
-from bartviz.ui import registry, session, show, theme
+from bartviz.ui import registry, session, show, sidebar, theme
+from bartviz.ui.examples import examples
 from bartviz.ui.status import status
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 ICON = str(_HERE / "icon.png")
 _FRAME = "_frame"
-POLL = 0.3  # seconds between two looks at a run
+POLL = 0.4  # seconds between two looks at a run
 
 
 def frame() -> StreamlitPage:
@@ -119,15 +120,20 @@ def _status(record: Record | None) -> None:
 
 
 def _tell(record: Record | None) -> None:
-    """The error of the last request: one sentence and one button."""
+    """The error of the last request: one sentence, and a button for each way out."""
     error = session.error()
     if error is None:
         return
     st.error(show.plain(str(error)))
-    if record is not None:
-        st.button("Back to the last picture", on_click=session.forgive)
+    with st.container(horizontal=True, gap="small"):
+        for label, change in sidebar.remedies(error).items():
+            st.button(label, on_click=sidebar.again, args=change)
+        if record is not None:
+            st.button("Back to the last picture", on_click=session.forgive)
 
 
 def _empty() -> None:
     if session.running() is None and session.error() is None:
-        st.info("Type a text in the sidebar and press Run.")
+        st.info("Type a text in the sidebar and press Run, or begin with an example.")
+        example = examples(st.session_state["model"], st.session_state["_kind"])[0]
+        st.button(show.plain(example.text), on_click=sidebar.take, args=(example,))

@@ -47,6 +47,9 @@ def submit(request: Request) -> None:
     """Start a request; the one that runs for this session is stopped. The record stays until the new one is there."""
     context = get_script_run_ctx()
     owner = context.session_id if context is not None else "nobody"
+    older = running()
+    if older is not None:
+        older.cancel()
     st.session_state[ERROR] = None
     st.session_state[RUN] = engine().start(owner, request, alive=lambda: get_instance().is_active_session(owner))
 

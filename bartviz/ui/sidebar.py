@@ -10,7 +10,7 @@ from bartviz import configs
 from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import BartvizError, ModelError, SettingError
 from bartviz.families import FAMILIES
-from bartviz.files import ENCODINGS
+from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.texts import read_upload
 from bartviz.ui import engine, saved, session, show, theme
@@ -46,8 +46,23 @@ def draw() -> None:
 
 def start_with_own(key: str) -> None:
     """Run the text of a field elsewhere than in the sidebar, with the sidebar's other settings: a callback."""
-    st.session_state["text"] = st.session_state[key]
+    again("text", st.session_state[key])
+
+
+def again(key: str, value: str) -> None:
+    """Run with one of the sidebar's settings changed: a callback."""
+    st.session_state[key] = value
     _run()
+
+
+def remedies(error: BartvizError) -> dict[str, tuple[str, str]]:
+    """What would mend an error: the label of a button -> the setting and the value to run with again."""
+    if isinstance(error, TooLong) and "first or last" in str(error):
+        sides = ((side, name) for name, side in TOO_LONG.items() if side is not None)
+        return {f"Read only its {side} {error.limit:,} tokens": ("too_long", name) for side, name in sides}
+    if isinstance(error, EncodingError):
+        return {f"Read it as {ENCODINGS[name]}": ("encoding", name) for name in error.encodings[:3]}
+    return {}
 
 
 def _begin() -> None:
@@ -120,7 +135,7 @@ def _examples(kind: ModelKind) -> None:
                 show.plain(label),
                 key=f"example_{number}",
                 width="stretch",
-                on_click=_take,
+                on_click=take,
                 args=(example,),
             )
 
@@ -161,7 +176,8 @@ def _listed(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 
-def _take(example: Example) -> None:
+def take(example: Example) -> None:
+    """Run an example: a callback."""
     st.session_state["text"], st.session_state["pair"], st.session_state["target"] = example.text, example.pair, ""
     st.session_state["special"] = example.special
     _run()

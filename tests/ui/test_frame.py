@@ -39,7 +39,7 @@ def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, wor
 def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App) -> None:
     page = app("decoding", record=None)
     assert not page.exception
-    assert [info.value for info in page.info] == ["Type a text in the sidebar and press Run."]
+    assert [info.value for info in page.info] == ["Type a text in the sidebar and press Run, or begin with an example."]
 
 
 def test_untrained_is_said_in_large_letters(app: App) -> None:

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.catalogue import CATALOGUE
 from bartviz.errors import Cancelled, TextError
 from bartviz.record import Record
+from bartviz.texts import check_length
 from bartviz.ui import session
 from bartviz.ui.engine import Engine, Request
 from bartviz.ui.limits import Limits
@@ -107,6 +108,27 @@ def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) ->
     assert "<b>stand-in</b> · 9 tokens in" in html(page)
 
 
+def test_a_text_that_is_too_long_is_read_in_part_when_asked(app: App, answers: Answers) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        if request.truncate is None:
+            check_length(1340, 512)
+        return stand_in.record()
+
+    answers.answer = refuse
+    page = press(app(), "Run")
+    assert "1,340 tokens" in page.error[0].value.replace("\\", "")
+    page = press(page, "Read only its last 512 tokens")
+    assert not page.error
+    assert [request.truncate for request in answers.asked] == [None, "last"]
+
+
+def test_the_empty_state_offers_an_example(app: App, answers: Answers) -> None:
+    page = app("decoding", record=None)
+    page = press(page, page.main.button[0].label)
+    assert not page.exception
+    assert len(answers.asked) == 1
+
+
 def test_a_long_run_says_what_it_does_and_can_be_stopped(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,8 +208,8 @@ def test_a_file_in_another_encoding_is_refused_until_it_is_chosen(app: App, answ
     page = press(page, "Run")
     assert answers.asked == []
     assert "not Unicode" in page.error[0].value
-    page.selectbox(key="encoding").set_value("cp949")
-    page = press(page, "Run")
+    page = press(page, r"Read it as Korean (CP949, EUC-KR)")
+    assert page.selectbox(key="encoding").value == "cp949"
     assert answers.asked[0].text == "안녕하세요."
     assert not page.error
 
