@@ -3,6 +3,7 @@
 
 const PACE = 1500; // milliseconds for each word while it plays
 const WIDEST = 26; // pixels of a ribbon of weight 1
+const SMALLEST = 0.62; // of the letters' size
 
 /** Ribbons as polygons with curved sides: each takes a share of its chips' edges in proportion to its weight.
  *  edges [[t, s, w]]; above, below: boxes {x, width, y} where the ribbons leave and arrive. -> [{t, s, path}] */
@@ -94,7 +95,18 @@ class View {
     element.tBodies[0].replaceChildren(...rows);
   }
 
+  /** Letters a little smaller, where that keeps a line of words from breaking; else the line breaks. */
+  fit() {
+    this.stage.style.removeProperty("--fit");
+    this.stage.classList.add("measured");
+    const lines = Object.values(this.words).map((words) => words[0]?.parentElement).filter(Boolean);
+    const scale = Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
+    this.stage.classList.remove("measured");
+    if (scale < 1 && scale > SMALLEST) this.stage.style.setProperty("--fit", (0.98 * scale).toFixed(3));
+  }
+
   draw() {
+    this.fit();
     const stage = this.stage.getBoundingClientRect();
     if (!stage.width) return;
     const boxes = (name, edge) =>
