@@ -90,20 +90,37 @@ def compare_numbers(scores: Floats) -> pd.DataFrame:
             lines.append({
                 "added": name, "format": to, "held as": float(rounded(np.array(number, np.float32), to)),
                 "weight of a masked key": weight, "exactly 0": weight == 0,
-                "row masked wholly": _outcome(softmax_added(scores, none, number, to), scores, to),
+                "row masked wholly": _name(softmax_added(scores, none, number, to), _open(scores, to)),
                 "used by": USERS[name],
             })  # fmt: skip
     return pd.DataFrame(lines)
 
 
-def _outcome(weights: Floats, scores: Floats, to: Format) -> str:
+def _open(scores: Floats, to: Format) -> Floats:
+    """(K,) the weights with nothing masked."""
+    return softmax_added(scores, np.ones(scores.size, np.bool_), 0.0, to)
+
+
+def _name(weights: Floats, unmasked: Floats) -> str:
     """What became of a row that may look nowhere."""
     if np.isnan(weights).any():
         return "NaN"
     if np.ptp(weights) == 0:
         return "uniform"
-    unmasked = softmax_added(scores, np.ones(scores.size, np.bool_), 0.0, to)
     return "as if unmasked" if np.abs(weights - unmasked).max() < 0.02 else "distorted"
+
+
+_OUTCOMES: Mapping[str, str] = {
+    "NaN": "the softmax divides 0 by 0 and gives NaN, which spreads through the whole model.",
+    "uniform": "the scores drown in the large number, and the row comes out uniform. It looks real and means nothing.",
+    "as if unmasked": "the number is the same for all, so the softmax takes it away again: as if nothing were closed.",
+    "distorted": "near the large number this format has only coarse steps: the weights are neither uniform nor right.",
+}
+
+
+def outcome(weights: Floats, unmasked: Floats) -> str:
+    """In words, what became of a row (K,) that may look nowhere; ``unmasked`` is the row with nothing masked."""
+    return _OUTCOMES[_name(weights, unmasked)]
 
 
 def exactly_zero_from(to: Format) -> float:

@@ -78,15 +78,18 @@ def _reasons(attention: Attention, row: int) -> list[str]:
     return parts + [f"{count(other)} by the model's own pattern"] * bool(other)
 
 
-def table(attention: Attention, row: int) -> pd.DataFrame:
-    """The keys of one row: position, token, whether it may be looked at, the number that the formula adds."""
+def table(record: Record) -> pd.DataFrame:
+    """Every row of every mask: kind, row, query, how many keys are open and closed, and which are open."""
     import pandas as pd
 
-    seen = attention.mask[row]
-    return pd.DataFrame(
-        {"position": range(len(seen)), "key": list(attention.key.labels), "may be seen": seen,
-         "added": np.where(seen, 0.0, -np.inf)}
-    )  # fmt: skip
+    lines = []
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        keys = attention.shape[3]
+        for row, query in enumerate(attention.query.labels):
+            seen = np.flatnonzero(attention.mask[row])
+            lines.append((kind, row, query, seen.size, keys - seen.size, listed(attention.key.labels, seen)))
+    return pd.DataFrame(lines, columns=["kind", "row", "query", "open", "closed", "may look at"])
 
 
 def quote(label: str) -> str:

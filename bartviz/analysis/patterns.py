@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bartviz.attention import Bools, Floats, Ints, Kind
+from bartviz.attention import Attention, Bools, Floats, Ints, Kind
 from bartviz.errors import SettingError, choices
 
 LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
@@ -178,3 +178,13 @@ def example_bias(n: int) -> Floats:
     In a trained model each head has learned its own number for each bucket.
     """
     return (-0.4 * (relative_buckets(n) % 16)).astype(np.float32)
+
+
+def cut(attention: Attention, n: int) -> Attention:
+    """Self-attention among its first n tokens (fewer if there are fewer), with nothing closed and no bias."""
+    n = min(n, *attention.shape[2:])
+    tokens = attention.query.take(slice(n))
+    open_ = np.ones((n, n), np.bool_)
+    return Attention(
+        attention.kind, attention.q[:, :, :n], attention.k[:, :, :n], attention.scale, open_, tokens, tokens
+    )

@@ -15,9 +15,10 @@ from bartviz.figures.cells import Part, unseen
 from bartviz.record import Bools
 
 ROW_TITLE, COLUMN_TITLE = "query: attends from ↓", "key: attended to →"
-ROW_LABELS, COLUMN_LABELS = 32, 40  # how many labels fit; of more, every second, fifth ... is shown
 LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
+LABEL = 13.5  # pixels that a label needs beside the next; where they do not fit, every second, fifth ... is shown
 CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
+SMALL, SIDE = 400, 210  # pixels: a figure is small below this height, and its map then at most so wide and high
 
 
 def token_axes(
@@ -28,17 +29,20 @@ def token_axes(
     key_special: Bools | None = None,
     titles: tuple[str, str] = (ROW_TITLE, COLUMN_TITLE),
     pooled: int = 1,
+    height: int | None = None,
     dark: bool = False,
 ) -> Part:
     """The layout of both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
 
     With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all. Something must be
-    drawn on the visible pair for plotly to show it: ``anchor`` is.
+    drawn on the visible pair for plotly to show it: ``anchor`` is. In a figure of little ``height`` fewer labels are
+    shown.
     """
     queries, keys = len(query_labels), len(key_labels)
     hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
-    columns = shown(key_labels, key_special, COLUMN_LABELS, titles[1], dark)
-    rows = shown(query_labels, query_special, ROW_LABELS, titles[0], dark)
+    wide, high = map_size(queries, keys, small=height is not None and height < SMALL)
+    columns = shown(key_labels, key_special, wide, titles[1], dark)
+    rows = shown(query_labels, query_special, high, titles[0], dark)
     return {
         "xaxis": _full(key_labels, pooled) | hidden | {"range": [-0.5, keys - 0.5], "constraintoward": "left"},
         "yaxis": _full(query_labels, pooled) | hidden | {
@@ -47,7 +51,7 @@ def token_axes(
         },
         "xaxis2": columns | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
         "yaxis2": rows | {"matches": "y", "overlaying": "y", "side": "left"},
-        "modebar": {"remove": ["select2d", "lasso2d"]},
+        "modebar": {"remove": ["select2d", "lasso2d"], "orientation": "v"},
     }  # fmt: skip
 
 
@@ -64,9 +68,17 @@ def cell_ratio(queries: int, keys: int) -> float:
 
 def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
     """Pixels of a figure whose map, labels and colour bar fit a laptop's screen."""
-    queries, keys = len(query_labels), len(key_labels)
-    rows = min(CELL, WIDTH / keys) * cell_ratio(queries, keys) * queries
-    return int(min(max(rows, 60), HEIGHT) + label_room(key_labels) + 110)
+    high = map_size(len(query_labels), len(key_labels))[1]
+    return int(max(high, 60) + label_room(key_labels) + 110)
+
+
+def map_size(queries: int, keys: int, *, small: bool = False) -> tuple[float, float]:
+    """About how many pixels wide and high a map is drawn."""
+    widest, highest = (SIDE, SIDE) if small else (WIDTH, HEIGHT)
+    wide = min(CELL * keys, widest)
+    high = wide / keys * cell_ratio(queries, keys) * queries
+    shrunk = min(1.0, highest / high)
+    return wide * shrunk, high * shrunk
 
 
 def label_room(key_labels: Sequence[str]) -> float:
@@ -99,21 +111,21 @@ def _full(labels: Sequence[str], pooled: int) -> dict[str, object]:
     }
 
 
-def shown(labels: Sequence[str], special: Bools | None, fit: int, title: str, dark: bool) -> dict[str, object]:
-    """The labels that fit; the title says how many are left out."""
-    step = every(len(labels), fit)
+def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: str, dark: bool) -> dict[str, object]:
+    """The labels that fit; the title says which are left out."""
+    step = every(len(labels), max(int(pixels / LABEL), 1))
     colors = theme.palette(dark)
     texts = []
     for position in range(0, len(labels), step):
         text = theme.escape(short(labels[position]))
         grey = special is not None and special[position]
         texts.append(f'<span style="color:{colors.faint};font-size:0.8em">{text}</span>' if grey else text)
-    note = "" if step == 1 else f" (every {step}{'nd' if step == 2 else 'th'} of {len(labels):,} labelled)"
+    note = "" if step == 1 else f" · every {step}{'nd' if step == 2 else 'th'}"
     return {
         "tickmode": "array",
         "tickvals": np.arange(0, len(labels), step, dtype=np.int16),
         "ticktext": texts,
-        "tickfont": {"family": theme.MONO, "size": 13 if len(labels) <= fit // 2 else 11},
+        "tickfont": {"family": theme.MONO, "size": 13 if len(labels) * 1.8 * LABEL <= pixels else 11},
         "title": {"text": title + note, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
         "showgrid": False,
         "zeroline": False,

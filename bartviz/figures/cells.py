@@ -74,11 +74,11 @@ def box(left: float, right: float, top: float, bottom: float, color: str, width:
     return {"type": "rect", "x0": left, "x1": right, "y0": top, "y1": bottom, "line": line}
 
 
-def color_bar(title: str, dark: bool) -> Part:
-    """A short bar under the map."""
+def color_bar(title: str, dark: bool, height: int | None = None) -> Part:
+    """A short bar under the map, shorter in a figure of little ``height``."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     return {
         "title": {"text": title, "side": "top", "font": small}, "tickfont": small, "orientation": "h",
         "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "xpad": 0, "ypad": 8,
-        "lenmode": "pixels", "len": 240, "thickness": 10, "outlinewidth": 0,
+        "lenmode": "pixels", "len": 240 if height is None or height > 400 else 160, "thickness": 10, "outlinewidth": 0,
     }  # fmt: skip

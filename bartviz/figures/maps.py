@@ -62,7 +62,7 @@ def attention_map(
     _check(weights, query_labels, key_labels, mask, range, rows, row)
     factor = -(-max(weights.shape) // SIDE)
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
-    traces = [_weights(drawn, seen, factor, kind, range, dark), axes.anchor()]
+    traces = [_weights(drawn, seen, factor, kind, range, dark, height), axes.anchor()]
     if selectable and weights.size <= CLICK_CELLS:
         traces.append(clicks(drawn, seen, _hover("customdata", 1)))
     if seen is not None:
@@ -70,7 +70,7 @@ def attention_map(
         traces = [said, *traces, hatch.hatching(~seen, dark)]
     layout = axes.token_axes(
         query_labels, key_labels, query_special=query_special, key_special=key_special,
-        titles=(query_title, key_title), pooled=factor, dark=dark,
+        titles=(query_title, key_title), pooled=factor, height=height, dark=dark,
     ) | {"shapes": frames(weights.shape, row, dark)}  # fmt: skip
     pixels = height or axes.height(query_labels, key_labels)
     if title is not None:
@@ -115,14 +115,17 @@ def _check(
         raise SettingError(f"There is no row {row}: choose 0 to {len(weights) - 1}.")
 
 
-def _weights(weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool) -> Part:
+def _weights(
+    weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool, height: int | None
+) -> Part:
     """The heatmap itself, on the hidden axes, with gaps where everything is masked."""
     seen = weights if mask is None else np.where(mask, weights, np.float32(np.nan))
     values = pool(seen, factor)  # (Q / factor, K / factor)
     exact = {} if span == "fixed" else {"customdata": values}
     return {
         "type": "heatmap", "name": "weights", "z": _shares(values, span), **grid(factor), **exact,
-        "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark), "colorbar": _weight_bar(span, factor, dark),
+        "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark),
+        "colorbar": _weight_bar(span, factor, dark, height),
         "hoverongaps": False, "hovertemplate": _hover("customdata" if exact else "z", factor),
     }  # fmt: skip
 
@@ -151,8 +154,8 @@ _BAR: dict[Range, tuple[str, list[str]]] = {
 }
 
 
-def _weight_bar(span: Range, factor: int, dark: bool) -> Part:
+def _weight_bar(span: Range, factor: int, dark: bool, height: int | None) -> Part:
     """The colour bar of weights, which says what its range is and whether cells stand for blocks."""
     title, ticks = _BAR[span]
     note = "" if factor == 1 else f"; a cell is the largest of {factor} × {factor}"
-    return color_bar(title + note, dark) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks}
+    return color_bar(title + note, dark, height) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks}

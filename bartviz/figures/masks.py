@@ -67,7 +67,7 @@ def square(
     traces = _pattern(attention, factor, dark) if view == "pattern" else _numbers(attention, factor, number, head, dark)
     layout = axes.token_axes(
         rows.labels, attention.key.labels, query_special=rows.special, key_special=attention.key.special,
-        pooled=factor, dark=dark,
+        pooled=factor, height=height, dark=dark,
     ) | {"shapes": frames(attention.mask.shape, row, dark)}  # fmt: skip
     pixels = height or axes.height(rows.labels, attention.key.labels)
     return theme.build([*traces, axes.anchor()], layout, dark=dark, height=pixels)
@@ -91,7 +91,7 @@ def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bo
     scale: Part = {"colorscale": [[0, color], [1, color]], "showscale": False}
     if attention.bias is not None:
         largest = float(np.abs(bias).max()) or 1.0
-        bar = color_bar("bias that is added in this head", dark)
+        bar = color_bar("bias added in this head", dark, 0)
         scale = {"colorscale": theme.difference_scale(dark), "zmin": -largest, "zmax": largest, "colorbar": bar}
     traces = [
         closed(mask, factor, f"{words}{number_of(number):.3g} is added"),

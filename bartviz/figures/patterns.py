@@ -111,7 +111,7 @@ def _bar_layout(labels: Sequence[str], special: Bools | None, dark: bool) -> Par
     return {
         "barmode": "overlay", "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
-        "xaxis": axes.shown(labels, special, axes.COLUMN_LABELS, axes.COLUMN_TITLE, dark)
+        "xaxis": axes.shown(labels, special, axes.WIDTH, axes.COLUMN_TITLE, dark)
         | {"range": [-0.6, len(labels) - 0.4], "tickangle": -90 if len(labels) > 12 else 0},
         "yaxis": {"title": {"text": "weight", "font": small}, "rangemode": "tozero"},
     }  # fmt: skip

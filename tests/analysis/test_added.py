@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -81,6 +81,7 @@ def test_small_numbers_only_make_weights_small() -> None:
     assert softmax_added(np.zeros(2, np.float32), np.array([True, False]), -10)[1] == pytest.approx(4.54e-5, rel=1e-3)
 
 
+@settings(max_examples=50, deadline=None)
 @given(arrays(np.float32, (4, 5), elements=finite), arrays(np.bool_, (4, 5)))
 def test_lowest_number_gives_the_weights_of_the_record(scores: Floats, mask: Bools) -> None:
     np.testing.assert_allclose(
@@ -88,6 +89,7 @@ def test_lowest_number_gives_the_weights_of_the_record(scores: Floats, mask: Boo
     )
 
 
+@settings(max_examples=50, deadline=None)
 @given(arrays(np.float32, 20, elements=st.floats(-1e5, 1e5, width=32)))
 def test_formats_round_as_torch_does(values: Floats) -> None:
     for to in FORMATS:

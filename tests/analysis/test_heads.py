@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import heads
@@ -134,6 +134,7 @@ def test_wrong_choices_are_refused() -> None:
         heads.row_table(heads.view(own, 0, 0), 4)
 
 
+@settings(max_examples=50, deadline=None)
 @given(records.attentions(), st.booleans(), st.booleans())
 def test_what_is_shown_and_what_is_hidden_are_all_there_is(own: Attention, words: bool, hide: bool) -> None:
     shown = heads.view(own, 0, 0, words=words, hide_sinks=hide)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from bartviz.analysis import masks
 from bartviz.attention import Attention
@@ -79,12 +79,16 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
     assert "decoder causal, 45 of 81 cells open" in sentence
 
 
-def test_table_says_what_the_formula_adds() -> None:
-    frame = masks.table(records.attention("decoder", LABELS, LABELS), 1)
-    assert list(frame["may be seen"]) == [True, True, False, False]
-    assert list(frame["added"]) == [0, 0, -np.inf, -np.inf]
+def test_table_has_every_row_of_every_kind() -> None:
+    record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "</s>"))
+    frame = masks.table(record)
+    assert list(frame["kind"]) == ["encoder"] * 3 + ["decoder"] * 2 + ["cross"] * 2
+    assert list(frame["open"]) == [3, 3, 3, 1, 2, 3, 3]
+    assert list(frame["closed"]) == [0, 0, 0, 1, 0, 0, 0]
+    assert frame["may look at"][4] == "</s> b"
 
 
+@settings(max_examples=50, deadline=None)
 @given(records.records())
 def test_every_row_of_every_record_has_its_sentence(record: Record) -> None:
     for kind in record.kinds:

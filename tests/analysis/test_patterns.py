@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis.patterns import PATTERNS, example_bias, pattern, relative_buckets
@@ -33,6 +33,7 @@ def test_patterns_by_hand(name: str, settings: dict[str, int], rows: list[str]) 
     assert drawn(pattern(name, 4, **settings)) == rows
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(sorted(PATTERNS)), st.integers(1, 40))
 def test_every_row_may_look_at_itself(name: str, n: int) -> None:
     mask = pattern(name, n)
@@ -41,6 +42,7 @@ def test_every_row_may_look_at_itself(name: str, n: int) -> None:
     assert mask.diagonal().all()
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 30), st.integers(0, 3), st.integers(0, 2), st.integers(0, 4), st.integers(0, 99))
 def test_bigbird_is_longformer_and_so_many_more_in_each_row(
     n: int, window: int, reach: int, more: int, seed: int

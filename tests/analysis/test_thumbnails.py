@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
 from bartviz.attention import Attention
 from tests import records, stand_in
 
 
+@settings(max_examples=50, deadline=None)
 @given(records.attentions())
 def test_short_texts_keep_every_weight_to_a_byte(own: Attention) -> None:
     small = thumbnails(own)

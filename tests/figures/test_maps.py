@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -96,7 +96,7 @@ def test_long_map_shows_the_largest_of_each_block_and_says_so() -> None:
     assert "largest of 2 × 2" in drawn.colorbar.title.text
     assert "at most" in drawn.hovertemplate
     assert figure.layout.xaxis.ticktext[:2] == ("t0 · t1", "t2 · t3")
-    assert "every 20th of 401" in figure.layout.xaxis2.title.text
+    assert "every 10th" in figure.layout.xaxis2.title.text
 
 
 def test_map_of_1024_tokens_stays_under_two_megabytes() -> None:
@@ -123,6 +123,7 @@ def test_contradictions_are_refused_with_the_choices(change: dict[str, Any], say
         attention_map(**(call | change))
 
 
+@settings(deadline=None)
 @given(arrays(np.bool_, st.tuples(st.integers(1, 7), st.integers(1, 7))))
 def test_hatching_covers_exactly_the_masked_cells(masked: Any) -> None:
     x, y = hatch.outlines(masked)
@@ -139,9 +140,10 @@ def test_hatching_joins_equal_rows() -> None:
     assert hatch.outlines(padding)[0].size == 6
 
 
-@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_pooling_keeps_the_largest_and_ignores_gaps(queries: int, keys: int, factor: int, random: Any) -> None:
-    weights = np.array([[random.random() for _ in range(keys)] for _ in range(queries)], np.float32)
+@settings(deadline=None)
+@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 4), st.integers(0, 99))
+def test_pooling_keeps_the_largest_and_ignores_gaps(queries: int, keys: int, factor: int, seed: int) -> None:
+    weights = np.random.default_rng(seed).random((queries, keys), np.float32)
     weights[weights < 0.2] = np.nan
     pooled = pool(weights, factor)
     for row in range(pooled.shape[0]):

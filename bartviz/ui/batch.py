@@ -1,0 +1,57 @@
+"""Several short texts padded into one pass, run while the page waits: for the masks page, which shows the padding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from bartviz.gate import Ticket
+from bartviz.ui import session, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bartviz.models import Model
+    from bartviz.record import Record
+
+T = TypeVar("T")
+
+
+def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
+    """The record of each text, padded to the longest in one pass of the model of this name.
+
+    The script run waits here, says what it waits for, and stops the work when it is itself stopped (a new click).
+    Raises TextError, ModelError, BudgetError, Cancelled, Busy.
+    """
+    context = get_script_run_ctx()
+    owner = context.session_id if context is not None else "nobody"
+    engine, own = session.engine(), f"{owner} batch"
+
+    def alive() -> bool:
+        return get_instance().is_active_session(owner)
+
+    model = _await(engine.loading.submit(own, lambda ticket: engine._load(ticket, name), alive=alive))
+    return _await(engine.gate.submit(own, lambda ticket: _capture(ticket, model, texts), alive=alive))
+
+
+def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:
+    from bartviz.forward import capture_batch
+
+    ticket.report("Running the model")
+    return capture_batch(model, texts, cancelled=ticket.cancelled)
+
+
+def _await(ticket: Ticket[T]) -> T:
+    """What the ticket brings; every look at it is a place where Streamlit can stop this script."""
+    said = st.empty()
+    try:
+        while not ticket.wait(0.2):
+            waits = f"Waiting: {ticket.position} before this one" if ticket.state == "waiting" else ticket.note
+            said.caption(show.plain(waits or "Starting"))
+        return ticket.result()
+    finally:
+        said.empty()
+        ticket.cancel()
