@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -61,6 +61,13 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
     found = rows(configuration(model), architecture)
     table = pd.DataFrame({column.name: [getattr(row, column.name) for row in found] for column in fields(Parameter)})
     return table.astype({"layer": "Int64", "shared_with": "string"})
+
+
+def from_table(table: pd.DataFrame) -> tuple[Parameter, ...]:
+    """The rows of a table that ``parameters`` gave."""
+    columns = [table[column.name].astype(object).tolist() for column in fields(Parameter)]
+    cells: list[list[Any]] = [[None if cell is pd.NA else cell for cell in column] for column in columns]
+    return tuple(Parameter(*row) for row in zip(*cells, strict=True))
 
 
 def configuration(model: Model) -> Config:

@@ -3,5 +3,6 @@
 from bartviz.figures.decoding import decoding
 from bartviz.figures.heads import heads
 from bartviz.figures.masks import masks
+from bartviz.figures.parameters import parameters
 
-__all__ = ["decoding", "heads", "masks"]
+__all__ = ["decoding", "heads", "masks", "parameters"]

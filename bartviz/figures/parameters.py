@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bartviz.analysis import parts
-from bartviz.analysis.parameters import Parameter
+from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.figures import theme
 from bartviz.record import Kind
 
@@ -40,13 +40,20 @@ class _Area:
 
 
 def parameters(
-    rows: Sequence[Parameter], *, title: str = "model", depth: int = 4, dark: bool = False, height: int = 430
+    model: pd.DataFrame | Sequence[Parameter],
+    *,
+    title: str = "model",
+    depth: int = 4,
+    dark: bool = False,
+    height: int = 430,
 ) -> go.Figure:
     """A treemap of a model: area is the number of parameters, each matrix drawn once, in the place that counts it.
 
     A matrix that is used in several places is hatched and says where. A click opens an area, down to the single
     matrix; the path below leads back. ``depth`` levels are open at once. ``title`` names the model.
+    ``model`` is the table of ``bartviz.parameters``, or its rows.
     """
+    rows = from_table(model) if isinstance(model, pd.DataFrame) else model
     areas = [*_areas(rows, title, dark)]
     total = parts.total(rows)
     figure = go.Figure(

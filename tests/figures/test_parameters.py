@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+import bartviz
 from bartviz.analysis import articles
-from bartviz.analysis.parameters import configuration, rows, total
+from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.catalogue import CATALOGUE
 from bartviz.figures.parameters import parameters, short, sizes
 
@@ -55,6 +56,12 @@ def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
     assert "50,265 × 768" in matrix["customdata"]
     assert found["encoder"]["labels"] == "Encoder · 43.3 M · 31 % + shared matrix"
     assert "head" not in found  # nothing of its own
+
+
+def test_the_public_table_draws_the_same_map() -> None:
+    table = bartviz.parameters("facebook/bart-base")
+    assert bartviz.figures.parameters(table) == parameters(rows(configuration("facebook/bart-base")))
+    assert from_table(table) == rows(configuration("facebook/bart-base"))
 
 
 def test_layers_and_sublayers_in_reading_order() -> None:
