@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -29,12 +30,13 @@ def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
     context = get_script_run_ctx()
     owner = context.session_id if context is not None else "nobody"
     engine, own = session.engine(), f"{owner} batch"
-
-    def alive() -> bool:
-        return get_instance().is_active_session(owner)
-
+    alive = partial(_alive, owner)
     model = _await(engine.loading.submit(own, lambda ticket: engine._load(ticket, name), alive=alive))
     return _await(engine.gate.submit(own, lambda ticket: _capture(ticket, model, texts), alive=alive))
+
+
+def _alive(owner: str) -> bool:
+    return get_instance().is_active_session(owner)
 
 
 def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:

@@ -1,0 +1,91 @@
+"""The masks page in a browser: squares, rows in words, patterns on a row, a file taken along."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import stand_in
+from tests.browser.conftest import Open, settle
+
+PLOT = ".stPlotlyChart .nsewdrag"
+
+
+def drawn(page: Page, count: int = 3) -> None:
+    """Wait until so many pictures stand."""
+    expect(page.locator(PLOT)).to_have_count(count, timeout=60_000)
+
+
+def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks")
+    drawn(page)
+    for place, words in ((0.95, "may not look at"), (0.05, "may look at")):
+        box = page.locator(PLOT).nth(1).bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] * place, box["y"] + box["height"] * 0.05)
+        expect(page.locator(".stPlotlyChart").nth(1).locator(".hoverlayer")).to_contain_text(words)
+
+
+def test_a_row_is_told_in_words_and_kept_in_the_link(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks?row_decoder=1")
+    drawn(page)
+    expect(page.get_by_text("may look at 2 tokens: </s> <s>.")).to_be_visible()
+    page.get_by_role("slider", name="Row").nth(1).press("ArrowRight")
+    expect(page.get_by_text("may look at 3 tokens: </s> <s> Ich.")).to_be_visible()
+    expect(page).to_have_url(re.compile("row_decoder=2"))
+
+
+def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks?view=additive&number=-inf")
+    drawn(page)
+    expect(page.locator(".katex-html").first).to_contain_text("−∞ if closed")
+    page.get_by_text("weights", exact=True).click()
+    settle(page)
+    expect(page.get_by_role("slider", name="Head")).to_be_visible()
+    expect(page).to_have_url(re.compile("view=weights"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str, scheme: str) -> None:
+    page = visit(f"{server}/masks", scheme=scheme)
+    drawn(page)
+    page.get_by_role("tab", name="Other patterns").click()
+    drawn(page, 5)
+    pictures = page.locator("figure img")
+    expect(pictures).to_have_count(9)
+    assert all(pictures.nth(place).evaluate("image => image.naturalWidth > 0") for place in range(9))
+    page.get_by_role("tab", name="About 0 or exactly 0").click()
+    expect(page.get_by_text("If every key were closed to")).to_be_visible()
+
+
+def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> None:
+    page = visit(f"{server}/masks")
+    drawn(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="NPZ").click()
+    download.value.save_as(tmp_path / "masks.npz")
+    record = stand_in.record()
+    with np.load(tmp_path / "masks.npz", allow_pickle=False) as saved:
+        for kind in record.kinds:
+            np.testing.assert_array_equal(saved[kind], record.attention(kind).mask)
+
+
+def test_the_squares_are_seen_without_scrolling(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks")
+    drawn(page)
+    for place in range(3):
+        box = page.locator(PLOT).nth(place).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768
+
+
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks", size=(420, 900))
+    drawn(page)
+    page.get_by_role("tab", name="Other patterns").click()
+    drawn(page, 5)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
