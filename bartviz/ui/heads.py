@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -15,6 +16,9 @@ from bartviz.figures.heads import one, overview
 from bartviz.figures.maps import Range
 from bartviz.record import Record
 from bartviz.ui import page, pick, session, show
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 WHAT = {"head": "one head", "layer": "mean of its layer", "all": "mean of all heads"}
 RANGE_NAMES = {"fixed": "0 to 1", "row": "each row's largest", "log": "powers of ten"}
@@ -75,7 +79,7 @@ def all_heads(record: Record, chosen: Chosen) -> None:
     layers, count = attention.shape[:2]
     figure = overview(small, layers=range(layers), kind=kind, chosen=(chosen.layer, chosen.head), dark=page.dark())
     said = f"All {layers} x {count} {kind} heads, small; the framed one is L{chosen.layer}H{chosen.head}."
-    _clickable(figure, key=_OVERVIEW, alt=said, then=_take_head)
+    _clickable(figure, key=_OVERVIEW, alt=said, then=lambda point: _take_head(point, count))
     show.note(f"{said} Each shows the largest weight of each block of tokens. Click one.")
 
 
@@ -114,7 +118,7 @@ def _first_word(shown: heads.View) -> int:
     return next((i for i, special in enumerate(shown.query_special) if not special), 0)
 
 
-def _clickable(figure: Any, *, key: str, alt: str, then: Any) -> None:
+def _clickable(figure: go.Figure, *, key: str, alt: str, then: Callable[[dict[str, Any] | None], None]) -> None:
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     st.plotly_chart(
         figure,
@@ -133,13 +137,13 @@ def _clicked(key: str) -> dict[str, Any] | None:
     return dict(points[0]) if points else None
 
 
-def _take_head(point: dict[str, Any] | None) -> None:
-    data = None if point is None else point.get("customdata")
-    if data is not None and len(data) >= 2:
-        st.session_state["layer"], st.session_state["head"] = int(data[0]), int(data[1])
+def _take_head(point: dict[str, Any] | None, heads: int) -> None:
+    """The small maps are points, counted layer by layer; the pickers keep what comes from the browser in bounds."""
+    if point is not None and isinstance(point.get("point_index"), int):
+        st.session_state["layer"], st.session_state["head"] = divmod(point["point_index"], heads)
         st.session_state["weights"] = "head"
 
 
 def _take_row(point: dict[str, Any] | None) -> None:
-    if point is not None and "y" in point:
+    if point is not None and isinstance(point.get("y"), int | float):
         st.session_state["row"] = int(point["y"])
