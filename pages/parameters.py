@@ -1,4 +1,4 @@
-"""Where do the numbers of a model sit? From its configuration alone: every matrix, and what length costs."""
+"""Where are the parameters? From its configuration alone: every matrix, and what length costs."""
 
 import streamlit as st
 

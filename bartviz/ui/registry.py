@@ -28,7 +28,7 @@ PAGES: tuple[Page, ...] = (
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
     Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
-    Page("parameters", "Parameters", "Where do the numbers of a model sit?", "Every matrix, and what length costs."),
+    Page("parameters", "Parameters", "Where are the parameters?", "Every matrix, and what length costs."),
 )
 
 

@@ -1,0 +1,73 @@
+"""One visit from end to end on the models that ship: type, run, pick a head, play a step, take a file along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import bartviz
+from bartviz.ui.saved import FILE
+from tests.browser.conftest import PATIENCE, Open, serve, settle
+
+TEXT = "The weather is nice today."
+HOSTILE = (
+    "</script><script>alert(1)</script>", "<!--<script>", "'\"><img src=x onerror=alert(1)>",
+    "![a](http://example.org/a.png)", "**b** # h ##ing $x$ :red[r]", "<s> </s> <pad> <mask>", "%{z} 1999 12 3 2024-01-01",
+    "나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301", "the the the the",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server as a visitor meets it: with the models and the record that ship."""
+    with serve(tmp_path_factory.mktemp("shipped")) as address:
+        yield address
+
+
+def run(page: Page, text: str) -> None:
+    """Type a text into the sidebar, run it, and wait until the page shows it."""
+    page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").fill(text)
+    page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("^Run")).click()
+    settle(page)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=PATIENCE)
+    settle(page)
+
+
+def test_the_start_record_is_the_models_own() -> None:
+    """The saved record is what the model that ships says now."""
+    saved = bartviz.open(FILE)
+    now = bartviz.capture(bartviz.load("bart-tiny-en-de"), saved.source_text)
+    assert saved.model.fingerprint == now.model.fingerprint
+    assert saved.target_text == now.target_text
+
+
+def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
+    page = visit(shipped)
+    run(page, TEXT)
+    expect(page.locator(".ribbons .above")).to_contain_text("weather", timeout=PATIENCE)
+    page.get_by_role("link", name="Heads", exact=True).click()
+    settle(page)
+    page.get_by_text("output reproduced: ok").wait_for()
+    page.get_by_role("link", name="Decoding", exact=True).click()
+    settle(page)
+    page.locator(".player").first.wait_for()
+    page.get_by_role("link", name="Parameters", exact=True).click()
+    settle(page)
+    page.get_by_role("link", name="Masks", exact=True).click()
+    settle(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text("causal")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: str) -> None:
+    page = visit(shipped)
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    run(page, text)
+    for name in ("Masks", "Heads", "Decoding", "Start"):
+        page.get_by_role("link", name=name, exact=True).click()
+        settle(page)
+        expect(page.get_by_text("output reproduced: ok")).to_be_visible()
+        assert page.locator("img[src='x']").count() == 0
