@@ -29,7 +29,7 @@ def test_a_click_on_a_small_map_makes_it_the_large_one(visit: Open, server: str)
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * 2.45 / 4, box["y"] + box["height"] * 1.45 / 3)  # 3 layers x 4 heads
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H2", timeout=30_000)
-    expect(page).to_have_url(re.compile("layer=1.*head=2|head=2.*layer=1"))
+    expect(page).to_have_url(re.compile("head=2"))
 
 
 def test_the_file_holds_the_weights_of_the_head(visit: Open, server: str, tmp_path: Path) -> None:
