@@ -96,10 +96,7 @@ def _begin(model: Model, source: Tokens, max_new_tokens: int | None, summary: Su
     if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
         raise SettingError(f"max_new_tokens is {max_new_tokens}; choose 1 to {MOST_NEW_TOKENS:,}.")
     generation = model.generation
-    if model.info.kind == "decoder":
-        ids = source.ids.tolist()
-    else:
-        ids = [runs.start_token(model)]
+    ids = source.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
     new = max_new_tokens or generation.max_new_tokens
     longest = len(ids) + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
     if model.info.positions is not None:

@@ -6,7 +6,7 @@ import atexit
 import copy
 import shutil
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from transformers import PreTrainedModel
@@ -15,21 +15,19 @@ import bartviz
 from bartviz.models import Model
 from tests import networks
 
-SPREAD = {
-    "t5": 0.2,
-    "t5-gated": 0.2,
-}  # standard deviation of all matrices, else 0.3: peaked; T5 does not scale its scores
+# Standard deviation of all matrices, else 0.3: attention is peaked. T5 does not scale its scores.
+SPREAD = {"t5": 0.2, "t5-gated": 0.2}
 
 
-@lru_cache(maxsize=None)
+@cache
 def model(family: str, seed: int = 0) -> Model:
-    """A model of the family; encoder and decoder differ in depth and heads. Shared by all tests: change nothing in it."""
+    """A model of the family; encoder and decoder differ in depth and heads. Shared by all tests."""
     return bartviz.load(
         networks.save(family, _folder() / f"{family}-{seed}", seed=seed, spread=SPREAD.get(family, 0.3))
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def reference(family: str, seed: int = 0, implementation: str = "eager") -> PreTrainedModel:
     """The same network outside of the tape, with one of transformers' own kernels."""
     network = copy.deepcopy(model(family, seed).network)
@@ -37,7 +35,7 @@ def reference(family: str, seed: int = 0, implementation: str = "eager") -> PreT
     return network
 
 
-@lru_cache(maxsize=None)
+@cache
 def _folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="bartviz-models-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -16,7 +16,13 @@ from bartviz.errors import RecordError, SettingError
 def tokens(*labels: str) -> Tokens:
     n = len(labels)
     return Tokens(
-        np.arange(n), labels, labels, tuple(range(n)), np.zeros(n), np.zeros(n), tuple((i, i + 1) for i in range(n))
+        np.arange(n),
+        labels,
+        labels,
+        tuple(range(n)),
+        np.zeros(n, np.bool_),
+        np.zeros(n, np.int64),
+        tuple((i, i + 1) for i in range(n)),
     )
 
 
@@ -97,7 +103,7 @@ def test_numbers_that_are_not_finite_are_refused(broken: float) -> None:
 def test_shapes_that_contradict_are_refused() -> None:
     attention = by_hand(FULL)
     with pytest.raises(RecordError, match="mask has shape"):
-        Attention("encoder", attention.q, attention.k, 1.0, np.ones((2, 3)), attention.query, attention.key)
+        Attention("encoder", attention.q, attention.k, 1.0, np.ones((2, 3), np.bool_), attention.query, attention.key)
     with pytest.raises(RecordError, match="1 query and 2 key tokens"):
         Attention("encoder", attention.q, attention.k, 1.0, attention.mask, tokens("a"), attention.key)
     with pytest.raises(RecordError, match="k has shape"):

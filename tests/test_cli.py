@@ -28,7 +28,8 @@ def test_capture_prints_the_shapes_and_saves_the_record(
 
 
 def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["decode", "What time is it?", "--model", folder, "--max-new-tokens", "3", "--ablate", "cross L0H1"]) == 0
+    words = ["--max-new-tokens", "3", "--ablate", "cross L0H1"]
+    assert main(["decode", "What time is it?", "--model", folder, *words]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["0", "1", "2"]
     assert "log p = " in lines[-1]

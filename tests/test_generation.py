@@ -121,12 +121,10 @@ def test_log_probabilities_add_up_to_the_sequence_score() -> None:
     assert decoded.output is not None
     ids = torch.from_numpy(decoded.source.ids.copy())[None]
     labels = torch.tensor([chosen(decoded)])
+    assert decoded.decoder is not None
+    read = torch.from_numpy(decoded.decoder.query.ids.copy())[None]
     with torch.inference_mode():
-        loss = loaded.reference("bart")(
-            input_ids=ids,
-            decoder_input_ids=torch.from_numpy(decoded.decoder.query.ids.copy())[None],
-            labels=labels,  # type: ignore[union-attr]
-        ).loss
+        loss = loaded.reference("bart")(input_ids=ids, decoder_input_ids=read, labels=labels).loss
     assert decoded.log_probability == pytest.approx(-float(loss) * len(decoded.steps), abs=2e-4 * len(decoded.steps))
 
 

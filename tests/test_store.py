@@ -78,7 +78,8 @@ def changed(record: Record, name: str, make: object) -> bytes:
     arrays = load(data)
     arrays[name] = make(arrays[name])
     length = int.from_bytes(data[:8], "little")
-    return save(arrays, metadata=json.loads(data[8 : 8 + length])["__metadata__"])
+    saved: bytes = save(arrays, metadata=json.loads(data[8 : 8 + length])["__metadata__"])
+    return saved
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import regex  # type: ignore[import-untyped]
+import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
