@@ -31,6 +31,10 @@ def test_the_server_is_closed(config: dict[str, Any]) -> None:
     assert config["runner"]["magicEnabled"] is False
 
 
+def test_a_run_of_a_page_does_not_hold_up_the_threads_that_compute(config: dict[str, Any]) -> None:
+    assert config["runner"]["postScriptGC"] is False
+
+
 @pytest.mark.parametrize(("name", "dark"), [("light", False), ("dark", True)])
 def test_the_themes_are_those_of_the_figures(config: dict[str, Any], name: str, dark: bool) -> None:
     colors = config["theme"][name]
