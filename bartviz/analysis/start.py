@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.attention import Floats, Head, Kind, Tokens
+from bartviz.labels import CONTINUES
 from bartviz.record import Record, Step
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ FAR = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token."""
+    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token.
+
+    ``pieces`` are written side by side; tokens that are only further bytes of a character are no piece of their own.
+    """
 
     text: str
     pieces: tuple[str, ...]
@@ -110,7 +114,8 @@ def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
     for _, group in groupby(range(len(tokens)), key=keys.__getitem__):
         places = list(group)
         first, last = places[0], places[-1]
-        pieces = tuple(tokens.labels[i] for i in places)
+        labels = [tokens.labels[i] for i in places]
+        pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
         spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
         written = text[spans[0][0] : max(end for _, end in spans)].strip() if spans else ""
         made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))

@@ -15,6 +15,7 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.attention import Kind, Tokens
+from bartviz.labels import CONTINUES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,8 @@ def running_text(
         word = tokens.words[index]
         starts = index == 0 or word is None or tokens.words[index - 1] != word
         names = ["bv-chip", *(["bv-special"] if special else []), *([] if starts else ["bv-joined"])]
-        chips.append(_chip(tokens.labels[index], None if shading is None else shading[index], names, index == chosen))
+        written = tokens.labels[index] if starts else tokens.labels[index].removeprefix(CONTINUES) or CONTINUES
+        chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen))
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
     with st.container(key=key):
         st.html(f"{above}<p class='bv-text bv-{kind}'>{''.join(chips)}</p>")

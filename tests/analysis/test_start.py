@@ -49,6 +49,15 @@ def test_words_keep_their_pieces_and_special_tokens_stand_alone() -> None:
     assert [(word.start, word.end) for word in found] == [(0, 1), (1, 2), (2, 4), (4, 5)]
 
 
+def test_the_bytes_of_one_character_are_one_piece() -> None:
+    labels = ("한", "⋯", "⋯", "⋯국")
+    tokens = replace(
+        stand_in.tokens(("a", "b", "c", "d")), labels=labels, words=(0, 0, 0, 0), spans=((0, 1), (0, 1), (0, 1), (1, 2))
+    )
+    (word,) = start.words(tokens, "한국")
+    assert (word.text, word.pieces, word.end) == ("한국", ("한", "국"), 4)
+
+
 def test_a_tokens_without_words_are_words_each() -> None:
     tokens = replace(stand_in.tokens(("a", " b")), words=(None, None), spans=(None, None))
     assert [word.text for word in start.words(tokens, "")] == ["a", "b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import markdown_it
@@ -93,6 +94,18 @@ def test_chips_say_their_weight_and_pieces_touch() -> None:
     assert "class='bv-chip bv-strong bv-chosen' style='--w:56.0%' title='0.560'" in chips[1]
     assert "class='bv-chip bv-joined' style='--w:30.0%' title='0.300'" in chips[2]
     assert "class='bv-chip' style='--w:4.0%' title='0.040'" in chips[3]
+
+
+def test_pieces_that_touch_need_no_mark_of_continuation() -> None:
+    page = AppTest.from_function(script, default_timeout=30)
+    tokens = stand_in.tokens(("Kat", "ze", "n"))
+    page.session_state["tokens"] = replace(tokens, labels=("Kat", "⋯ze", "⋯"))
+    page.session_state["weights"] = None
+    page.session_state["sentence"] = ""
+    page.run()
+    assert [chip.split(">")[1].split("<")[0] for chip in page.get("html")[-1].proto.body.split("<span")[1:]] == [
+        "Kat", "ze", "⋯",
+    ]  # fmt: skip
 
 
 def test_weights_that_do_not_fit_are_refused(record: Record) -> None:
