@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
@@ -15,6 +16,10 @@ from tests import stand_in
 
 ROOT = Path(__file__).parents[1]
 App = Callable[..., AppTest]
+
+# The same examples in every run, and no clock: a busy machine is no fault.
+settings.register_profile("bartviz", deadline=None, derandomize=True)
+settings.load_profile("bartviz")
 
 
 @pytest.fixture
