@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.attention import Attention, Bools, Ints
+from bartviz.analysis.spans import Range, shares
+from bartviz.attention import Attention, Bools, Floats, Ints
 
 Bytes = NDArray[np.uint8]
 
@@ -18,23 +20,38 @@ SIDE = 64  # cells along a side of one small map, at most
 BUDGET = 300_000  # cells of all small maps together
 
 
-def thumbnails(attention: Attention, layers: Sequence[int] | None = None, *, keys: Bools | None = None) -> Bytes:
-    """(L, H, h, w) uint8: every head of ``layers`` (all if not told); the largest weight of each block, 240 for 1.
+@dataclass(frozen=True, eq=False)
+class Small:
+    """Small maps: ``cells`` (L, H, h, w) uint8, ``strongest`` (L, H) the largest weight of each, and their layers."""
 
-    A block that is masked wholly is 250. ``keys`` (K,): the columns that are kept. h and w are at most 64, fewer when
-    there are many heads.
+    cells: Bytes
+    strongest: Floats
+    layers: tuple[int, ...]
+    span: Range
+
+
+def thumbnails(
+    attention: Attention, layers: Sequence[int] | None = None, *, keys: Bools | None = None, span: Range = "fixed"
+) -> Small:
+    """Every head of ``layers`` (all if not told), max-pooled to 64 x 64 cells, fewer when there are many heads.
+
+    A cell is 240 for the top of the colour scale (a weight of 1, or what ``span`` says), 250 where all is masked.
+    ``keys`` (K,): the columns that are kept.
     """
-    chosen = range(attention.shape[0]) if layers is None else layers
+    chosen = tuple(range(attention.shape[0]) if layers is None else layers)
     kept = slice(None) if keys is None or keys.all() else np.flatnonzero(keys)
     seen = attention.mask[None, :, kept]  # (1, Q, K')
     side = cells(len(chosen) * attention.shape[1])
     rows, columns = (_starts(length, side) for length in seen.shape[1:])
     open_blocks = _pooled(seen, rows, columns)[0]  # (h, w)
     small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.uint8)
+    strongest = np.empty(small.shape[:2], np.float32)
     for place, layer in enumerate(chosen):
-        pooled = _pooled(attention.layer(layer)[:, :, kept], rows, columns)  # (H, h, w)
-        small[place] = np.where(open_blocks, np.rint(np.minimum(pooled, 1) * ONE), MASKED)
-    return small
+        weights = attention.layer(layer)[:, :, kept]  # (H, Q, K')
+        strongest[place] = weights.max(axis=(1, 2))
+        pooled = _pooled(shares(weights, span), rows, columns)  # (H, h, w)
+        small[place] = np.where(open_blocks, np.rint(np.clip(pooled, 0, 1) * ONE), MASKED)
+    return Small(small, strongest, chosen, span)
 
 
 def _pooled(values: NDArray[np.generic], rows: Ints, columns: Ints) -> NDArray[np.generic]:

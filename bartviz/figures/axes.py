@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bartviz.figures import theme
-from bartviz.figures.cells import Part, unseen
+from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.record import Bools
 
 ROW_TITLE, COLUMN_TITLE = "query: attends from ↓", "key: attended to →"
@@ -51,7 +51,7 @@ def token_axes(
         },
         "xaxis2": columns | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
         "yaxis2": rows | {"matches": "y", "overlaying": "y", "side": "left"},
-        "modebar": {"remove": ["select2d", "lasso2d"], "orientation": "v"},
+        "modebar": BUTTONS,
     }  # fmt: skip
 
 
@@ -70,6 +70,13 @@ def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
     """Pixels of a figure whose map, labels and colour bar fit a laptop's screen."""
     high = map_size(len(query_labels), len(key_labels))[1]
     return int(max(high, 60) + label_room(key_labels) + 110)
+
+
+def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str], wide: int = 500) -> int:
+    """Height of a figure that is so wide: ``pixels``, or less where the map is a ribbon and would leave a gap below."""
+    queries, keys = len(query_labels), len(key_labels)
+    high = wide / keys * cell_ratio(queries, keys) * queries
+    return min(pixels, int(high + label_room(key_labels) + 130))
 
 
 def map_size(queries: int, keys: int, *, small: bool = False) -> tuple[float, float]:

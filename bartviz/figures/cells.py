@@ -14,6 +14,11 @@ from bartviz.figures import theme
 
 Part = dict[str, Any]
 
+# Of plotly's buttons two stay, so that they cover no cell: save as a picture, and back from a zoom (drag zooms in).
+BUTTONS: Part = {
+    "remove": ["select2d", "lasso2d", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
+}
+
 
 def closed(mask: Bools, factor: int, words: str) -> Part:
     """What the pointer says where a heatmap has gaps: an invisible map of one byte a cell below it.

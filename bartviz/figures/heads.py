@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
 from textwrap import wrap
@@ -11,10 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import heads as analysis
-from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, thumbnails
+from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.attention import Attention, Kind, Tokens
-from bartviz.figures import theme
-from bartviz.figures.cells import Part, box, unseen
+from bartviz.figures import axes, theme
+from bartviz.figures.cells import BUTTONS, Part, box, unseen
 from bartviz.figures.maps import Range, attention_map
 
 GAP = 0.1  # of a small map, between two of them
@@ -44,9 +43,9 @@ def heads(
         )
         note = analysis.hidden_note(shown)
         return one(shown, range=range, title="\n".join(wrap(f"{shown.name}. {note}", 72)), dark=dark)
-    layers = [*builtins.range(attention.shape[0])] if layer is None else [layer]
     keys = ~analysis.sinks(attention) if hide_sinks else None
-    return overview(thumbnails(attention, layers, keys=keys), layers=layers, kind=attention.kind, dark=dark)
+    small = thumbnails(attention, None if layer is None else [layer], keys=keys, span=range)
+    return overview(small, kind=attention.kind, dark=dark)
 
 
 def one(
@@ -59,7 +58,9 @@ def one(
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """A view as one large map, ``row`` framed."""
+    """A view as one large map, ``row`` framed, at most ``height`` pixels high."""
+    if height is not None:
+        height = axes.fitting(height, shown.query_labels, shown.key_labels)
     return attention_map(
         shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range, row=row,
         query_special=shown.query_special, key_special=shown.key_special, selectable=selectable, title=title,
@@ -68,24 +69,24 @@ def one(
 
 
 def overview(
-    small: Bytes,
+    small: Small,
     *,
-    layers: Sequence[int],
     kind: Kind,
     chosen: tuple[int, int] | None = None,
     dark: bool = False,
     height: int | None = None,
 ) -> go.Figure:
-    """Small maps (L, H, h, w) on a grid: layers down and heads across, or one layer's heads in several lines.
+    """Small maps on a grid: layers down and heads across, or one layer's heads in several lines.
 
     ``chosen`` (layer, head) is framed. A click on a small map reports its layer and head as plotly's customdata.
     """
-    grid = _Grid(small.shape[0], small.shape[1])
-    layout = _grid_axes(grid, layers, small, dark) | {"hoverdistance": -1}
+    maps, layers = small.cells, small.layers
+    grid = _Grid(*maps.shape[:2])
+    layout = _grid_axes(grid, layers, maps, dark) | {"hoverdistance": -1, "modebar": BUTTONS}
     if chosen is not None and chosen[0] in layers:
-        layout["shapes"] = [_choice(grid, list(layers).index(chosen[0]) * small.shape[1] + chosen[1], dark)]
-    traces = [_image(small, grid, kind, dark), _frames(grid, dark), _names(small, layers, grid)]
-    return theme.build(traces, layout, dark=dark, height=height or _height(grid, small))
+        layout["shapes"] = [_choice(grid, layers.index(chosen[0]) * maps.shape[1] + chosen[1], dark)]
+    traces = [_image(maps, grid, kind, dark), _frames(grid, dark), _names(small, grid)]
+    return theme.build(traces, layout, dark=dark, height=height or _height(grid, maps))
 
 
 class _Grid:
@@ -135,15 +136,13 @@ def _frames(grid: _Grid, dark: bool) -> Part:
     }  # fmt: skip
 
 
-def _names(small: Bytes, layers: Sequence[int], grid: _Grid) -> Part:
+def _names(small: Small, grid: _Grid) -> Part:
     """Points in the middle of each small map: what the pointer says, and what a click chooses."""
-    strongest = np.where(small == MASKED, 0, small).max(axis=(2, 3)).ravel() / ONE  # (L * H,)
-    place = np.array(
-        [(layer, head) for layer in layers for head in np.arange(small.shape[1])], np.float32
-    )  # (L * H, 2)
+    heads = np.arange(small.strongest.shape[1])
+    place = np.array([(layer, head) for layer in small.layers for head in heads], np.float32)  # (L * H, 2)
     return unseen(
         grid.x + np.float32(0.45), grid.y + np.float32(0.45), name="heads", size=14,
-        customdata=np.column_stack([place, strongest]).astype(np.float32),
+        customdata=np.column_stack([place, small.strongest.ravel()]).astype(np.float32),
         hovertemplate="<b>L%{customdata[0]}H%{customdata[1]}</b>, strongest weight %{customdata[2]:.2f}<extra></extra>",
     )  # fmt: skip
 
@@ -161,7 +160,7 @@ def _aspect(small: Bytes) -> float:
 
 def _height(grid: _Grid, small: Bytes) -> int:
     """Pixels for small maps of about 90 pixels, fewer where there are many."""
-    wide = min(90.0, 420 / grid.across)
+    wide = min(90.0, 360 / grid.across)
     return int(min(70 + grid.down * max(wide * _aspect(small), 18), 620))
 
 

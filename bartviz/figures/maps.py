@@ -7,22 +7,20 @@ as typed arrays, never as lists. A map with more cells than a screen has pixels 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
 
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.cells import Part, clicks, closed, color_bar, frames, grid, pool
 from bartviz.record import Bools, Floats, Kind
 
-Range = Literal["fixed", "row", "log"]
-RANGES: tuple[Range, ...] = get_args(Range)
+__all__ = ["RANGES", "Range", "attention_map"]
 
 SIDE = 400  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
 CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
-LOG_FLOOR = 1e-4  # where the log range ends
 
 
 def attention_map(
@@ -123,23 +121,11 @@ def _weights(
     values = pool(seen, factor)  # (Q / factor, K / factor)
     exact = {} if span == "fixed" else {"customdata": values}
     return {
-        "type": "heatmap", "name": "weights", "z": _shares(values, span), **grid(factor), **exact,
+        "type": "heatmap", "name": "weights", "z": shares(values, span), **grid(factor), **exact,
         "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark),
         "colorbar": _weight_bar(span, factor, dark, height),
         "hoverongaps": False, "hovertemplate": _hover("customdata" if exact else "z", factor),
     }  # fmt: skip
-
-
-def _shares(weights: Floats, span: Range) -> Floats:
-    """(Q, K) in 0..1: the place of each weight on the colour bar."""
-    if span == "fixed":
-        return weights
-    if span == "row":
-        largest = np.fmax.reduce(weights, axis=1, keepdims=True)  # (Q, 1), NaN where all is masked
-        shares = weights / np.fmax(largest, np.float32(1e-30))
-    else:
-        shares = np.log10(np.maximum(weights, LOG_FLOOR)) / -np.log10(LOG_FLOOR) + 1
-    return shares.astype(np.float32)
 
 
 def _hover(value: str, factor: int) -> str:

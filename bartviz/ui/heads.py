@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import heads
 from bartviz.analysis.masks import quote
-from bartviz.analysis.thumbnails import Bytes, thumbnails
+from bartviz.analysis.thumbnails import Small, thumbnails
 from bartviz.attention import Attention, Tokens
 from bartviz.figures.heads import one, overview
 from bartviz.figures.maps import Range
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 WHAT = {"head": "one head", "layer": "mean of its layer", "all": "mean of all heads"}
+SMALL = {"all": "all layers", "layer": "this layer"}
 RANGE_NAMES = {"fixed": "0 to 1", "row": "each row's largest", "log": "powers of ten"}
 HEIGHT = 470  # pixels of the large map
 _OVERVIEW, _LARGE = "heads_overview", "heads_large"
@@ -39,6 +40,7 @@ class Chosen:
     hide_sinks: bool
     renormalise: bool
     range: Range
+    one_layer: bool
 
     def view(self) -> heads.View:
         """The weights as they are shown."""
@@ -60,25 +62,31 @@ def choose(record: Record) -> Chosen:
         head = pick.head(record, kind)
     with fourth, st.popover("How it is shown", width="stretch"):
         what = pick.one_of("Weights of", WHAT, key="weights")
+        small = pick.one_of("Small maps of", SMALL, key="small")
         span = pick.one_of("Colours from", RANGE_NAMES, key="range")
         words = pick.by_words()
         hide = pick.switch("Hide special tokens and full stops", key="hide", hint="Their share is stated.")
         divide = hide and pick.switch("Divide by what is left", key="divide", hint="Rows sum to 1 again.")
         named = pick.reading() if kind != "encoder" and record.output is not None else "reads"
     rows = record.rows(kind, named)
-    return Chosen(attention, layer, head, what, rows, words, hide, divide, cast("Range", span))
+    return Chosen(
+        attention, layer, head, what, rows, words, hide, divide, cast("Range", span), small == "layer"
+    )  # fmt: skip
 
 
 def all_heads(record: Record, chosen: Chosen) -> None:
     """Every head of every layer, small; a click on one makes it the large one."""
     kind, attention = chosen.attention.kind, chosen.attention
     keys = ~heads.sinks(attention) if chosen.hide_sinks else None
-    small: Bytes = session.derived(
-        f"small_{kind}_{chosen.hide_sinks}", record, lambda: thumbnails(attention, keys=keys)
-    )
-    layers, count = attention.shape[:2]
-    figure = overview(small, layers=range(layers), kind=kind, chosen=(chosen.layer, chosen.head), dark=page.dark())
-    said = f"All {layers} x {count} {kind} heads, small; the framed one is L{chosen.layer}H{chosen.head}."
+    layers = [chosen.layer] if chosen.one_layer else None
+    small: Small = session.derived(
+        f"small_{kind}_{chosen.hide_sinks}_{chosen.range}_{layers}", record,
+        lambda: thumbnails(attention, layers, keys=keys, span=chosen.range),
+    )  # fmt: skip
+    figure = overview(small, kind=kind, chosen=(chosen.layer, chosen.head), dark=page.dark())
+    depth, count = attention.shape[:2]
+    which = f"The {count} {kind} heads of layer {chosen.layer}" if layers else f"All {depth} x {count} {kind} heads"
+    said = f"{which}, small; the framed one is L{chosen.layer}H{chosen.head}."
     _clickable(figure, key=_OVERVIEW, alt=said, then=lambda point: _take_head(point, count))
     show.note(f"{said} Each shows the largest weight of each block of tokens. Click one.")
 

@@ -13,7 +13,7 @@ from tests import records, stand_in
 @settings(max_examples=50, deadline=None)
 @given(records.attentions())
 def test_short_texts_keep_every_weight_to_a_byte(own: Attention) -> None:
-    small = thumbnails(own)
+    small = thumbnails(own).cells
     layers, heads, rows, columns = own.shape
     assert small.shape == own.shape
     for layer in range(layers):
@@ -27,7 +27,7 @@ def test_short_texts_keep_every_weight_to_a_byte(own: Attention) -> None:
 def test_long_texts_keep_the_largest_of_each_block() -> None:
     tokens = stand_in.tokens([f"t{i}" for i in range(130)])
     own = records.attention("encoder", tokens, tokens, layers=1, heads=1)
-    small = thumbnails(own)
+    small = thumbnails(own).cells
     assert small.shape == (1, 1, 64, 64)
     starts = np.arange(64) * 130 // 64
     weights = own.head(0, 0)
@@ -39,7 +39,7 @@ def test_long_texts_keep_the_largest_of_each_block() -> None:
 def test_layers_and_columns_can_be_chosen() -> None:
     tokens = stand_in.tokens(("<s>", "a", "b"))
     own = records.attention("encoder", tokens, tokens, layers=3)
-    small = thumbnails(own, [2], keys=np.array([False, True, True]))
+    small = thumbnails(own, [2], keys=np.array([False, True, True])).cells
     np.testing.assert_array_equal(small[0, 1], np.rint(own.head(2, 1)[:, 1:] * ONE))
 
 
@@ -47,3 +47,14 @@ def test_many_heads_share_the_budget() -> None:
     assert cells(1) == 64
     assert cells(144) == 45
     assert 384 * cells(384) ** 2 <= 300_000
+
+
+def test_rows_and_powers_of_ten_spread_small_weights() -> None:
+    tokens = stand_in.tokens(("a", "b"))
+    own = records.attention("encoder", tokens, tokens, layers=1, heads=1)
+    weights = own.head(0, 0)
+    by_row = thumbnails(own, span="row")
+    np.testing.assert_array_equal(by_row.cells[0, 0].max(axis=1), [ONE, ONE])
+    np.testing.assert_array_equal(by_row.strongest, [[weights.max()]])
+    powers = thumbnails(own, span="log").cells[0, 0]
+    np.testing.assert_array_equal(powers, np.rint((1 + np.log10(weights) / 4) * ONE))

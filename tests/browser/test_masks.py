@@ -23,11 +23,14 @@ def drawn(page: Page, count: int = 3) -> None:
 def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
     drawn(page)
+    settle(page)
+    square = page.locator(".stPlotlyChart").nth(1)
     for place, words in ((0.95, "may not look at"), (0.05, "may look at")):
-        box = page.locator(PLOT).nth(1).bounding_box()
+        box = square.locator(".nsewdrag").first.bounding_box()
         assert box is not None
-        page.mouse.move(box["x"] + box["width"] * place, box["y"] + box["height"] * 0.05)
-        expect(page.locator(".stPlotlyChart").nth(1).locator(".hoverlayer")).to_contain_text(words)
+        page.mouse.move(box["x"] + box["width"] * place, box["y"] + box["height"] * 0.3)
+        page.mouse.move(box["x"] + box["width"] * place, box["y"] + box["height"] * 0.05, steps=4)
+        expect(square.locator(".hoverlayer")).to_contain_text(words)
 
 
 def test_a_row_is_told_in_words_and_kept_in_the_link(visit: Open, server: str) -> None:

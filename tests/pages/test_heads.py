@@ -78,3 +78,12 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
     )  # fmt: skip
     app = opened(alone, kind="Cross", layer="2")
     assert f"{kind.title()} L2H0" in words(app)
+
+
+def test_small_maps_can_be_those_of_the_layer_in_the_colours_of_the_large_one(record: Record) -> None:
+    assert "All 3 x 4 cross heads" in words(opened(record))
+    app = opened(record, small="this layer", layer="2", range="each row's largest")
+    assert "The 4 cross heads of layer 2" in words(app)
+    small, large = app.get("plotly_chart")
+    assert "L%{customdata[0]}H%{customdata[1]}" in small.proto.spec
+    assert "share of the row's largest weight" in large.proto.spec
