@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training import alignment, corpus, measure, sequence
-from training.heads import JOBS
+from training.heads import JOBS, Floats
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
 EVERYDAY = (
@@ -104,7 +104,19 @@ def denoiser(model_folder: Path, folder: Path) -> str:
     model, tokenizer = measure.load_bart(model_folder)
     found = measure.reconstruction(model, tokenizer, folder)
     body = [[name, f"{accuracy:.3f}", f"{loss:.3f}"] for name, (loss, accuracy) in found.items()]
-    return table(["noise (validation split)", "token accuracy", "loss in nats"], body)
+    quality = table(["noise (validation split)", "token accuracy", "loss in nats"], body)
+    copied = measure.copy_heads(model, tokenizer, folder)  # (2, L, H)
+    parts = [copy_table(weights, name) for weights, name in zip(copied, alignment.LABELLINGS, strict=True)]
+    return "\n".join([quality, *parts])
+
+
+def copy_table(weights: Floats, labelling: str) -> str:
+    """Weight of each cross-attention head on the token that a row predicts, or reads."""
+    count = weights.shape[1]
+    body = [[f"layer {layer}", *(f"{value:.2f}" for value in row)] for layer, row in enumerate(weights)]
+    layer, head = divmod(int(weights.argmax()), count)
+    most = f"Most weight: L{layer}H{head} ({weights.max():.2f}).\n"
+    return table([f"weight on the token a row {labelling}", *(f"H{h}" for h in range(count))], body) + "\n" + most
 
 
 def encoder(model_folder: Path, folder: Path) -> str:

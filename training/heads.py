@@ -44,3 +44,28 @@ def head_scores(model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
         sums_here, rows_here = scores(weights, given["input_ids"][0].tolist(), special)
         sums, rows = sums + sums_here, rows + rows_here
     return np.asarray(sums / np.maximum(rows, 1.0)[:, None, None], np.float32)
+
+
+def copying(weights: Floats) -> Floats:
+    """Sums over a text of the weight of cross-attention on the token it predicts, and on the one it reads: (2, L, H).
+
+    `weights` is (L, H, N, N) with the same text on both sides, `<s>` and `</s>` included: row t predicts token t and
+    reads token t - 1. Row 0 is left out, as it predicts `<s>` and reads the start.
+    """
+    rows = np.arange(1, weights.shape[-1])
+    return np.stack([weights[..., rows, rows].sum(-1), weights[..., rows, rows - 1].sum(-1)])
+
+
+@torch.no_grad()
+def copy_scores(model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
+    """Mean weight of every cross-attention head on the token predicted and on the token read: (2, L, H)."""
+    sums, rows = np.zeros((2, 1, 1), np.float32), 0
+    for text in texts:
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]  # (1, N)
+        start = torch.full_like(ids[:, :1], model.config.decoder_start_token_id)
+        output = model(
+            input_ids=ids, decoder_input_ids=torch.cat([start, ids[:, :-1]], 1), output_attentions=True, use_cache=False
+        )
+        weights = torch.cat(output.cross_attentions).numpy()  # (L, H, N, N)
+        sums, rows = sums + copying(weights), rows + weights.shape[-1] - 1
+    return np.asarray(sums / max(rows, 1), np.float32)

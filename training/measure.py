@@ -66,6 +66,12 @@ def alignments(model: Any, tokenizer: Any, gold: list[alignment.Gold], labelling
     return Rates(each, [rate(*row) for row in whole], rate(*[h for row in whole for h in row]), _together(each, rate))
 
 
+def copy_heads(model: Any, tokenizer: Any, folder: Path, count: int = 300) -> heads.Floats:
+    """Mean weight of each cross-attention head on the token predicted and on the one read: (2, L, H)."""
+    texts = [text for text in corpus.unique(row.en for row in corpus.pairs(folder, "valid")) if len(text.split()) > 4]
+    return heads.copy_scores(model, tokenizer, texts[:count])
+
+
 def bert_accuracy(model: Any, tokenizer: Any, folder: Path) -> dict[str, float]:
     """Masked-token and next-sentence accuracy on the validation split."""
     return bert.check(model, tokenizer, folder)

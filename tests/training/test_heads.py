@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from training.heads import JOBS, scores
+from training.heads import JOBS, copying, scores
 
 IDS = [2, 10, 11, 10, 3]  # [CLS] a b a [SEP]
 SPECIAL = [True, False, False, False, True]
@@ -32,3 +32,10 @@ def test_a_word_that_stands_twice() -> None:
     weights = np.zeros((5, 5))
     weights[1, 3], weights[3, 1], weights[2, 2] = 0.5, 0.25, 1.0
     assert one(weights)["same word"] == (0.75, 2.0)
+
+
+def test_copying_heads_look_at_the_token_predicted_or_read() -> None:
+    predicts = copying(np.eye(4, dtype=np.float32)[None, None])
+    assert predicts[:, 0, 0].tolist() == [3.0, 0.0]
+    reads = copying(np.eye(4, k=-1, dtype=np.float32)[None, None])
+    assert reads[:, 0, 0].tolist() == [0.0, 3.0]
