@@ -92,9 +92,9 @@ def table(record: Record) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["kind", "row", "query", "open", "closed", "may look at"])
 
 
-def quote(label: str) -> str:
-    """A token in a sentence."""
-    return f"“{label}”"
+def quote(label: str, most: int = 32) -> str:
+    """A token or word in a sentence; an ellipsis ends a very long one, whose whole is in the table."""
+    return f"“{label if len(label) <= most else label[: most - 1] + '…'}”"
 
 
 def count(tokens: int) -> str:

@@ -75,7 +75,8 @@ def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
 def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str], wide: int = 500) -> int:
     """Height of a figure that is so wide: ``pixels``, or less where the map is a ribbon and would leave a gap below."""
     queries, keys = len(query_labels), len(key_labels)
-    high = wide / keys * cell_ratio(queries, keys) * queries
+    beside = max(len(short(label)) for label in query_labels) * 7.5 + 40
+    high = (wide - beside) / keys * cell_ratio(queries, keys) * queries
     return min(pixels, int(high + label_room(key_labels) + 130))
 
 

@@ -63,6 +63,11 @@ def test_long_rows_count_the_middle() -> None:
     assert "t5 … 8 more … t14" in masks.who(own, 0)
 
 
+def test_very_long_words_end_in_an_ellipsis() -> None:
+    assert masks.quote("x" * 32) == f"“{'x' * 32}”"
+    assert masks.quote("x" * 33) == f"“{'x' * 31}…”"
+
+
 def test_rows_can_be_named_by_what_they_predict() -> None:
     own = records.attention("decoder", LABELS, LABELS)
     assert masks.who(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")

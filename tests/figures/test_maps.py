@@ -164,6 +164,12 @@ def test_cells_are_square_unless_the_map_would_be_a_ribbon() -> None:
     assert axes.cell_ratio(32, 2) == 0.1  # 1 : 1.6
 
 
+def test_ribbon_takes_less_height_than_it_is_given() -> None:
+    keys = [f"k{i}" for i in range(50)]
+    assert axes.fitting(470, ["a", "b"], keys) < 350
+    assert axes.fitting(470, keys, keys) == 470
+
+
 def test_long_label_ends_in_an_ellipsis_on_the_axis_and_is_whole_under_the_pointer() -> None:
     word = "Donaudampfschifffahrtsgesellschaft"
     layout = attention_map(np.ones((1, 1), np.float32), [word], ["a"], kind="cross").layout
