@@ -43,7 +43,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.app: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . || $(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.app

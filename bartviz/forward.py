@@ -109,13 +109,12 @@ def capture_batch(
     runs.check_budget(model, batch, values=values)
     tape = Tape(values=values, cancelled=cancelled)
     logits = _forward(model, batch, tape)
-    return tuple(
-        runs.finish(
-            _assemble(model, tape, batch, item, logits, top_k, source.text, target_texts[item]),
-            started, settings={"mode": f"batch of {len(texts)}"}, notices=source.notices,
-        )
-        for item, source in enumerate(sources)
-    )  # fmt: skip
+    settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
+    records = []
+    for item, source in enumerate(sources):
+        made = _assemble(model, tape, batch, item, logits, top_k, source.text, target_texts[item])
+        records.append(runs.finish(made, started, settings=settings, notices=source.notices))
+    return tuple(records)
 
 
 @torch.inference_mode()
@@ -147,7 +146,8 @@ def _assemble(
         if output is None:
             output = _next_tokens(model, source, batch.lengths[item], logits[item])
         inputs = batch.query[item] if batch.query else source
-        rows = batch.lengths[item]
+        # a text that is read, not written, ends with its last token: what the model would add is no step of it
+        rows = batch.lengths[item] - (not batch.output)
         summary = Summary(model.tokenizer, top_k)
         steps = summary.steps(logits[item, :rows], inputs.ids[:rows].tolist(), output.ids[:rows].tolist())
     axes = runs.axes(model, source, batch.query[item] if batch.query else None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -47,6 +48,7 @@ def decode(
     model: Model,
     text: str,
     *,
+    beams: int = 1,
     max_new_tokens: int | None = None,
     top_k: int = 10,
     force: Mapping[int, str | int] | None = None,
@@ -60,12 +62,15 @@ def decode(
 ) -> Record:
     """Generate greedily and keep all attention of every step: the tokens are those of ``generate(num_beams=1)``.
 
+    beams: 1, which is greedy search.
     max_new_tokens: None takes the checkpoint's own limit. top_k: candidates kept per step. force: position of a
     generated token -> the token (id, or text that may be several tokens) that must stand there. ablate: heads to
     silence. use_rules: False leaves out the checkpoint's rules (forced tokens, minimum length, n-gram blocks).
     on_step: called with the steps done and the most there can be.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
+    if beams != 1:
+        raise SettingError(f"decode() follows 1 beam (greedy search), not {beams}. Leave beams out.")
     if model.info.kind == "encoder":
         raise SettingError(
             "An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2."
@@ -88,7 +93,9 @@ def decode(
         "forced": tuple(f"{position}: {token}" for position, token in forced.items()),
         "ablated": runs.ablated(tape),
     }
-    return runs.finish(record, started, settings=settings, notices=prepared.notices, stopped=run.stopped)
+    late = sorted(position for position in forced if position >= len(run.steps))
+    missed = (f"The text ended before the forced position {late[0]}.",) if late else ()
+    return runs.finish(record, started, settings=settings, notices=prepared.notices + missed, stopped=run.stopped)
 
 
 def _begin(model: Model, source: Tokens, max_new_tokens: int | None, summary: Summary) -> _Run:
@@ -120,9 +127,9 @@ def _forced_ids(model: Model, force: Mapping[int, str | int] | None) -> dict[int
     for position, token in (force or {}).items():
         if position < 0:
             raise SettingError(f"A forced position is {position}; positions count from 0.")
-        ids = [token] if isinstance(token, int) else _typed_ids(model, token)
+        ids = [int(token)] if isinstance(token, Integral) else _typed_ids(model, str(token))
         if not ids or not all(0 <= i < model.info.vocabulary for i in ids):
-            raise SettingError(f"The token forced at position {position} is not in the model's vocabulary.")
+            raise SettingError(f"What is forced at position {position} is empty or not in the model's vocabulary.")
         forced |= {position + offset: i for offset, i in enumerate(ids)}
     return forced
 

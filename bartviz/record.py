@@ -102,7 +102,8 @@ class Provenance:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
-        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+        settings = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
+        object.__setattr__(self, "settings", MappingProxyType(settings))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from bartviz import tokens
+from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES
 from bartviz.record import Candidate, Step
 
@@ -44,6 +45,8 @@ class Summary:
     """Turns rows of logits into steps, whose candidates are called by what they would be at their place."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, top_k: int) -> None:
+        if top_k < 1:
+            raise SettingError(f"top_k is {top_k}; choose 1 or more.")
         self._tokenizer = tokenizer
         self._top_k = top_k
         self._labels = _LABELS.setdefault(tokenizer, {})

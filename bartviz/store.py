@@ -7,8 +7,7 @@ is read is validated by the dataclasses' own ``__post_init__`` before anybody se
 from __future__ import annotations
 
 import json
-import os
-import tempfile
+import secrets
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -35,13 +34,12 @@ def write(path: str | PathLike[str], value: object) -> None:
     """Write a dataclass; the file appears whole or not at all."""
     data = encode(value)
     target = Path(path)
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name[:40], suffix=".part")
+    part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(part).replace(target)
+        part.write_bytes(data)
+        part.replace(target)
     except BaseException:
-        Path(part).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 

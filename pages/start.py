@@ -43,7 +43,7 @@ def cards() -> None:
         show.note("Every layer and every head of this text, one of them large.")
     with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
         text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-        text.text_input("**Use your own text**", key="own_text", placeholder="I want to buy a car.")
+        text.text_input("Use your own text", key="own_text", placeholder="I want to buy a car.")
         button.form_submit_button("Run", width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
 
 

@@ -11,6 +11,6 @@ if ! "$python" -m venv "$1" 2>/dev/null; then
     echo "Installing venv for $python"
     version=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
     sudo=$([ "$(id -u)" = 0 ] || command -v sudo || true)
-    $sudo apt-get update -qq && $sudo apt-get install -y -qq "$version"
+    $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$version"
     "$python" -m venv "$1"
 fi

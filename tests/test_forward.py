@@ -143,7 +143,9 @@ def test_steps_are_the_softmax_of_the_raw_logits(family: str) -> None:
     with torch.inference_mode():
         logits = loaded.reference(family)(**inputs).logits[0].double()
     log_p = torch.log_softmax(logits, dim=-1)
-    for step, row in zip(record.steps, log_p, strict=True):
+    # a text that is read ends with its last token: what GPT-2 would add is no step
+    assert len(record.steps) == len(log_p) - (record.cross is None)
+    for step, row in zip(record.steps, log_p, strict=False):
         assert step.log_probability == pytest.approx(float(row[step.chosen.token_id]), abs=4e-4)
         assert step.entropy == pytest.approx(float(-(row.exp() * row).sum() / np.log(2)), abs=2e-3)
         best = row.topk(len(step.candidates))
@@ -244,7 +246,7 @@ def test_a_single_token_is_enough() -> None:
     np.testing.assert_array_equal(
         record.decoder.head(0, 0), [[1.0]] if len(record.source) == 1 else record.decoder.head(0, 0)
     )
-    assert len(record.steps) == len(record.source)
+    assert len(record.steps) == len(record.source) - 1
 
 
 def test_other_architectures_are_refused_with_the_choices() -> None:

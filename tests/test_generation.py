@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -262,3 +263,21 @@ def test_any_rules_give_the_tokens_of_generate(first: int, ngram: int, penalty: 
     )  # fmt: skip
     record = bartviz.decode(model, "I want to buy a car.", max_new_tokens=14)
     assert chosen(record) == generated("bart", model, record.source.ids, max_new_tokens=14)
+
+
+def test_settings_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(SettingError, match="1 beam"):
+        bartviz.decode(loaded.model("bart"), TEXT, beams=4)
+    with pytest.raises(SettingError, match="choose 1 or more"):
+        bartviz.decode(loaded.model("bart"), TEXT, top_k=0)
+
+
+def test_a_forced_position_that_is_never_reached_is_said() -> None:
+    record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=3, force={9: np.int64(33)})  # type: ignore[dict-item]
+    assert any("forced position 9" in notice for notice in record.provenance.notices)
+
+
+def test_a_decoded_record_is_the_same_after_saving(tmp_path: Path) -> None:
+    record = bartviz.decode(with_rules(loaded.model("bart"), no_repeat_ngram_size=3), TEXT, max_new_tokens=3)
+    record.save(tmp_path / "x.safetensors")
+    assert bartviz.open(tmp_path / "x.safetensors") == record

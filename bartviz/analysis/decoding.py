@@ -191,7 +191,7 @@ def percent(probability: float) -> str:
         return "<0.1 %"
     if 99.9 < value < 100:
         return ">99.9 %"
-    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
+    return f"{value:.0f} %" if 10 <= value < 99.5 or value == 100 else f"{value:.1f} %"
 
 
 def cache_table(record: Record) -> pd.DataFrame:

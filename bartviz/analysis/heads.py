@@ -33,6 +33,7 @@ class View:
     weights (Q', K'), mask (Q', K') True where a row may look, ``query_special`` (Q',), ``key_special`` (K',);
     ``query_groups`` are the token rows that each row stands for. ``hidden`` (Q',) is the share of each row that went to
     ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum to 1 again.
+    ``predicts``: rows are named by the token that they predict, the one after the token that they read.
     """
 
     name: str
@@ -47,6 +48,7 @@ class View:
     hidden: Floats
     hidden_labels: tuple[str, ...]
     renormalised: bool
+    predicts: bool = False
 
     @property
     def told(self) -> Bools:
@@ -89,6 +91,7 @@ def view(
         merged.query_labels, _at(merged.key_labels, kept),
         _any(rows.special, merged.query_groups), _any(keys.special, merged.key_groups)[kept], merged.query_groups,
         share.astype(np.float32), _at(merged.key_labels, ~kept), renormalise,
+        predicts=attention.kind != "encoder" and rows is not attention.query,
     )  # fmt: skip
 
 
@@ -189,6 +192,8 @@ def directions(shown: View) -> list[tuple[str, float, float]]:
     if shown.kind != "cross" and shown.mask.shape[0] == shown.mask.shape[1]:
         offset = np.arange(shown.mask.shape[1])[None, :] - np.arange(shown.mask.shape[0])[:, None]
         names = {-1: "the previous token", 1: "the next token", 0: "the token itself"}
+        if shown.predicts:  # row t is named by token t + 1
+            names = {-1: "the token two before", 0: "the token before"}
         found += [(where, offset == step) for step, where in names.items()]
     shares = [
         (where, float((shown.weights * cells)[rows].sum(axis=1).mean()), float((even * cells)[rows].sum(axis=1).mean()))

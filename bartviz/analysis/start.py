@@ -23,6 +23,7 @@ FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
 """Words of a line that are drawn; more would be a thicket."""
+BY_USER = "chosen by you"  # the rule of a step whose token somebody put there
 FAR = 0.2
 """A word that moved by more than this share of its line has changed its place."""
 
@@ -102,7 +103,8 @@ def notice(ribbons: Ribbons) -> str:
     below, above = ribbons.below[rows[t]].text, ribbons.above[columns[s]].text
     if ribbons.head.kind != "cross":
         return f'Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).'
-    if apart > FAR:
+    crossed = any((t - other) * (s - column) < 0 for _, _, other, column in pairs)
+    if apart > FAR and crossed:
         return f'Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).'
     return f'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).'
 
@@ -116,7 +118,8 @@ def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
         first, last = places[0], places[-1]
         labels = [tokens.labels[i] for i in places]
         pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
-        spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
+        own = int(tokens.segments[first]) == 0  # the second sentence of a pair has spans in a text of its own
+        spans = [span for span in (tokens.spans[i] for i in places) if span is not None and own]
         written = text[spans[0][0] : max(end for _, end in spans)].strip() if spans else ""
         made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
     return tuple(made)
@@ -213,8 +216,8 @@ def _say_row(
 def _chosen(record: Record, steps: list[Step]) -> str:
     """How likely a word was: the product over its pieces."""
     rules = [step.rule for step in steps if step.rule is not None]
-    if rules:
-        return f"was not chosen but set by a rule ({rules[0]})"
+    if len(rules) == len(steps):
+        return "was put there by you" if rules[0] == BY_USER else f"was not chosen but set by a rule ({rules[0]})"
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
     given = record.provenance.settings.get("mode") == "given target"
     return f"was given; the model would have chosen it with {likely}" if given else f"was chosen with {likely}"

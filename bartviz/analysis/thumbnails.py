@@ -55,8 +55,8 @@ def thumbnails(
 
 
 def _pooled(values: NDArray[np.generic], rows: Ints, columns: Ints) -> NDArray[np.generic]:
-    """(H, h, w): the largest of each block of ``values`` (H, Q, K')."""
-    pooled: NDArray[np.generic] = np.maximum.reduceat(np.maximum.reduceat(values, columns, axis=2), rows, axis=1)
+    """(H, h, w): the largest of each block of ``values`` (H, Q, K'); rows first, whose numbers lie side by side."""
+    pooled: NDArray[np.generic] = np.maximum.reduceat(np.maximum.reduceat(values, rows, axis=1), columns, axis=2)
     return pooled
 
 

@@ -19,7 +19,7 @@ from bartviz.record import Bools, Floats, Kind
 
 __all__ = ["RANGES", "Range", "attention_map"]
 
-SIDE = 400  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
+SIDE = 360  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
 CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
 
 
@@ -51,7 +51,7 @@ def attention_map(
     ``title`` is plain text above it, in lines.
     ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
     x (key position) and y (query position).
-    Along a side of more than 400 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
+    Along a side of more than 360 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
     the axes and the pointer say so.
 
     Raises SettingError where shapes, rows or range contradict each other.

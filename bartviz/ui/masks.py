@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
@@ -205,7 +206,7 @@ def zero(record: Record) -> None:
     """When "about 0" is exactly 0, in computed numbers; and the row that may look nowhere."""
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
-    limits = ", ".join(f"{added.exactly_zero_from(to):.0f} in {to}" for to in added.FORMATS)
+    limits = ", ".join(f"{math.floor(added.exactly_zero_from(to))} in {to}" for to in added.FORMATS)
     st.markdown(
         f"Adding a number does not forbid anything, it only makes a weight small. Below a limit the format holds no "
         f"smaller number and the weight is **exactly 0**: computed here, from {limits} on. With -10 a closed key would "

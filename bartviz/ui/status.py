@@ -23,7 +23,7 @@ def status(record: Record) -> None:
 
 def facts(record: Record) -> list[str]:
     """Everything after the model's name, each a few words."""
-    sizes = f"{len(record.source):,} tokens"
+    sizes = f"{len(record.source):,} {'token' if len(record.source) == 1 else 'tokens'}"
     if record.cross is not None and record.decoder is not None:
         sizes = f"{len(record.source):,} tokens in, {len(record.decoder.query):,} out"
     said = [sizes]
