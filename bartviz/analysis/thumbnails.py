@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,23 +41,26 @@ def thumbnails(
     """
     chosen = tuple(range(attention.shape[0]) if layers is None else layers)
     kept = slice(None) if keys is None or keys.all() else np.flatnonzero(keys)
-    seen = attention.mask[None, :, kept]  # (1, Q, K')
+    seen = attention.mask[:, kept]  # (Q, K')
     side = cells(len(chosen) * attention.shape[1])
-    rows, columns = (_starts(length, side) for length in seen.shape[1:])
-    open_blocks = _pooled(seen, rows, columns)[0]  # (h, w)
+    rows, columns = (_starts(length, side) for length in seen.shape)
+    open_blocks = _pooled(seen, rows, columns)  # (h, w)
     small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.uint8)
     strongest = np.empty(small.shape[:2], np.float32)
-    for place, layer in enumerate(chosen):
-        weights = attention.layer(layer)[:, :, kept]  # (H, Q, K')
-        strongest[place] = weights.max(axis=(1, 2))
-        pooled = _pooled(shares(weights, span), rows, columns)  # (H, h, w)
-        small[place] = np.where(open_blocks, np.rint(np.clip(pooled, 0, 1) * ONE), MASKED)
+    for place, head in np.ndindex(strongest.shape):
+        weights = attention.head(chosen[place], head)[:, kept]  # (Q, K')
+        strongest[place, head] = weights.max()
+        pooled = _pooled(shares(weights, span), rows, columns)  # (h, w)
+        small[place, head] = np.where(open_blocks, np.rint(np.clip(pooled, 0, 1) * ONE), MASKED)
     return Small(small, strongest, chosen, span)
 
 
 def _pooled(values: NDArray[np.generic], rows: Ints, columns: Ints) -> NDArray[np.generic]:
-    """(H, h, w): the largest of each block of ``values`` (H, Q, K'); rows first, whose numbers lie side by side."""
-    pooled: NDArray[np.generic] = np.maximum.reduceat(np.maximum.reduceat(values, rows, axis=1), columns, axis=2)
+    """(h, w): the largest of each block of ``values`` (Q, K'); rows first, whose numbers lie side by side."""
+    if len(rows) < len(values):
+        edges = pairwise([*rows.tolist(), len(values)])
+        values = np.stack([values[start:end].max(axis=0) for start, end in edges])  # (h, K')
+    pooled: NDArray[np.generic] = np.maximum.reduceat(values, columns, axis=1)
     return pooled
 
 
