@@ -70,7 +70,7 @@ def _visit(page: Page, port: int, server: psutil.Process) -> None:
     print(f"  first picture after             {time.monotonic() - started:6.2f} s")
     print(f"  server memory then              {_megabytes(server):6.0f} MB  (torch imported: {_has_torch(server)})")
     page.get_by_label("Text", exact=True).fill("The weather is nice today.")
-    page.get_by_role("button", name=re.compile("^Run")).click()
+    page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("^Run")).click()
     page.locator(".ribbons .above").get_by_text("weather").wait_for(timeout=120_000)
     page.wait_for_timeout(3000)
     print(f"  server memory after a capture   {_megabytes(server):6.0f} MB")
