@@ -28,18 +28,18 @@ LINKED = ("model", "text", "pair", "target", "max_new_tokens", "top_k", "too_lon
 
 def draw() -> None:
     """The sidebar; starts the request of a link when the visit begins with one."""
-    first = "_known" not in st.session_state
-    if first:
+    if "_source" not in st.session_state:
         _begin()
+    _echo()
     with st.sidebar:
         kind = st.session_state["_kind"] = _model()
         with st.form("request", border=False):
             _texts(kind)
-            st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_run)
+            st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
             _examples(kind)
             _settings(kind)
         theme.watch()
-    if first and any(key in LINKED for key in st.query_params):
+    if st.session_state.pop("_linked", False):
         _run()
     engine.warm_up()
 
@@ -51,7 +51,7 @@ def start_with_own(key: str) -> None:
 
 def again(key: str, value: str) -> None:
     """Run with one of the sidebar's settings changed: a callback."""
-    st.session_state[key] = value
+    _set(**{key: value})
     _run()
 
 
@@ -66,11 +66,30 @@ def remedies(error: BartvizError) -> dict[str, tuple[str, str]]:
 
 
 def _begin() -> None:
-    """What the controls hold when a visit begins: what the saved record was made from."""
+    """What the controls hold when a visit begins: what the saved record was made from, or what the link says.
+
+    A first run may be broken off by the browser's next message: what it has not done yet is left to the run after it.
+    """
     record = session.current_record()
-    st.session_state["_known"] = True
     st.session_state["_source"] = record.source_text if record is not None else ""
-    st.session_state["link"] = any(key in st.query_params for key in ("text", "pair", "target"))
+    st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
+    st.session_state["_linked"] = any(key in st.query_params for key in LINKED)
+
+
+def _set(**values: str | bool) -> None:
+    """Give controls new values: in a callback."""
+    st.session_state["_echo"] = values
+    st.session_state.update(values)
+
+
+def _echo() -> None:
+    """Send the values that a callback has set again until their run has ended.
+
+    Streamlit sends a value to the browser with one script run alone; a slow browser may see only the one after it.
+    """
+    st.session_state.update(st.session_state.get("_echo", {}))
+    if session.running() is None:
+        st.session_state["_echo"] = {}
 
 
 def _names() -> list[str]:
@@ -114,7 +133,9 @@ def _kind_of_folder(name: str) -> ModelKind | None:
 
 
 def _texts(kind: ModelKind) -> None:
-    bind: Literal["query-params"] | None = "query-params" if st.session_state["link"] else None
+    bind: Literal["query-params"] | None = (
+        "query-params" if st.session_state.get("link", st.session_state["_link"]) else None
+    )
     source = st.session_state["_source"]
     st.text_area("Text", source, key="text", height=96, bind=bind, persist_state="session")
     if kind == "encoder":
@@ -159,7 +180,10 @@ def _settings(kind: ModelKind) -> None:
             "Typed special tokens count", key="special", bind="query-params",
             help="Whether a typed <mask> or [SEP] means the special token, or just these letters.",
         )  # fmt: skip
-        st.toggle("Link with my text", key="link", help="Puts the texts into the address of the page, to share it.")
+        st.toggle(
+            "Link with my text", st.session_state["_link"], key="link",
+            help="Puts the texts into the address of the page, to share it.",
+        )  # fmt: skip
         _checkpoint(session.current_record())
 
 
@@ -178,8 +202,12 @@ def _listed(value: object) -> str:
 
 def take(example: Example) -> None:
     """Run an example: a callback."""
-    st.session_state["text"], st.session_state["pair"], st.session_state["target"] = example.text, example.pair, ""
-    st.session_state["special"] = example.special
+    _set(text=example.text, pair=example.pair, target="", special=example.special)
+    _run()
+
+
+def _press() -> None:
+    st.session_state["_echo"] = {}  # what the visitor has typed counts
     _run()
 
 
@@ -198,7 +226,8 @@ def _read_file() -> None:
         return
     encoding = st.session_state["encoding"]
     read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)
-    st.session_state["text"], st.session_state["_file"] = read.texts[0], file.file_id
+    _set(text=read.texts[0])
+    st.session_state["_file"] = file.file_id
     st.session_state["_file_said"] = " ".join((f"{read.name} is the text now.", *read.notices))
 
 

@@ -59,7 +59,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     settle(page)
     page.get_by_role("link", name="Masks", exact=True).click()
     settle(page)
-    expect(page.get_by_test_id("stMain")).to_contain_text("causal")
+    expect(page.get_by_test_id("stMain")).to_contain_text("causal", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -70,5 +70,5 @@ def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: 
     for name in ("Masks", "Heads", "Decoding", "Start"):
         page.get_by_role("link", name=name, exact=True).click()
         settle(page)
-        expect(page.get_by_text("output reproduced: ok")).to_be_visible()
+        expect(page.get_by_text("output reproduced: ok")).to_be_visible(timeout=PATIENCE)
         assert page.locator("img[src='x']").count() == 0

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz.catalogue import CATALOGUE
 from bartviz.errors import Cancelled, TextError
 from bartviz.record import Record
 from bartviz.texts import check_length
-from bartviz.ui import session
+from bartviz.ui import session, sidebar
 from bartviz.ui.engine import Engine, Request
 from bartviz.ui.limits import Limits
 from tests import stand_in
@@ -237,3 +238,30 @@ def test_a_senseless_setting_stops_the_app_and_is_named(app: App, monkeypatch: p
     session.engine.clear()
     assert [name.replace("_", r"\_") in error.value for error in page.error] == [True]
     assert not page.text_area
+
+
+def test_what_is_typed_after_an_example_counts(app: App, answers: Answers) -> None:
+    page = app().button(key="example_1").click().run()
+    page.text_area(key="text").input("My own text.")
+    page = press(page, "Run")
+    page = page.run()
+    assert page.text_area(key="text").value == "My own text."
+    assert [request.text for request in answers.asked] == ["The cat is sleeping on the sofa.", "My own text."]
+
+
+def test_a_first_run_that_is_broken_off_still_starts_its_link(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, calls = sidebar._settings, []
+
+    def breaks(kind: Any) -> None:
+        calls.append(kind)
+        if len(calls) == 1:
+            st.rerun()
+        draw(kind)
+
+    monkeypatch.setattr(sidebar, "_settings", breaks)
+    page = app("start", text="Linked text.")
+    assert len(calls) > 1
+    assert [request.text for request in answers.asked] == ["Linked text."]
+    assert page.text_area(key="text").value == "Linked text."
