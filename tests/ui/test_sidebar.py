@@ -54,6 +54,14 @@ def press(page: AppTest, label: str) -> AppTest:
     return after
 
 
+def settled(page: AppTest) -> AppTest:
+    """The page after the run that a link has started."""
+    if session.RUN in page.session_state and page.session_state[session.RUN] is not None:
+        assert page.session_state[session.RUN].wait(30)
+    after: AppTest = page.run()
+    return after
+
+
 def test_nothing_runs_before_somebody_asks(app: App, answers: Answers) -> None:
     page = app()
     assert page.text_area(key="text").value == "I want to buy a car."
@@ -158,7 +166,7 @@ def test_a_long_run_says_what_it_does_and_can_be_stopped(
 
 
 def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
-    page = app("start", text="Linked text.", model="bert-base-uncased", pair="And more.", top_k="3")
+    page = settled(app("start", text="Linked text.", model="bert-base-uncased", pair="And more.", top_k="3"))
     assert not page.exception
     assert answers.asked == [Request("bert-base-uncased", "Linked text.", "And more.")]
     assert page.text_area(key="text").value == "Linked text."
@@ -172,7 +180,7 @@ def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
     ],
 )  # fmt: skip
 def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
-    page = app("start", **query)
+    page = settled(app("start", **query))
     assert not page.exception
     for request in answers.asked:
         assert request.max_new_tokens is None
@@ -261,7 +269,7 @@ def test_a_first_run_that_is_broken_off_still_starts_its_link(
         draw(kind)
 
     monkeypatch.setattr(sidebar, "_settings", breaks)
-    page = app("start", text="Linked text.")
+    page = settled(app("start", text="Linked text."))
     assert len(calls) > 1
     assert [request.text for request in answers.asked] == ["Linked text."]
     assert page.text_area(key="text").value == "Linked text."
