@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +44,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     engine = Answers()
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(session, "PATIENCE", 10.0)
+    here = SimpleNamespace(is_active_session=lambda owner: True)  # AppTest has a runtime only while it runs a page
+    monkeypatch.setattr(session, "get_instance", lambda: here)
     return engine
 
 
