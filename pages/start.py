@@ -1,4 +1,4 @@
-"""What does a translating model look at? The saved record at once, or what the visitor ran."""
+"""What does a language model look at? The saved record at once, or what the visitor ran."""
 
 from functools import partial
 

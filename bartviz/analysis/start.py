@@ -24,8 +24,6 @@ FAINTEST = 0.02
 MOST_WORDS = 48
 """Words of a line that are drawn; more would be a thicket."""
 BY_USER = "chosen by you"  # the rule of a step whose token somebody put there
-FAR = 0.2
-"""A word that moved by more than this share of its line has changed its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +83,28 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 
 
 def notice(ribbons: Ribbons) -> str:
-    """One sentence on what to see in this text: the pair of words that belong together and stand farthest apart.
+    """One sentence on what to see in this text: the word whose ribbon crosses most others, else a long word.
 
-    Pairs choose each other with at least 0.3 of the weight; without such a pair the sentence says so.
+    It and the word it looks at choose each other with at least 0.3 of the weight; without such a pair the sentence
+    says so.
     """
     rows, columns = plain(ribbons.below), plain(ribbons.above)
     weights = ribbons.weights[rows][:, columns]
     if weights.size == 0:
         return "There are only special tokens here: nothing to align."
-    pairs = []
-    for t, s in enumerate(weights.argmax(axis=1)):
-        if weights[t, s] >= 0.3 and weights[:, s].argmax() == t:
-            pairs.append((abs(t / len(rows) - s / len(columns)), float(weights[t, s]), t, int(s)))
+    pairs = [
+        (t, int(s))
+        for t, s in enumerate(weights.argmax(axis=1))
+        if weights[t, s] >= 0.3 and weights[:, s].argmax() == t
+    ]
     if not pairs:
         return "No word of this text looks mostly at one other word: the weight is spread over many."
-    apart, weight, t, s = max(pairs)
-    below, above = ribbons.below[rows[t]].text, ribbons.above[columns[s]].text
+    crossings = {(t, s): sum((t - i) * (s - j) < 0 for i, j in pairs) for t, s in pairs}
+    t, s = max(pairs, key=lambda pair: (crossings[pair], len(ribbons.below[rows[pair[0]]].text), float(weights[pair])))
+    below, above, weight = ribbons.below[rows[t]].text, ribbons.above[columns[s]].text, weights[t, s]
     if ribbons.head.kind != "cross":
         return f'Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).'
-    crossed = any((t - other) * (s - column) < 0 for _, _, other, column in pairs)
-    if apart > FAR and crossed:
+    if crossings[t, s]:
         return f'Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).'
     return f'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).'
 

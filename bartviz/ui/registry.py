@@ -24,7 +24,7 @@ class Page:
 
 # In the order that tells the story; the first page is the one at "/".
 PAGES: tuple[Page, ...] = (
-    Page("start", "Start", "What does a translating model look at?", "One sentence, word by word."),
+    Page("start", "Start", "What does a language model look at?", "One sentence, word by word."),
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
     Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),

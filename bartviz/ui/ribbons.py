@@ -28,6 +28,7 @@ def show(ribbons: Ribbons, *, key: str, above: str, below: str) -> None:
 def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
     """What the component draws: words, ribbons, and a sentence for each word. Plain JSON; the component escapes."""
     return {
+        "kind": ribbons.head.kind,
         "above": [_word(word) for word in ribbons.above],
         "below": [_word(word) for word in ribbons.below],
         "edges": [list(edge) for edge in ribbons.edges()],

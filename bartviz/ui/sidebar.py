@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
@@ -151,7 +152,7 @@ def _texts(kind: ModelKind) -> None:
 def _examples(kind: ModelKind) -> None:
     with st.container(key="examples", gap="small"):
         for number, example in enumerate(examples(st.session_state["model"], kind)):
-            label = example.text if len(example.text) < 60 else f"{example.text[:56]} …"
+            label = shorten(example.text, 66, placeholder=" …")
             st.form_submit_button(
                 show.plain(label),
                 key=f"example_{number}",

@@ -140,9 +140,9 @@ def test_a_text_that_looks_at_itself(record: Record) -> None:
         assert "chosen" not in " ".join(found.say_below)
 
 
-def test_the_notice_names_the_pair_that_moved_farthest() -> None:
+def test_the_notice_names_the_word_whose_ribbon_crosses_most() -> None:
     labels = ("a", " b", " c", " d")
-    tokens, turned = stand_in.tokens(labels), stand_in.tokens(("d", " a", " b", " c"))
+    tokens, turned = stand_in.tokens(labels), stand_in.tokens(("long", " a", " b", " longer"))
     weights = np.array([[0, 0, 0, 0.97], [0.97, 0, 0, 0], [0, 0.97, 0, 0], [0, 0, 0.97, 0]]) + 0.0075
     made = two_words()
     cross = attention("cross", weights, turned, tokens)
@@ -151,7 +151,7 @@ def test_the_notice_names_the_pair_that_moved_farthest() -> None:
     record = replace(
         made,
         source_text="a b c d",
-        target_text="d a b c",
+        target_text="long a b longer",
         encoder=encoder,
         decoder=own,
         cross=cross,
@@ -159,7 +159,7 @@ def test_the_notice_names_the_pair_that_moved_farthest() -> None:
         steps=(),
     )
     said = start.notice(start.ribbons(record))
-    assert said == 'Ribbons cross where the order of words differs: "d" looks at "d" (0.98).'
+    assert said == 'Ribbons cross where the order of words differs: "long" looks at "d" (0.98).'
 
 
 def test_the_notice_does_not_invent_a_pair() -> None:

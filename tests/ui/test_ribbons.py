@@ -33,6 +33,7 @@ def test_words_ribbons_and_sentences_are_sent(record: Record) -> None:
     assert [word["pieces"] for word in sent["below"][4:6]] == [["Auto"], ["kau", "fen"]]
     assert [word["special"] for word in sent["above"]] == [True, *[False] * 7, True]
     assert [tuple(edge) for edge in sent["edges"]] == found.edges()
+    assert sent["kind"] == "cross"
     assert sent["say"] == {"above": list(found.say_above), "below": list(found.say_below)}
 
 

@@ -35,7 +35,7 @@ def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> N
     )  # fmt: skip
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["errors"] == 0
-    assert found["titles"] == ["What does a translating model look at?"]
+    assert found["titles"] == ["What does a language model look at?"]
     assert found["pictures"] >= 1
     assert found["heavy"] == []
     assert int(found["peak"].split()[0]) / 1024 <= MOST

@@ -1,5 +1,5 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
-// data is UTF-8 JSON: {above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
+// data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
 
 const PACE = 1500; // milliseconds for each word while it plays
 const WIDEST = 26; // pixels of a ribbon of weight 1
@@ -51,6 +51,7 @@ class View {
   constructor(root, data) {
     const find = (name) => root.querySelector(name);
     Object.assign(this, { data, stage: find(".stage"), svg: find("svg"), sentence: find(".sentence"), button: find(".play") });
+    root.dataset.kind = data.kind; // its colour
     this.counts = { above: data.above.length, below: data.below.length };
     this.words = { above: this.line(find(".above"), "above"), below: this.line(find(".below"), "below") };
     this.kept = null; // the word that was clicked or reached by keyboard
