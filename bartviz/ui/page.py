@@ -50,7 +50,6 @@ def _navigation() -> StreamlitPage:
     pages = [
         st.Page(entry.file, title=entry.label, url_path=None if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
-        if entry.file.exists()
     ]
     return st.navigation(pages, position="top")
 
@@ -98,8 +97,7 @@ def dark() -> bool:
 
 def link(word: str, label: str) -> None:
     """A link to another page, in our own words."""
-    if registry.page(word).file.exists():
-        st.page_link(registry.page(word).file, label=label)
+    st.page_link(registry.page(word).file, label=label)
 
 
 def _status(record: Record | None) -> None:

@@ -24,6 +24,7 @@ def test_the_server_is_closed(config: dict[str, Any]) -> None:
     assert server["address"] == "127.0.0.1"
     assert server["enableXsrfProtection"] is True
     assert server["enableCORS"] is True
+    assert server["allowedHosts"] == ["127.0.0.1", "localhost"]
     assert server["fileWatcherType"] == "none"
     assert server["maxUploadSize"] <= 10
     assert config["browser"]["gatherUsageStats"] is False

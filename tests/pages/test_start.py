@@ -1,0 +1,55 @@
+"""The start page: every kind of record, a long one, none at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import start
+from bartviz.record import ModelKind, Record
+from tests import stand_in
+from tests.conftest import App
+from tests.ui.test_frame import html
+
+
+def sent(page: AppTest) -> list[dict[str, object]]:
+    """What the ribbons were given."""
+    assert not page.exception
+    parts = [part.proto.bytes for part in page.get("bidi_component") if part.proto.component_name == "bartviz.ribbons"]
+    return [json.loads(part) for part in parts]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "encoder-decoder"])
+def test_each_kind_of_record_has_its_ribbons(app: App, kind: ModelKind) -> None:
+    record = stand_in.record(kind=kind)
+    (given,) = sent(app(record=record))
+    found = start.ribbons(record)
+    assert given["kind"] == ("cross" if kind == "encoder-decoder" else kind)
+    assert given["edges"] == [list(edge) for edge in found.edges()]
+
+
+def test_the_notice_and_the_head_are_said(app: App, record: Record) -> None:
+    found = start.ribbons(record)
+    shown = html(app())
+    assert f"{found.head}: of 12 heads the one whose words choose each other most ({found.score:.2f})." in shown
+
+
+def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
+    record = stand_in.record(source=["<s>", *[" w"] * 99, "</s>"])
+    page = app(record=record)
+    (given,) = sent(page)
+    assert len(given["above"]) == start.MOST_WORDS  # type: ignore[arg-type]
+    assert f"The first {start.MOST_WORDS} of 101 words are drawn." in html(page)
+
+
+def test_without_a_record_the_cards_lead_on(app: App) -> None:
+    page = app(record=None)
+    assert sent(page) == []
+    assert [link.proto.label for link in page.get("page_link")] == ["**Step through it**", "**Look inside a head**"]
+
+
+def test_its_numbers_and_its_record_can_be_taken_along(app: App) -> None:
+    page = app()
+    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "Record"]
