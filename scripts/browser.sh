@@ -15,4 +15,4 @@ command -v apt-get >/dev/null || {
 sudo=$([ "$(id -u)" = 0 ] || command -v sudo || true)
 echo "Installing$missing"
 $sudo apt-get update -qq
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing
