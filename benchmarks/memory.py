@@ -4,68 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
-from pathlib import Path
 
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parent.parent
-_ARGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
+from scripts.pictures import ARGS, served
 
 
 def report() -> None:
     print("\nStart page: a fresh server, a real browser")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
     started = time.monotonic()
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _wait(port)
+    with served() as (address, pid), sync_playwright() as driver:
         print(f"  server answers after            {time.monotonic() - started:6.2f} s")
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(
-                executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=_ARGS.split()
-            )
-            _visit(browser.new_page(), port, psutil.Process(server.pid))
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait(15)
+        browser = driver.chromium.launch(
+            executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=ARGS.split()
+        )
+        _visit(browser.new_page(), address, psutil.Process(pid))
+        browser.close()
 
 
-def _wait(port: int) -> None:
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).read()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("the server does not answer")
-
-
-def _visit(page: Page, port: int, server: psutil.Process) -> None:
+def _visit(page: Page, address: str, server: psutil.Process) -> None:
     started = time.monotonic()
-    page.goto(f"http://127.0.0.1:{port}/")
+    page.goto(address)
     page.locator(".ribbons .below *").first.wait_for(timeout=30_000)
     print(f"  first picture after             {time.monotonic() - started:6.2f} s")
     print(f"  server memory then              {_megabytes(server):6.0f} MB  (torch imported: {_has_torch(server)})")

@@ -31,8 +31,8 @@ PICTURES = (
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The app on a free port of this machine, without a network."""
+def served() -> Iterator[tuple[str, int]]:
+    """The app on a free port of this machine, without a network: its address once it answers, its process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -57,7 +57,7 @@ def served() -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.1)
-        yield address
+        yield address, server.pid
     finally:
         server.terminate()
         server.wait(15)
@@ -73,7 +73,7 @@ def settle(page: Page) -> None:
 
 def main() -> None:
     DOCS.mkdir(exist_ok=True)
-    with served() as address, sync_playwright() as driver:
+    with served() as (address, _), sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=ARGS.split()
         )
