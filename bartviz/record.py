@@ -17,8 +17,9 @@ from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind,
 from bartviz.errors import RecordError, SettingError, choices
 
 __all__ = [
-    "KINDS", "Attention", "Bools", "Candidate", "Check", "Floats", "Head", "Ints", "Kind", "ModelInfo", "ModelKind",
-    "Provenance", "Reading", "Record", "Step", "Tokens", "masked_softmax", "open_record",
+    "KINDS", "Attention", "BeamTree", "Bools", "Candidate", "Check", "EarlyStopping", "Floats", "Head", "Hypothesis",
+    "Ints", "Kind", "ModelInfo", "ModelKind", "Provenance", "Reading", "Record", "Step", "Tokens", "masked_softmax",
+    "open_record",
 ]  # fmt: skip
 
 Reading = Literal["reads", "predicts"]
@@ -26,12 +27,17 @@ Reading = Literal["reads", "predicts"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule."""
+    """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule.
+
+    ``filtered``: the probability with which it could be drawn, after rules, temperature, top-k and top-p; None where
+    nothing was drawn.
+    """
 
     token_id: int
     label: str
     probability: float
     logit: float
+    filtered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,68 @@ class Step:
     entropy: float
     log_probability: float
     rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One continuation that beam search looked at: the tokens of its ancestors, then ``token`` at place ``step``.
+
+    parent: number of the node that it continues, None where it begins the text. total: sum of the model's own log p,
+    in nats. score: as beam search ranks it, rules and length penalty included. rank: its place among the continuations
+    of this step, 0 the strongest. state: ``open`` was followed further, ``pruned`` was not, ``finished`` ended there
+    (end token or longest length), ``best`` is the one that won.
+    """
+
+    step: int
+    parent: int | None
+    token: Candidate
+    total: float
+    score: float
+    rank: int
+    state: Literal["open", "pruned", "finished", "best"]
+    rule: str | None = None
+
+
+EarlyStopping = Literal[True, False, "never"]
+
+
+@dataclass(frozen=True)
+class BeamTree:
+    """What beam search looked at: ``nodes``, parents before children, and the node where the best text ends.
+
+    At every step the strongest continuations of all beams are nodes: (1 + number of end tokens, at least 2) x beams
+    of them, as ``generate()`` looks at. Those that were not followed are ``pruned``.
+    score = (sum of log p after rules) / length ** length_penalty. early_stopping: True stops when ``beams`` texts have
+    ended, False when no open one is likely to beat them, ``never`` only when none can.
+    """
+
+    beams: int
+    length_penalty: float
+    early_stopping: EarlyStopping
+    nodes: tuple[Hypothesis, ...]
+    best: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        if not 0 <= self.best < len(self.nodes):
+            raise RecordError("The best hypothesis of the beam tree is not among its nodes.")
+        for number, node in enumerate(self.nodes):
+            if node.parent is None and node.step == 0:
+                continue
+            if node.parent is None or not 0 <= node.parent < number or self.nodes[node.parent].step != node.step - 1:
+                raise RecordError(f"Node {number} of the beam tree does not continue a node of the step before it.")
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """The numbers of the nodes that lead to this one, the first token's first, its own last."""
+        found = [node]
+        while (parent := self.nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return tuple(reversed(found))
+
+    @property
+    def steps(self) -> int:
+        """How many tokens deep the tree is."""
+        return 1 + max(node.step for node in self.nodes)
 
 
 ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
@@ -113,6 +181,7 @@ class Record:
     An encoder-only model has ``encoder``, a decoder-only model ``decoder``, an encoder-decoder all three.
     ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows:
     the one that came next, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
+    ``beams`` is the tree of a beam search, whose best hypothesis the record shows; None where there was none.
     """
 
     model: ModelInfo
@@ -124,6 +193,7 @@ class Record:
     output: Tokens | None = None
     steps: tuple[Step, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    beams: BeamTree | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
@@ -142,6 +212,10 @@ class Record:
             raise RecordError(f"{len(self.output)} output tokens for {rows} decoder rows: each row predicts one.")
         if any(not 0 <= step.row < rows for step in self.steps):
             raise RecordError("A step names a decoder row that the record does not have.")
+        if self.beams is not None:
+            winner = [self.beams.nodes[node].token.token_id for node in self.beams.path(self.beams.best)]
+            if winner != [step.chosen.token_id for step in self.steps]:
+                raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
