@@ -47,12 +47,16 @@ _CHUNK = 1 << 16
 
 
 class TooLong(TextError):
-    """More than a limit: ``count`` of what there is (or was seen before we stopped), ``limit`` of what is taken."""
+    """More than a limit: ``count`` of what there is (or was seen before we stopped), ``limit`` of what is taken.
 
-    def __init__(self, message: str, count: int, limit: int) -> None:
+    ``can_cut``: the caller can take the first or the last ``limit`` of it instead.
+    """
+
+    def __init__(self, message: str, count: int, limit: int, *, can_cut: bool = False) -> None:
         super().__init__(message)
         self.count = count
         self.limit = limit
+        self.can_cut = can_cut
 
 
 class EncodingError(TextError):

@@ -98,7 +98,7 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
         cut = f", or have only its first or last {limit:,} tokens read" if can_cut else ""
         raise TooLong(
             f"The text has {count:,} tokens; this model reads at most {limit:,}. Shorten it by {count - limit:,}{cut}.",
-            count, limit,
+            count, limit, can_cut=can_cut,
         )  # fmt: skip
 
 

@@ -96,10 +96,11 @@ def test_one_token_too_many() -> None:
     check_length(512, 512)
     with pytest.raises(TooLong, match=r"513 tokens.*at most 512.*Shorten it by 1, or.*first or last 512") as caught:
         check_length(513, 512)
-    assert (caught.value.count, caught.value.limit) == (513, 512)
+    assert (caught.value.count, caught.value.limit, caught.value.can_cut) == (513, 512, True)
     assert isinstance(caught.value, TextError)
-    with pytest.raises(TooLong, match=r"1,340 tokens.*Shorten it by 828\.$"):
+    with pytest.raises(TooLong, match=r"1,340 tokens.*Shorten it by 828\.$") as caught:
         check_length(1340, 512, can_cut=False)
+    assert not caught.value.can_cut
 
 
 # --- files -------------------------------------------------------------------------------------------------------

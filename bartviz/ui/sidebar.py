@@ -58,7 +58,7 @@ def again(key: str, value: str) -> None:
 
 def remedies(error: BartvizError) -> dict[str, tuple[str, str]]:
     """What would mend an error: the label of a button -> the setting and the value to run with again."""
-    if isinstance(error, TooLong) and "first or last" in str(error):
+    if isinstance(error, TooLong) and error.can_cut:
         sides = ((side, name) for name, side in TOO_LONG.items() if side is not None)
         return {f"Read only its {side} {error.limit:,} tokens": ("too_long", name) for side, name in sides}
     if isinstance(error, EncodingError):
