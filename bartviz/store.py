@@ -10,7 +10,7 @@ import json
 import secrets
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -117,7 +117,8 @@ def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
         return _unpack(next(option for option in get_args(hint) if option is not type(None)), tree, arrays)
     if is_dataclass(hint):
         hints = get_type_hints(hint)
-        values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in fields(hint)}
+        there = [f for f in fields(hint) if f.name in tree or not _has_default(f)]
+        values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in there}
         return hint(**values)  # type: ignore[operator]
     if origin is tuple:
         inner = get_args(hint)
@@ -125,6 +126,11 @@ def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
             return tuple(_unpack(inner[0], item, arrays) for item in tree)
         return tuple(_unpack(part, item, arrays) for part, item in zip(inner, tree, strict=True))
     return _leaf(hint, origin, tree)
+
+
+def _has_default(field: Field[Any]) -> bool:
+    """Whether a file may lack the field: it was written before there was one."""
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _leaf(hint: Any, origin: Any, tree: Any) -> object:

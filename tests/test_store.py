@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,27 @@ def test_an_array_that_is_missing_is_refused(record: Record) -> None:
     broken = save(arrays, metadata=json.loads(data[8 : 8 + length])["__metadata__"])
     with pytest.raises(RecordError, match="not a bartviz record"):
         store.decode(broken, Record)
+
+
+def test_a_file_from_before_a_field_gets_its_default_and_one_without_a_needed_field_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Older:
+        name: str
+
+    @dataclass(frozen=True)
+    class Newer:
+        name: str
+        note: str = "none yet"
+
+    @dataclass(frozen=True)
+    class Needs:
+        name: str
+        note: str
+
+    data = store.encode(Older("a"))
+    assert store.decode(data, Newer) == Newer("a", "none yet")
+    with pytest.raises(RecordError, match="not a bartviz record"):
+        store.decode(data, Needs)
 
 
 def test_another_format_is_named(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
