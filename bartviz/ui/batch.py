@@ -6,8 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
-from streamlit.runtime import get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.gate import Ticket
 from bartviz.ui import session, show
@@ -27,16 +25,10 @@ def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
     The script run waits here, says what it waits for, and stops the work when it is itself stopped (a new click).
     Raises TextError, ModelError, BudgetError, Cancelled, Busy.
     """
-    context = get_script_run_ctx()
-    owner = context.session_id if context is not None else "nobody"
-    engine, own = session.engine(), f"{owner} batch"
-    alive = partial(_alive, owner)
+    owner, engine = session.owner(), session.engine()
+    own, alive = f"{owner} batch", partial(session.is_alive, owner)
     model = _await(engine.loading.submit(own, lambda ticket: engine._load(ticket, name), alive=alive))
     return _await(engine.gate.submit(own, lambda ticket: _capture(ticket, model, texts), alive=alive))
-
-
-def _alive(owner: str) -> bool:
-    return get_instance().is_active_session(owner)
 
 
 def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:

@@ -9,12 +9,13 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
-from bartviz.errors import BartvizError
+from bartviz.errors import BartvizError, Cancelled
 from bartviz.gate import Gate, State, Ticket
 from bartviz.ui.limits import Limits
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
 Truncate = Literal["first", "last"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,14 @@ class Request:
     allow_special: bool = False
 
 
-class Run:
-    """One request on its way: first its model is loaded (several may at once), then it computes (one at a time)."""
+class Run(Generic[T]):
+    """Work on its way: first its model is loaded (several may at once), then it computes (one at a time)."""
 
-    def __init__(self, request: Request, alive: Callable[[], bool]) -> None:
-        self.request = request
+    def __init__(self, alive: Callable[[], bool]) -> None:
         self.stopped = threading.Event()
         self._alive = alive
-        self._tickets: list[Ticket[Model] | Ticket[Record]] = []
-        self._record: Ticket[Record] | None = None
+        self._tickets: list[Ticket[Model] | Ticket[T]] = []
+        self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
 
     def wanted(self) -> bool:
@@ -64,8 +65,8 @@ class Run:
     def load(self, ticket: Ticket[Model]) -> None:
         self._tickets.append(ticket)
 
-    def compute(self, ticket: Ticket[Record]) -> None:
-        self._record = ticket
+    def compute(self, ticket: Ticket[T]) -> None:
+        self._last = ticket
         self._tickets.append(ticket)
 
     def refuse(self, error: BartvizError) -> None:
@@ -73,13 +74,13 @@ class Run:
 
     @property
     def state(self) -> State:
-        """``done`` only when the record is there."""
+        """``done`` only when the result is there."""
         if self._refused is not None:
             return "failed"
         if not self._tickets:
             return "waiting"
         state = self._tickets[-1].state
-        return "running" if state == "done" and self._record is None else state
+        return "running" if state == "done" and self._last is None else state
 
     @property
     def finished(self) -> bool:
@@ -90,8 +91,9 @@ class Run:
         return self._refused or (self._tickets[-1].error if self._tickets else None)
 
     @property
-    def record(self) -> Record | None:
-        return self._record.result() if self._record is not None and self.state == "done" else None
+    def result(self) -> T | None:
+        """What came of it, or None where it has not ended well."""
+        return self._last.result() if self._last is not None and self.state == "done" else None
 
     @property
     def position(self) -> int:
@@ -121,21 +123,46 @@ class Engine:
 
     def __init__(self, limits: Limits) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
-        self.records: ByteCache[Record] = ByteCache(limits.record_mb * 1_000_000)
+        self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000)
         self.gate = Gate(waiting=limits.queue)
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
+        self._handing = threading.Lock()
 
-    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run:
-        """Begin a request of a session, whose earlier one is stopped; returns at once.
+    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
+        """Begin a request of a session, whose earlier one is stopped; returns at once."""
+        key = {"work": "record"} | asdict(request)
+        return self.work(owner, request.model, key, partial(_record, request=request), _bytes_of_record, alive=alive)
 
-        ``alive`` is asked whether the session is still there. A queue that is full makes a run that has failed.
+    def work(
+        self,
+        owner: str,
+        model: str,
+        key: Mapping[str, object],
+        work: Callable[[Model, Ticket[T]], T],
+        size: Callable[[T], int],
+        *,
+        alive: Callable[[], bool] = lambda: True,
+    ) -> Run[T]:
+        """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
+
+        The result is kept under ``key`` and the model's fingerprint, ``size`` gives its bytes; it is shared and must
+        be read-only. The earlier work of the same owner is stopped. ``alive`` is asked whether somebody still waits.
+        A queue that is full makes a run that has failed.
         """
-        run = Run(request, alive)
+        run: Run[T] = Run(alive)
+
+        def compute(ticket: Ticket[T], loaded: Model) -> T:
+            whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
+            found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
+            return found
 
         def load(ticket: Ticket[Model]) -> Model:
-            model = self._load(ticket, request.model)
-            run.compute(self.gate.submit(owner, lambda ticket: self._compute(ticket, model, request), alive=run.wanted))
-            return model
+            loaded = self._load(ticket, model)
+            with self._handing:  # an older run, loaded late, must not push the newer one of its owner out of the gate
+                if ticket.cancelled():
+                    raise Cancelled("A newer request took its place.")
+                run.compute(self.gate.submit(owner, partial(compute, loaded=loaded), alive=run.wanted))
+            return loaded
 
         try:
             run.load(self.loading.submit(owner, load, alive=run.wanted))
@@ -163,10 +190,6 @@ class Engine:
             )
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
-
-    def _compute(self, ticket: Ticket[Record], model: Model, request: Request) -> Record:
-        key = content_key(asdict(request) | {"model": model.info.fingerprint})
-        return self.records.get(key, lambda: _record(ticket, model, request), lambda record: record.nbytes)
 
 
 def import_library() -> None:
@@ -199,7 +222,11 @@ class _Cancel:
         self.is_set = ticket.cancelled
 
 
-def _record(ticket: Ticket[Record], model: Model, request: Request) -> Record:
+def _bytes_of_record(record: Record) -> int:
+    return record.nbytes
+
+
+def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
     from bartviz.forward import capture, decode
 
     def on_step(step: int, longest: int) -> None:

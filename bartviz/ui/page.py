@@ -11,6 +11,7 @@ from bartviz.errors import SettingError
 from bartviz.folders import default_roots
 from bartviz.ui import registry, session, show, sidebar, theme
 from bartviz.ui.examples import examples
+from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 ICON = str(_HERE / "icon.png")
 _FRAME = "_frame"
-POLL = 0.4  # seconds between two looks at a run
 
 
 def frame() -> StreamlitPage:
@@ -109,12 +109,7 @@ def _status(record: Record | None) -> None:
         return
     if run.finished:
         st.rerun()
-    note, fraction = run.progress
-    waits = run.state == "waiting" and run.position
-    said = f"Waiting: {run.position} {'run' if run.position == 1 else 'runs'} before this one" if waits else note
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(max(fraction or 0.0, 0.0), 1.0), text=said or "Starting")
-    button.button("Cancel", key="cancel", on_click=run.cancel, width="stretch")
+    draw(run, key="cancel")
 
 
 def _tell(record: Record | None) -> None:

@@ -33,6 +33,17 @@ def engine() -> Engine:
     return Engine(Limits.read())
 
 
+def owner() -> str:
+    """The name of this visitor's session."""
+    context = get_script_run_ctx()
+    return context.session_id if context is not None else "nobody"
+
+
+def is_alive(owner: str) -> bool:
+    """Whether that session is still there."""
+    return get_instance().is_active_session(owner)
+
+
 def begin() -> None:
     """Take in the outcome of a run that has ended; wait a moment for one that has just been asked for."""
     if ERROR not in st.session_state:
@@ -45,13 +56,12 @@ def begin() -> None:
 
 def submit(request: Request) -> None:
     """Start a request; the one that runs for this session is stopped. The record stays until the new one is there."""
-    context = get_script_run_ctx()
-    owner = context.session_id if context is not None else "nobody"
+    mine = owner()
     older = running()
     if older is not None:
         older.cancel()
     st.session_state[ERROR] = None
-    st.session_state[RUN] = engine().start(owner, request, alive=lambda: get_instance().is_active_session(owner))
+    st.session_state[RUN] = engine().start(mine, request, alive=lambda: is_alive(mine))
 
 
 def refuse(error: BartvizError) -> None:
@@ -59,9 +69,9 @@ def refuse(error: BartvizError) -> None:
     st.session_state[ERROR] = error
 
 
-def running() -> Run | None:
+def running() -> Run[Record] | None:
     """The run that is on its way, if any."""
-    run: Run | None = st.session_state.get(RUN)
+    run: Run[Record] | None = st.session_state.get(RUN)
     return run
 
 
@@ -91,9 +101,9 @@ def derived(name: str, record: Record, make: Callable[[], T]) -> T:
     return kept[1]
 
 
-def _take(run: Run) -> None:
+def _take(run: Run[Record]) -> None:
     st.session_state[RUN] = None
-    if run.record is not None:
-        st.session_state[RECORD] = run.record
+    if run.result is not None:
+        st.session_state[RECORD] = run.result
     elif not isinstance(run.error, Cancelled):
         st.session_state[ERROR] = run.error

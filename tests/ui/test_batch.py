@@ -27,7 +27,7 @@ def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     own = Engine(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(batch, "_alive", lambda owner: True)
+    monkeypatch.setattr(session, "is_alive", lambda owner: True)
     return own
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from bartviz.errors import BartvizError, Busy, Cancelled, TextError
 from bartviz.gate import Ticket
+from bartviz.models import Model
 from bartviz.ui import engine as engine_module
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
 from tests import networks
 
+T = TypeVar("T")
 TEXT = "the cat sat on the mat"
 
 
@@ -32,7 +35,7 @@ def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return Engine(Limits())
 
 
-def finished(run: Run) -> Run:
+def finished(run: Run[T]) -> Run[T]:
     assert run.wait(120)
     return run
 
@@ -40,7 +43,7 @@ def finished(run: Run) -> Run:
 def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
     run = finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=5, top_k=3)))
     assert (run.state, run.error) == ("done", None)
-    record = run.record
+    record = run.result
     assert record is not None
     assert record.source_text == TEXT
     assert 0 < len(record.steps) <= 5
@@ -48,39 +51,39 @@ def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
 
 
 def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
-    given = finished(engine.start("a", Request("small-bart", TEXT, target="a dog"))).record
+    given = finished(engine.start("a", Request("small-bart", TEXT, target="a dog"))).result
     assert given is not None
     assert given.target_text == "a dog"
-    pair = finished(engine.start("a", Request("small-bert", TEXT, pair="a dog"))).record
+    pair = finished(engine.start("a", Request("small-bert", TEXT, pair="a dog"))).result
     assert pair is not None
     assert set(pair.source.segments) == {0, 1}
 
 
 def test_the_same_request_is_computed_once_and_another_is_not_mistaken_for_it(engine: Engine) -> None:
-    first = finished(engine.start("a", Request("small-bert", TEXT))).record
-    again = finished(engine.start("b", Request("small-bert", TEXT))).record
-    other = finished(engine.start("b", Request("small-bert", TEXT + " again"))).record
+    first = finished(engine.start("a", Request("small-bert", TEXT))).result
+    again = finished(engine.start("b", Request("small-bert", TEXT))).result
+    other = finished(engine.start("b", Request("small-bert", TEXT + " again"))).result
     assert first is again
     assert other is not first
-    assert (len(engine.models), len(engine.records)) == (1, 2)
+    assert (len(engine.models), len(engine.results)) == (1, 2)
 
 
 def test_what_is_wrong_is_told_and_the_engine_goes_on(engine: Engine) -> None:
     empty = finished(engine.start("a", Request("small-bert", "   ")))
     assert empty.state == "failed"
     assert isinstance(empty.error, TextError)
-    assert empty.record is None
+    assert empty.result is None
     for name in ("", "..", "/etc", "a/b/c", "no-such-model", "https://x.example/model"):
         run = finished(engine.start("a", Request(name, TEXT)))
         assert run.state == "failed"
         assert "/etc" not in str(run.error)
-    assert finished(engine.start("a", Request("small-bert", TEXT))).record is not None
+    assert finished(engine.start("a", Request("small-bert", TEXT))).result is not None
 
 
 def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, proceed = threading.Event(), threading.Event()
 
-    def slow(ticket: object, model: object, request: Request) -> None:
+    def slow(model: object, ticket: object, request: Request) -> None:
         begun.set()
         while not proceed.wait(0.01):
             if ticket.cancelled():  # type: ignore[attr-defined]
@@ -101,10 +104,56 @@ def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: p
     assert isinstance(running.error, Cancelled)
 
 
+def test_a_model_that_comes_late_does_not_push_out_the_newer_request(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load, late, held = Engine._load, threading.Event(), threading.Event()
+
+    def first_late(self: Engine, ticket: Ticket[Model], name: str) -> Model:
+        model = load(self, ticket, name)
+        if not held.is_set():
+            held.set()
+            assert late.wait(60)
+        return model
+
+    monkeypatch.setattr(Engine, "_load", first_late)
+    older = engine.start("a", Request("small-bert", TEXT))
+    assert held.wait(120)
+    begun, proceed = threading.Event(), threading.Event()
+
+    def slow(model: Model, ticket: Ticket[str], request: Request) -> str:
+        begun.set()
+        assert proceed.wait(60)
+        return "stopped" if ticket.cancelled() else "wanted"
+
+    monkeypatch.setattr(engine_module, "_record", slow)
+    monkeypatch.setattr(engine_module, "_bytes_of_record", len)
+    newer = engine.start("a", Request("small-bert", TEXT + " b"))
+    assert begun.wait(60)
+    late.set()
+    assert finished(older).state == "cancelled"
+    proceed.set()
+    assert str(finished(newer).result) == "wanted"
+
+
+def test_other_work_is_kept_under_its_own_key_and_stopped_alone(engine: Engine) -> None:
+    asked: list[str] = []
+
+    def work(model: Model, ticket: Ticket[str]) -> str:
+        asked.append(model.info.name)
+        return model.info.family
+
+    def run(owner: str, key: str) -> Run[str]:
+        return finished(engine.work(owner, "small-bert", {"work": key}, work, len))
+
+    assert [run("a one", "x").result, run("a two", "x").result, run("a one", "y").result] == ["bert"] * 3
+    assert asked == ["small-bert"] * 2
+
+
 def test_a_run_stops_when_its_session_is_gone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, here = threading.Event(), [True]
 
-    def slow(ticket: object, model: object, request: Request) -> None:
+    def slow(model: object, ticket: object, request: Request) -> None:
         begun.set()
         while not ticket.cancelled():  # type: ignore[attr-defined]
             pass
@@ -133,7 +182,7 @@ def test_a_full_queue_is_told_at_once(root: Path, monkeypatch: pytest.MonkeyPatc
         assert begun.acquire(timeout=30)
     runs.append(engine.start("waits", Request("m", TEXT)))
     full = engine.start("too many", Request("m", TEXT))
-    assert (full.state, full.finished, full.record, full.position) == ("failed", True, None, 0)
+    assert (full.state, full.finished, full.result, full.position) == ("failed", True, None, 0)
     assert isinstance(full.error, Busy)
     proceed.set()
     assert all(run.wait(30) for run in runs)

@@ -11,10 +11,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz.cache import ByteCache
 from bartviz.catalogue import CATALOGUE
 from bartviz.errors import Cancelled, TextError
 from bartviz.record import Record
 from bartviz.texts import check_length
+from bartviz.ui import engine as engine_module
 from bartviz.ui import session, sidebar
 from bartviz.ui.engine import Engine, Request
 from bartviz.ui.limits import Limits
@@ -28,13 +30,14 @@ class Answers(Engine):
 
     def __init__(self) -> None:
         super().__init__(Limits())
+        self.results = ByteCache(0)  # each question is asked anew
         self.asked: list[Request] = []
         self.answer: Callable[[Any, Request], Record] = lambda ticket, request: stand_in.record(kind="encoder")
 
     def _load(self, ticket: Any, name: str) -> Any:
-        return name
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name))
 
-    def _compute(self, ticket: Any, model: Any, request: Request) -> Record:
+    def compute(self, model: Any, ticket: Any, request: Request) -> Record:
         self.asked.append(request)
         return self.answer(ticket, request)
 
@@ -43,6 +46,7 @@ class Answers(Engine):
 def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     engine = Answers()
     monkeypatch.setattr(session, "engine", lambda: engine)
+    monkeypatch.setattr(engine_module, "_record", engine.compute)
     monkeypatch.setattr(session, "PATIENCE", 10.0)
     here = SimpleNamespace(is_active_session=lambda owner: True)  # AppTest has a runtime only while it runs a page
     monkeypatch.setattr(session, "get_instance", lambda: here)

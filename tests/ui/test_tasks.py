@@ -1,0 +1,99 @@
+"""Work of a page, by AppTest: begun in a callback, shown while it runs, answered, stopped, refused, forgotten."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.errors import Cancelled, TextError
+from bartviz.ui import session
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+
+PROCEED = threading.Event()
+
+
+def work(model: Any, ticket: Any) -> str:
+    ticket.report("Counting", 0.25)
+    while not PROCEED.wait(0.01):
+        if ticket.cancelled():
+            raise Cancelled("The run was stopped.")
+    if model.info.fingerprint == "bad":
+        raise TextError("The text is empty.")
+    return f"answer of {model.info.fingerprint}"
+
+
+def script() -> None:
+    import streamlit as st
+
+    from bartviz.ui import tasks
+    from tests.ui.test_tasks import work
+
+    for model in ("good", "bad"):
+        st.button(model, on_click=tasks.begin, args=("sum", model, {"model": model}, work, len))
+    st.button("drop", on_click=tasks.drop, args=("sum",))
+    wanted = st.checkbox("only for good")
+    st.text(str(tasks.show("sum", {"model": "good"} if wanted else None)))
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    engine = Engine(Limits())
+    fake = lambda self, ticket, name: SimpleNamespace(info=SimpleNamespace(fingerprint=name))  # noqa: E731
+    monkeypatch.setattr(Engine, "_load", fake)
+    monkeypatch.setattr(session, "engine", lambda: engine)
+    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
+    PROCEED.clear()
+    return AppTest.from_function(script, default_timeout=30).run()
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    return next(button for button in page.button if button.label == label).click().run()
+
+
+def test_nothing_is_shown_before_somebody_asks(page: AppTest) -> None:
+    assert [text.value for text in page.text] == ["None"]
+    assert page.get("progress") == []
+
+
+def test_a_task_says_what_it_does_and_then_gives_its_answer(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.2)
+    page = press(page, "good")
+    assert page.text[0].value == "None"
+    assert page.get("progress")[0].proto.text == "Counting"
+    PROCEED.set()
+    assert page.session_state["_task_sum"].run.wait(30)
+    assert page.run().text[0].value == "answer of good"
+    assert page.get("progress") == []
+
+
+def test_a_task_can_be_stopped(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.2)
+    page = press(press(page, "good"), "Cancel")
+    assert page.session_state["_task_sum"].run.wait(30)
+    page = page.run()
+    assert page.text[0].value == "None"
+    assert page.get("progress") == []
+    assert page.session_state["_task_sum"].run.state == "cancelled"
+
+
+def test_a_failure_is_one_sentence(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    PROCEED.set()
+    page = press(page, "bad")
+    assert [error.value for error in page.error] == ["The text is empty\\."]  # escaped: it is shown as Markdown
+    assert list(press(page, "drop").error) == []
+
+
+def test_an_answer_to_another_question_is_forgotten(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    PROCEED.set()
+    page = press(page, "good")
+    assert page.checkbox[0].check().run().text[0].value == "answer of good"
+    page = press(page, "bad")
+    assert page.text[0].value == "None"
+    assert "_task_sum" not in page.session_state
