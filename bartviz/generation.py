@@ -13,13 +13,13 @@ from numbers import Integral
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, EncoderDecoderCache
 
 from bartviz import rules, runs, tokens
 from bartviz.errors import SettingError
 from bartviz.models import Model
 from bartviz.record import Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
+from bartviz.stepping import Stepper
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
 
@@ -149,19 +149,11 @@ def _loop(
     on_step: Callable[[int, int], None],
 ) -> None:
     """Feed a token, read the logits, choose the next; until an end token or the longest length."""
-    network = model.network
     ends = rules.end_tokens(model.generation)
-    inputs: dict[str, object] = {"use_cache": True}
-    if model.info.kind == "encoder-decoder":
-        inputs["encoder_outputs"] = network.get_encoder()(input_ids=source)
-        inputs["past_key_values"] = EncoderDecoderCache(DynamicCache(), DynamicCache())
-        name = "decoder_input_ids"
-    else:
-        inputs["past_key_values"] = DynamicCache()
-        name = "input_ids"
+    stepper = Stepper.start(model, source if model.info.kind == "encoder-decoder" else None)
     while True:
         fed = run.ids if not run.steps else run.ids[-1:]
-        logits = network(**inputs, **{name: torch.tensor([fed])}).logits[0, -1]  # (V,)
+        logits = stepper.step(torch.tensor([fed]))[0]  # (V,)
         position = len(run.steps)
         if position in forced:
             run.add(logits, forced[position], FORCED_BY_USER)

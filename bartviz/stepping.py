@@ -1,0 +1,53 @@
+"""One step of decoding: new tokens in, the logits of what comes next out; keys and values of all before are cached.
+
+The encoder runs once. Every call goes through the tape (tape.py): after a step the tape's entries hold the queries of
+its rows, and the keys and values of every position so far, for every row of the batch.
+Letters in shapes: B rows of the batch, t new tokens, S source tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+from transformers import Cache, DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
+
+from bartviz.models import Model
+
+
+class Stepper:
+    """A text being written, one token a call; the rows of the batch (beams) are versions of it with one source."""
+
+    def __init__(self, model: Model, cache: Cache, states: Tensor | None) -> None:
+        self._network = model.network
+        self._cache = cache
+        self._states = states  # (1, S, width) of the encoder
+        self._rows = 1
+
+    @classmethod
+    def start(cls, model: Model, source: Tensor | None) -> Stepper:
+        """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source."""
+        if source is None:
+            return cls(model, DynamicCache(), None)
+        states = model.network.get_encoder()(input_ids=source).last_hidden_state
+        return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states)
+
+    def step(self, ids: Tensor) -> Tensor:
+        """Feed the new tokens (B, t) -> raw logits (B, V) of the token after the last one."""
+        given: dict[str, object] = {"past_key_values": self._cache, "use_cache": True}
+        if self._states is None:
+            given["input_ids"] = ids
+        else:
+            given["decoder_input_ids"] = ids
+            given["encoder_outputs"] = BaseModelOutput(self._states.expand(len(ids), -1, -1))
+        logits: Tensor = self._network(**given).logits[:, -1]
+        return logits
+
+    def reorder(self, index: Tensor) -> None:
+        """Row i becomes what row ``index[i]`` was; index (B',) makes a batch of B' rows."""
+        if isinstance(self._cache, EncoderDecoderCache):
+            self._cache.self_attention_cache.reorder_cache(index)
+            if len(index) != self._rows:  # the source is the same for every row
+                self._cache.cross_attention_cache.reorder_cache(index)
+        else:
+            self._cache.reorder_cache(index)
+        self._rows = len(index)
