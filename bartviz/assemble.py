@@ -1,6 +1,6 @@
 """From the tape to Attention: stack the layers, build the masks, and check that they explain what was computed.
 
-Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, B batch.
+Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, B batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from bartviz.record import Attention, Bools, Check, Floats, Kind, Tokens
-from bartviz.tape import Entry, Tape
+from bartviz.tape import Entry, Tape, projection_weights
 
 SUM_LIMIT = 1e-5  # |sum of a row - 1|
 OUTPUT_LIMIT = 1e-4  # largest difference to the kernel's output, relative to its largest number
@@ -47,7 +47,9 @@ def attention(tape: Tape, kind: Kind, depth: int, query: Tokens, key: Tokens, it
             q[layer] *= entry.scale / scale
         if single:
             tape.entries.pop((kind, layer))
-    kept = Attention(kind, q, k, scale, mask, query, key, v=v, bias=_bias(tape.biases.get(kind), mask.shape))
+    out, out_bias = _projections(tape, kind, entries) if tape.values else (None, None)
+    bias = _bias(tape.biases.get(kind), mask.shape)
+    kept = Attention(kind, q, k, scale, mask, query, key, v=v, bias=bias, out=out, out_bias=out_bias)
     return Kept(kept, (complete, *_reproduce(kept, values, outputs, item)))
 
 
@@ -61,6 +63,22 @@ def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats | None) -> No
     k[:] = entry.k[item].numpy()
     if v is not None and entry.v is not None:
         v[:] = entry.v[item].numpy()
+
+
+def _projections(tape: Tape, kind: Kind, entries: list[Entry]) -> tuple[Floats, Floats | None]:
+    """(L, D, H, d) and (L, D) or None: as the run used them, changed heads included; one copy for all of a batch."""
+    if kind not in tape.projections:
+        heads = entries[0].q[0].shape[1]
+        weights, biases = [], []
+        for layer, entry in enumerate(entries):
+            assert entry.projection is not None
+            weight, bias = projection_weights(entry.projection, heads)  # (D, H, d), (D,)
+            factors = tape.factors(kind, layer, heads)  # (H, 1)
+            weights.append((weight if factors is None else weight * factors).detach())
+            biases.append(None if bias is None else bias.detach())
+        given = [bias for bias in biases if bias is not None]
+        tape.projections[kind] = (torch.stack(weights).numpy(), torch.stack(given).numpy() if given else None)
+    return tape.projections[kind]
 
 
 def _mask(parts: list[Tensor], item: int) -> Bools:
@@ -107,6 +125,12 @@ def _reproduce(kept: Attention, values: Tensor | None, outputs: list[Tensor], it
     )
 
 
-def predicted_bytes(layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False) -> int:
-    """Bytes of a captured kind of attention, before the run: float32 queries and keys (and values), boolean mask."""
-    return 4 * layers * heads * width * (rows + columns * (2 if values else 1)) + rows * columns
+def predicted_bytes(
+    layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False, model_width: int = 0
+) -> int:
+    """Bytes of a captured kind of attention, before the run: float32 queries and keys, boolean mask.
+
+    ``values`` adds the values and the output projection into ``model_width``, with its bias.
+    """
+    kept = 4 * layers * heads * width * (rows + columns) + rows * columns
+    return kept + 4 * layers * (heads * width * (columns + model_width) + model_width) * values

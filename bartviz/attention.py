@@ -1,6 +1,6 @@
 """Tokens, and one kind of attention between them over all layers. Frozen, read-only, NumPy alone.
 
-Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, n tokens.
+Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, n tokens.
 Axes are (query, key) everywhere: a row attends to columns. Layers and heads count from 0 and are shown as ``L3H7``.
 """
 
@@ -125,6 +125,9 @@ class Attention:
     q (L, H, Q, d), k (L, H, K, d), v (L, H, K, d) or None: float32.
     bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack).
     mask (Q, K): True where a row may look. ``query`` labels rows, ``key`` columns.
+    out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, a head's columns apart (those
+    of a silenced head are 0); out_bias (L, D) or None: what the projection adds. The block's output for row i is
+    sum over heads h and keys j of weight_hij * out_h v_hj, plus out_bias.
     """
 
     kind: Kind
@@ -136,9 +139,11 @@ class Attention:
     key: Tokens
     v: Floats | None = None
     bias: Floats | None = None
+    out: Floats | None = None
+    out_bias: Floats | None = None
 
     def __post_init__(self) -> None:
-        for name in ("q", "k", "v", "bias"):
+        for name in ("q", "k", "v", "bias", "out", "out_bias"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _frozen(getattr(self, name), np.float32))
         object.__setattr__(self, "mask", _frozen(self.mask, np.bool_))
@@ -163,14 +168,30 @@ class Attention:
             raise RecordError(
                 f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed."
             )
+        self._validate_projection()
         if (len(self.query), len(self.key)) != (rows, columns):
             raise RecordError(
                 f"{self.kind}: {rows} rows and {columns} columns, "
                 f"but {len(self.query)} query and {len(self.key)} key tokens."
             )
-        numbers = [self.q, self.k, *(array for array in (self.v, self.bias) if array is not None)]
+        optional = (self.v, self.bias, self.out, self.out_bias)
+        numbers = [self.q, self.k, *(array for array in optional if array is not None)]
         if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):
             raise RecordError(f"The {self.kind} attention holds numbers that are not finite (NaN or infinity).")
+
+    def _validate_projection(self) -> None:
+        if self.out is None and self.out_bias is None:
+            return
+        if self.out is None or self.v is None or self.out.ndim != 4:
+            raise RecordError(f"The {self.kind} projection needs four axes (L, D, H, d), and the values that it takes.")
+        layers, heads = self.q.shape[:2]
+        width = self.out.shape[1]
+        if self.out.shape != (layers, width, heads, self.v.shape[3]):
+            raise RecordError(f"The {self.kind} projection has shape {self.out.shape}, which does not fit the values.")
+        if self.out_bias is not None and self.out_bias.shape != (layers, width):
+            raise RecordError(
+                f"The {self.kind} projection's bias has shape {self.out_bias.shape}: ({layers}, {width})."
+            )
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -180,7 +201,8 @@ class Attention:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (self.q, self.k, self.v, self.bias, self.mask) if array is not None)
+        arrays = (self.q, self.k, self.v, self.bias, self.mask, self.out, self.out_bias)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
     def masked_rows(self) -> Bools:
@@ -189,7 +211,7 @@ class Attention:
 
     def scores(self, layer: int, head: int) -> Floats:
         """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""
-        self._check(layer, head)
+        self.check(layer, head)
         scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
         scores *= np.float32(self.scale)
         if self.bias is not None:
@@ -205,10 +227,11 @@ class Attention:
 
     def layer(self, layer: int) -> Floats:
         """(H, Q, K) float32 weights of every head of one layer."""
-        self._check(layer, 0)
+        self.check(layer, 0)
         return np.stack([self.head(layer, head) for head in range(self.shape[1])])
 
-    def _check(self, layer: int, head: int) -> None:
+    def check(self, layer: int, head: int) -> None:
+        """Raise SettingError, with the choices, for a layer or head that is not there."""
         layers, heads = self.shape[:2]
         for name, index, count in (("layer", layer, layers), ("head", head, heads)):
             if not 0 <= index < count:

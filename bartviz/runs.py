@@ -173,7 +173,9 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
         rows = source if kind == "encoder" else target
         columns = source if kind != "decoder" else target
         width = getattr(model.config, "d_kv", None) or info.width // heads
-        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
+        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values, model_width=info.width)
+        if hasattr(model.config, "relative_attention_num_buckets") and kind != "cross":  # T5 keeps what it adds
+            total += 4 * heads * rows * columns
     return total
 
 

@@ -24,9 +24,10 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
-from bartviz.record import KINDS, Head, Kind, ModelKind
+from bartviz.record import KINDS, Floats, Head, Kind, ModelKind
 
 IMPLEMENTATION = "bartviz"
 
@@ -45,30 +46,32 @@ FAMILIES: Mapping[str, ModelKind] = {
 }
 """The model types whose attention goes through the interface, each tested against eager attention."""
 
-# Where the attention modules stand: the end of a module's path -> the kind. The group is the layer;
-# ALBERT calls one module once per layer, so its layers are counted as they come.
-_PATHS: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(r"encoder\.layers\.(\d+)\.self_attn"), "encoder"),
-    (re.compile(r"decoder\.layers\.(\d+)\.self_attn"), "decoder"),
-    (re.compile(r"decoder\.layers\.(\d+)\.encoder_attn"), "cross"),
-    (re.compile(r"encoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "encoder"),
-    (re.compile(r"decoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "decoder"),
-    (re.compile(r"decoder\.block\.(\d+)\.layer\.1\.EncDecAttention"), "cross"),
-    (re.compile(r"encoder\.layer\.(\d+)\.attention\.self"), "encoder"),
-    (re.compile(r"transformer\.layer\.(\d+)\.attention"), "encoder"),
-    (re.compile(r"encoder\.albert_layer_groups\.\d+\.albert_layers\.\d+\.attention()"), "encoder"),
-    (re.compile(r"h\.(\d+)\.attn"), "decoder"),
+# Where the attention modules stand: the end of a module's path -> the kind, and where its output projection is, seen
+# from there. The group is the layer; ALBERT calls one module once per layer: its layers are counted as they come.
+_PATHS: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
+    (re.compile(r"encoder\.layers\.(\d+)\.self_attn"), "encoder", "out_proj"),
+    (re.compile(r"decoder\.layers\.(\d+)\.self_attn"), "decoder", "out_proj"),
+    (re.compile(r"decoder\.layers\.(\d+)\.encoder_attn"), "cross", "out_proj"),
+    (re.compile(r"encoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "encoder", "o"),
+    (re.compile(r"decoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "decoder", "o"),
+    (re.compile(r"decoder\.block\.(\d+)\.layer\.1\.EncDecAttention"), "cross", "o"),
+    (re.compile(r"encoder\.layer\.(\d+)\.attention\.self"), "encoder", "../output.dense"),
+    (re.compile(r"transformer\.layer\.(\d+)\.attention"), "encoder", "out_lin"),
+    (re.compile(r"encoder\.albert_layer_groups\.\d+\.albert_layers\.\d+\.attention()"), "encoder", "dense"),
+    (re.compile(r"h\.(\d+)\.attn"), "decoder", "c_proj"),
 )
 _SITE = "_bartviz_site"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a module stands: its kind, its layer (None: counted as it is called), the layers of its stack."""
+    """Where a module stands: its kind, its layer (None: counted as it is called), the layers of its stack, and the
+    module that projects the heads' outputs."""
 
     kind: Kind
     layer: int | None
     layers: int
+    projection: nn.Module
 
 
 @dataclass
@@ -80,14 +83,16 @@ class Entry:
     v: Tensor | None = None  # (B, H, K, d)
     scale: float = 1.0
     outputs: list[Tensor] = field(default_factory=list)  # each (B, Q, H, d), before any ablation
+    projection: nn.Module | None = None
 
 
 @dataclass
 class Tape:
     """What to keep of a run, what to change in it, and what was kept.
 
-    ``values``: keep v and the heads' outputs of every layer; without it only those of the last layer of each kind,
-    which the self-check needs. ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
+    ``values``: keep v, the heads' outputs and the output projection of every layer; without it only those of the last
+    layer of each kind, which the self-check needs.
+    ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
     ``cancelled``: asked at every layer; True stops the run with Cancelled.
     """
 
@@ -97,6 +102,7 @@ class Tape:
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
     masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may look
     biases: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (H, Q, K)
+    projections: dict[Kind, tuple[Floats, Floats | None]] = field(default_factory=dict)  # (L, D, H, d), (L, D)
     _calls: Counter[Kind] = field(default_factory=Counter)
 
     def layer_of(self, site: Site) -> int:
@@ -180,11 +186,23 @@ def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
 
 
 def _site(name: str, network: PreTrainedModel) -> Site | None:
-    for pattern, kind in _PATHS:
+    for pattern, kind, path in _PATHS:
         found = re.search(rf"(?:^|\.){pattern.pattern}$", name)
         if found:
-            return Site(kind, int(found[1]) if found[1] else None, depths(network).get(kind, 0))
+            start = name.rpartition(".")[0] if path.startswith("../") else name
+            projection = network.get_submodule(f"{start}.{path.removeprefix('../')}")
+            return Site(kind, int(found[1]) if found[1] else None, depths(network).get(kind, 0), projection)
     return None
+
+
+def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tensor | None]:
+    """(D, H, d) and (D,) or None: the output projection of a layer, head by head. GPT-2 keeps its matrix transposed."""
+    weight, bias = projection.weight, projection.bias  # (D, H * d), (D,) or None
+    assert isinstance(weight, Tensor)
+    assert bias is None or isinstance(bias, Tensor)
+    if isinstance(projection, Conv1D):
+        weight = weight.T
+    return weight.reshape(len(weight), heads, -1), bias
 
 
 def _attention(
@@ -225,6 +243,7 @@ def _attention(
     if tape.values or layer == site.layers - 1:
         entry.v = value
         entry.outputs.append(output)
+        entry.projection = site.projection
     factors = tape.factors(site.kind, layer, query.shape[1])
     return (output if factors is None else output * factors), None
 
@@ -241,4 +260,4 @@ def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> T
 
 AttentionInterface.register(IMPLEMENTATION, _attention)
 AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
-assert set(KINDS) == {kind for _, kind in _PATHS}
+assert set(KINDS) == {kind for _, kind, _ in _PATHS}

@@ -51,7 +51,9 @@ def attention(
     mask[:, columns - padding :] = False
     q, k = (random.normal(size=(layers, heads, n, width)).astype(np.float32) * 2 for n in (rows, columns))
     scores = random.normal(size=(heads, rows, columns)).astype(np.float32) if bias else None
-    return Attention(kind, q, k, width**-0.5, mask, query, key, v=k, bias=scores)
+    out = random.normal(size=(layers, 6, heads, width)).astype(np.float32)
+    added = random.normal(size=(layers, 6)).astype(np.float32)
+    return Attention(kind, q, k, width**-0.5, mask, query, key, v=k, bias=scores, out=out, out_bias=added)
 
 
 def encoder_only(labels: Sequence[str] = stand_in.SOURCE, *, layers: int = 2, heads: int = 3, seed: int = 0) -> Record:

@@ -38,7 +38,9 @@ def attention(kind: Kind, query: Tokens, key: Tokens, *, layers: int = 3, heads:
     q = random.normal(size=(layers, heads, len(query), 8)).astype(np.float32) * 2
     k = random.normal(size=(layers, heads, len(key), 8)).astype(np.float32) * 2
     mask = np.ones((len(query), len(key)), dtype=bool)
-    return Attention(kind, q, k, 8**-0.5, np.tril(mask) if kind == "decoder" else mask, query, key, v=k)
+    out = random.normal(size=(layers, 32, heads, 8)).astype(np.float32)
+    visible = np.tril(mask) if kind == "decoder" else mask
+    return Attention(kind, q, k, 8**-0.5, visible, query, key, v=k, out=out, out_bias=out[:, :, 0, 0])
 
 
 def model_info(kind: ModelKind = "encoder-decoder", *, trained: bool = True) -> ModelInfo:

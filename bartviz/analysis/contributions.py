@@ -1,0 +1,113 @@
+"""What each key adds to the output of an attention block, exactly, from values and output projection.
+
+A weight alone does not say what arrives: the block's output for row i is the sum over heads h and keys j of
+weight_hij * W_O^h v_hj, plus the projection's bias, and a large weight on a value of no length adds nothing.
+Kobayashi et al. 2020, "Attention is Not Only a Weight", equations 2 and 3.
+
+Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.attention import Attention, Floats
+from bartviz.errors import SettingError
+
+_ROWS = 64  # rows of summed contributions in memory at once: 64 x K x D float32
+
+
+def available(attention: Attention) -> bool:
+    """Whether the record holds what contributions are made of: values and output projection."""
+    return attention.v is not None and attention.out is not None
+
+
+def _parts(attention: Attention) -> tuple[Floats, Floats]:
+    """Values (L, H, K, d) and projection (L, D, H, d); raises SettingError where they were not kept."""
+    if attention.v is None or attention.out is None:
+        raise SettingError("This record was made without values. Run the text again, with values=True in a notebook.")
+    return attention.v, attention.out
+
+
+def context(attention: Attention, layer: int, head: int) -> Floats:
+    """(Q, d) the head's output before the projection: weights times values (Vaswani et al. 2017, equation 1).
+
+    It is that of the head at work, even where the run then silenced it. Raises SettingError.
+    """
+    weights = attention.head(layer, head)  # (Q, K)
+    output: Floats = weights @ _parts(attention)[0][layer, head]
+    return output
+
+
+def projected(attention: Attention, layer: int, head: int) -> Floats:
+    """(K, D) every key's value seen through the head's part of the projection: W_O^h v_hj. Raises SettingError."""
+    v, out = _parts(attention)
+    attention.check(layer, head)
+    moved: Floats = v[layer, head] @ out[layer, :, head].T
+    return moved
+
+
+def vectors(attention: Attention, layer: int, head: int, row: int) -> Floats:
+    """(K, D) what each key adds to the block's output for one row through one head: weight_ij * W_O^h v_j.
+
+    Summed over keys and heads, plus ``out_bias``, they are the block's output. Raises SettingError.
+    """
+    rows = attention.shape[2]
+    if not 0 <= row < rows:
+        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+    added: Floats = attention.head(layer, head)[row, :, None] * projected(attention, layer, head)
+    return added
+
+
+def norms(attention: Attention, layer: int, head: int) -> Floats:
+    """(Q, K) norm-weighted attention: the length of what key j adds to row i through this head, |weight_ij W_O^h v_j|.
+
+    Kobayashi et al. 2020, equation 3. Not normalised: rows do not sum to 1. Raises SettingError.
+    """
+    lengths = np.linalg.norm(projected(attention, layer, head), axis=1)  # (K,)
+    result: Floats = attention.head(layer, head) * lengths
+    return result
+
+
+def layer_norms(attention: Attention, layer: int) -> Floats:
+    """(Q, K) the length of what key j adds to row i through all heads of a layer together.
+
+    Heads may add in opposite directions: it is at most the sum of ``norms`` over the heads. Raises SettingError.
+    """
+    heads, rows, columns = attention.shape[1:]
+    weights = attention.layer(layer)  # (H, Q, K)
+    moved = np.stack([projected(attention, layer, head) for head in range(heads)])  # (H, K, D)
+    result = np.empty((rows, columns), np.float32)
+    for start in range(0, rows, _ROWS):
+        part = slice(start, start + _ROWS)
+        added = np.einsum("hqk,hkd->qkd", weights[:, part], moved, optimize=True)  # (q, K, D)
+        result[part] = np.linalg.norm(added, axis=2)
+    return result
+
+
+def head_outputs(attention: Attention, layer: int) -> Floats:
+    """(H, Q, D) what each head adds to the block's output: W_O^h applied to its context. Raises SettingError."""
+    out = _parts(attention)[1][layer]  # (D, H, d)
+    return np.stack([context(attention, layer, head) @ out[:, head].T for head in range(attention.shape[1])])
+
+
+def output(attention: Attention, layer: int) -> Floats:
+    """(Q, D) the attention block's output: the sum of ``head_outputs`` over the heads, plus the projection's bias.
+
+    It is what the block adds to the residual stream (before any layer norm). Raises SettingError.
+    """
+    total: Floats = head_outputs(attention, layer).sum(axis=0)
+    return total if attention.out_bias is None else total + attention.out_bias[layer]
+
+
+def share(attention: Attention, layer: int) -> Floats:
+    """(H, Q) each head's share of the lengths of what the heads add to a row; columns sum to 1.
+
+    |W_O^h context_hi| over its sum over the heads; the bias is no head's. Where all add nothing, shares are equal.
+    Raises SettingError.
+    """
+    lengths = np.linalg.norm(head_outputs(attention, layer), axis=2)  # (H, Q)
+    total = lengths.sum(axis=0)
+    equal = np.full_like(lengths, 1 / len(lengths))
+    shares: Floats = np.divide(lengths, total, out=equal, where=total > 0)
+    return shares
