@@ -1,0 +1,121 @@
+"""Two outputs of one text side by side: where they part, where they meet again, and how probable each is as a whole.
+
+A branch is the same source and the same output up to one step, another token there, and what the model writes then.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bartviz.analysis import decoding
+from bartviz.errors import RecordError
+from bartviz.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How two outputs run. ``parts``: the first step that differs, None where they are the same.
+
+    ``meets``: the steps, of the one and of the other, from which both say the same until the end; None where they do
+    not. A common end of special tokens alone is no meeting.
+    """
+
+    parts: int | None
+    meets: tuple[int, int] | None
+
+
+def course(main: Record, branch: Record) -> Course:
+    """Where the outputs of two records of one source part and meet. Raises RecordError for two sources."""
+    if main.source_text != branch.source_text or main.model.fingerprint != branch.model.fingerprint:
+        raise RecordError("These two records have different sources or models: they are no branches of one text.")
+    one, other = _ids(main), _ids(branch)
+    shared = _common(one, other)
+    if shared == len(one) == len(other):
+        return Course(None, None)
+    after = one[shared + 1 :], other[shared + 1 :]  # the step at which they part is not the one at which they meet
+    same = _common(after[0][::-1], after[1][::-1])
+    meets = (len(one) - same, len(other) - same)
+    special = _special(main)[meets[0] :]
+    return Course(shared, None if all(special) else meets)
+
+
+def table(main: Record, branch: Record) -> pd.DataFrame:
+    """One line per step of the longer output: step from 1; same (bool); and for ``main`` and ``branch`` the token,
+    probability in 0..1, rank, log_probability in nats and its sum so far; missing where an output has ended.
+    """
+    sides = {"main": decoding.steps_table(main), "branch": decoding.steps_table(branch)}
+    count = max(map(len, sides.values()))
+    names = {
+        "predicts": "token", "token_id": "token_id", "probability": "probability", "rank": "rank",
+        "log_probability": "log_probability", "running_log_probability": "running_log_probability", "rule": "rule",
+    }  # fmt: skip
+    parts = [
+        side[list(names)].rename(columns={old: f"{name}_{new}" for old, new in names.items()})
+        for name, side in sides.items()
+    ]
+    found = pd.concat([pd.DataFrame({"step": np.arange(1, count + 1)}), *parts], axis=1)
+    same = found["main_token_id"].eq(found["branch_token_id"])
+    found.insert(1, "same", same.fillna(value=False).astype(bool))
+    return found
+
+
+def sentence(main: Record, branch: Record) -> str:
+    """Where they part, with what probabilities, where they meet, and which text is how many times as probable."""
+    run = course(main, branch)
+    if run.parts is None:
+        return "Both say the same."
+    return " ".join([_parting(main, branch, run.parts), _meeting(run), _weighing(main, branch)])
+
+
+def odds(main: Record, branch: Record) -> float:
+    """How many times as probable the main text is as the branch; infinite where the branch is impossible."""
+    difference = main.log_probability - branch.log_probability
+    return math.exp(difference) if difference < 700 else math.inf
+
+
+def _parting(main: Record, branch: Record, parts: int) -> str:
+    sides = [
+        f"“{record.steps[parts].chosen.label}” ({decoding.percent(record.steps[parts].chosen.probability)})"
+        if parts < len(record.steps)
+        else "the end"
+        for record in (main, branch)
+    ]
+    return f"They part at step {parts + 1}: {sides[0]} against {sides[1]}."
+
+
+def _meeting(run: Course) -> str:
+    if run.meets is None:
+        return "They do not meet again."
+    one, other = (step + 1 for step in run.meets)
+    where = f"step {one} on" if one == other else f"step {one} and step {other} on"
+    return f"From {where} they say the same."
+
+
+def _weighing(main: Record, branch: Record) -> str:
+    totals = [f"{record.log_probability:.2f}".replace("-", "−") for record in (main, branch)]
+    times = odds(main, branch)
+    likelier, factor = ("first", times) if times >= 1 else ("second", 1 / times if times else math.inf)
+    size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
+    return f"Whole texts: log p {totals[0]} against {totals[1]}; the {likelier} is {size} times as probable."
+
+
+def _ids(record: Record) -> list[int]:
+    decoding.kind_of(record)
+    return [step.chosen.token_id for step in record.steps]
+
+
+def _special(record: Record) -> list[bool]:
+    """Whether the token of each step is a special one."""
+    if record.output is None:
+        return [False] * len(record.steps)
+    return [bool(record.output.special[step.row]) for step in record.steps]
+
+
+def _common(one: list[int], other: list[int]) -> int:
+    """How many tokens both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -1,0 +1,79 @@
+"""A given output (teacher forcing): how probable each of its tokens was, and what the model would rather have said.
+
+Perplexity is exp of the mean negative log-probability per token: the number of equally likely tokens among which the
+model would be as unsure.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from bartviz.analysis import decoding
+from bartviz.record import Candidate, Record, Step
+
+
+def perplexity(record: Record) -> float:
+    """exp(-(1 / T) sum of log p) over the T steps; infinite where a token is impossible. Raises RecordError."""
+    decoding.kind_of(record)
+    mean = -record.log_probability / len(record.steps)
+    return math.exp(mean) if mean < 700 else math.inf
+
+
+def rather(step: Step) -> Candidate | None:
+    """The token that the model held for the most probable, where that is not the one that stands there."""
+    first = step.candidates[0] if step.candidates else None
+    return first if first is not None and first.token_id != step.chosen.token_id else None
+
+
+def rank_text(step: Step) -> str:
+    """The rank of the token, ``> 10`` where it is not among the 10 candidates kept."""
+    rank = decoding.rank(step)
+    return f"> {len(step.candidates)}" if rank is None else str(rank)
+
+
+def table(record: Record) -> pd.DataFrame:
+    """One line per token: step from 1, token, probability in 0..1, rank (missing when beyond the candidates kept),
+    log_probability in nats, running_perplexity of the tokens so far, entropy_bits, rather (the most probable token
+    where it is another) and its rather_probability, rule.
+    """
+    steps = record.steps
+    lines = decoding.steps_table(record)
+    likelier = [rather(step) for step in steps]
+    count = np.arange(1, len(steps) + 1)
+    with np.errstate(over="ignore"):
+        running = np.exp(-lines["running_log_probability"].to_numpy(np.float64) / count)
+    return pd.DataFrame(
+        {
+            "step": count,
+            "token": lines["predicts"],
+            "probability": lines["probability"],
+            "rank": lines["rank"],
+            "log_probability": lines["log_probability"],
+            "running_perplexity": running,
+            "entropy_bits": lines["entropy_bits"],
+            "rather": [None if one is None else one.label for one in likelier],
+            "rather_probability": [math.nan if one is None else one.probability for one in likelier],
+            "rule": lines["rule"],
+        }
+    )
+
+
+def notice(record: Record) -> str:
+    """How the model takes the whole text, and the token that surprised it most."""
+    steps = record.steps
+    decoding.kind_of(record)
+    first = sum(rather(step) is None for step in steps)
+    total = f"{record.log_probability:.2f}".replace("-", "−")
+    said = f"{first} of {len(steps)} tokens are the model's own first choice; log p {total}, perplexity "
+    said += f"{perplexity(record):,.2f}."
+    worst = min(steps, key=lambda step: step.log_probability)
+    would = rather(worst)
+    if would is None:
+        return said
+    return (
+        f"{said} Least expected: “{worst.chosen.label}” ({decoding.percent(worst.chosen.probability)}), "
+        f"where “{would.label}” had {decoding.percent(would.probability)}."
+    )

@@ -1,0 +1,155 @@
+"""The tree of a beam search: time to the right, the strongest continuation of each step on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from bartviz.analysis import beams as analysis
+from bartviz.analysis.decoding import kind_of, percent
+from bartviz.figures import axes, theme
+from bartviz.record import BeamTree, Hypothesis, Record
+
+LANE, EDGES = 30, 96  # pixels: one rank; the axes and the legend
+FITTING = 14  # steps whose tokens can be read side by side; longer trees are dragged
+_SIGNS = {
+    "pruned": ("circle-open", 6),
+    "open": ("circle", 8),
+    "finished": ("square", 10),
+    "best": ("star", 16),
+}
+_NAMES = {
+    "pruned": "pruned",
+    "open": "kept",
+    "finished": "text ended",
+    "best": "the winner ends",
+}
+
+
+def beams(
+    record: Record,
+    *,
+    which: analysis.Which = "all",
+    most: int = analysis.MOST,
+    step: int | None = None,
+    dark: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """The continuations that a beam search looked at, each joined to the one it continues.
+
+    x is the step (from 1), y the rank among the continuations of that step, 1 on top. Kept ones are solid, pruned ones
+    faint, texts that ended are squares, the winner is a star at the end of the thick line. ``which`` and ``most`` limit
+    what is drawn (``analysis.beams.shown``); what is left out is said in the picture. ``step`` marks one, from 0.
+    A tree of more than 14 steps begins at 1 (or around ``step``) and is dragged.
+    Raises RecordError for a record without beams, SettingError for a choice that is not there.
+    """
+    tree = analysis.tree_of(record)
+    drawn = analysis.shown(tree, which, most)
+    winner = theme.kind_color(kind_of(record), dark)
+    colors = theme.palette(dark)
+    path = set(tree.path(tree.best))
+    faint = [n for n in drawn.nodes if tree.nodes[n].state == "pruned"]
+    solid = [n for n in drawn.nodes if tree.nodes[n].state != "pruned" and n not in path]
+    traces = [
+        _edges(tree, faint, {"color": colors.grid, "width": 1}),
+        _edges(tree, solid, {"color": colors.faint, "width": 1.5}),
+        _edges(tree, sorted(path), {"color": winner, "width": 4}),
+        *_nodes(tree, drawn.nodes, path, winner, colors),
+    ]
+    lanes = 1 + max((tree.nodes[n].rank for n in drawn.nodes), default=0)
+    layout = _layout(tree, lanes, step, colors)
+    figure = theme.build(traces, layout, dark=dark, height=height or lanes * LANE + EDGES)
+    if step is not None:
+        figure.add_vrect(step + 0.5, step + 1.5, fillcolor=winner, opacity=0.12, line_width=0, layer="below")
+    if drawn.left_out:
+        _say_left_out(figure, drawn, colors)
+    return figure
+
+
+def _edges(tree: BeamTree, nodes: Sequence[int], line: dict[str, Any]) -> dict[str, Any]:
+    """The lines from parents to these nodes, as one trace with gaps."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for number in nodes:
+        node = tree.nodes[number]
+        if node.parent is not None:
+            x += [node.step, node.step + 1, None]
+            y += [tree.nodes[node.parent].rank + 1, node.rank + 1, None]
+    return {
+        "type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip", "showlegend": False,
+    }  # fmt: skip
+
+
+def _nodes(
+    tree: BeamTree, nodes: Sequence[int], path: set[int], winner: str, colors: theme.Palette
+) -> list[dict[str, Any]]:
+    """One trace for each state, so that the legend names it."""
+    reasons = analysis.reasons(tree)
+    traces: list[dict[str, Any]] = []
+    for state, (sign, size) in _SIGNS.items():
+        those = [n for n in nodes if tree.nodes[n].state == state]
+        if not those:
+            continue
+        faint = state == "pruned"
+        shades = [winner if n in path else colors.faint for n in those]
+        traces.append(
+            {
+                "type": "scatter", "name": _NAMES[state], "mode": "markers+text",
+                "x": [tree.nodes[n].step + 1 for n in those], "y": [tree.nodes[n].rank + 1 for n in those],
+                "text": [theme.escape(axes.short(tree.nodes[n].token.label)) for n in those],
+                "textposition": "top center",
+                "textfont": {
+                    "family": theme.MONO, "size": 10 if faint else 12,
+                    "color": [colors.faint if faint else winner if n in path else colors.ink for n in those],
+                },
+                "marker": {"symbol": sign, "size": size, "color": shades, "line": {"width": 1, "color": shades}},
+                "opacity": 0.75 if faint else 1,
+                "customdata": those,
+                "hovertext": [_hover(tree, tree.nodes[n], reasons[n]) for n in those],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+            }
+        )  # fmt: skip
+    return traces
+
+
+def _hover(tree: BeamTree, node: Hypothesis, reason: str) -> str:
+    rule = f"<br>rule: {theme.escape(node.rule)}" if node.rule else ""
+    return (
+        f"<b>{theme.escape(node.token.label)}</b>, step {node.step + 1}, rank {node.rank + 1}<br>"
+        f"p {percent(node.token.probability)}<br>sum of log p {_minus(node.total)}<br>score {_minus(node.score)}"
+        f"{rule}<br>{reason}"
+    )
+
+
+def _minus(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette) -> dict[str, Any]:
+    first = min(max((step or 0) - FITTING // 2, 0), max(tree.steps - FITTING, 0))
+    title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
+    return {
+        "xaxis": {
+            "title": title | {"text": "step: time runs to the right"}, "dtick": 1, "showgrid": False,
+            "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
+        },
+        "yaxis": {
+            "title": title | {"text": "rank of the continuation"}, "range": [lanes + 0.5, 0.2],
+            "dtick": 1, "fixedrange": True,
+        },
+        "dragmode": "pan",
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant"},
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+    }  # fmt: skip
+
+
+def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: theme.Palette) -> None:
+    said = (
+        f"{len(drawn.nodes):,} of {len(drawn.nodes) + drawn.left_out:,} continuations drawn: the weakest are left out"
+    )
+    figure.add_annotation(
+        text=said, xref="paper", yref="paper", x=1, y=1.02, xanchor="right", yanchor="bottom", showarrow=False,
+        font={"size": 12, "color": colors.faint},
+    )  # fmt: skip

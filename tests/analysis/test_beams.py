@@ -1,0 +1,102 @@
+"""A beam search in numbers that a person can check, then as properties of random trees."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz.analysis import beams
+from bartviz.errors import RecordError, SettingError
+from bartviz.record import Record
+from tests import trees
+
+
+def test_texts_that_ended_are_ranked_and_written_out() -> None:
+    found = beams.texts(trees.record())
+    assert list(found["text"]) == ["Ho Tag", "Hallo"]
+    assert list(found["won"]) == [True, False]
+    assert list(found["tokens"]) == [3, 3]
+    assert found["probability"][0] == pytest.approx(0.324)
+    assert found["probability"][1] == pytest.approx(0.2)
+    assert found["score"][0] == pytest.approx(math.log(0.324) / 3)
+
+
+def test_the_table_has_a_line_for_each_continuation() -> None:
+    found = beams.table(trees.record())
+    assert len(found) == 12
+    line = found.iloc[9]
+    assert (line["parent"], line["step"], line["rank"], line["token"]) == (5, 3, 2, "</s>")
+    assert (line["state"], line["text"]) == ("finished", "Hallo")
+    assert found["parent"].isna().sum() == 4
+    assert found["rule"].dropna().tolist() == ["minimum length"]
+
+
+def test_what_became_of_each_is_said() -> None:
+    said = beams.reasons(trees.tree())
+    assert said[0] == "followed further"
+    assert said[2] == "pruned: not among the 2 strongest of this step"
+    assert said[8].startswith("won")
+    assert "lower score" in said[9]
+    assert sum(reason.startswith("pruned") for reason in said) == 6
+
+
+def test_a_beam_that_died_out_is_told_from_one_that_went_on() -> None:
+    tree = trees.large(beams=3, steps=6, seed=1)
+    followed = {node.parent for node in tree.nodes if node.state != "pruned"}
+    for number, reason in enumerate(beams.reasons(tree)):
+        if tree.nodes[number].state == "open":
+            assert (reason == "followed further") == (number in followed)
+
+
+def test_survivors_lead_to_a_text_that_ended() -> None:
+    assert beams.survivors(trees.tree()) == {0, 1, 4, 5, 8, 9}
+
+
+def test_what_is_drawn_can_be_chosen() -> None:
+    tree = trees.tree()
+    assert len(beams.shown(tree).nodes) == 12
+    assert beams.shown(tree, "kept").nodes == (0, 1, 4, 5, 8, 9)
+    assert beams.shown(tree, "survivors").nodes == (0, 1, 4, 5, 8, 9)
+    with pytest.raises(SettingError, match="all, kept or survivors"):
+        beams.shown(tree, "none")  # type: ignore[arg-type]
+    with pytest.raises(SettingError):
+        beams.shown(tree, most=0)
+
+
+def test_the_winner_is_drawn_first() -> None:
+    found = beams.shown(trees.tree(), most=3)
+    assert found.nodes == (1, 4, 8)
+    assert found.left_out == 9
+
+
+@given(seed=st.integers(0, 50), most=st.integers(1, 80), which=st.sampled_from(("all", "kept", "survivors")))
+def test_no_node_without_its_parent_and_none_lost_from_the_count(seed: int, most: int, which: beams.Which) -> None:
+    tree = trees.large(beams=2, steps=8, seed=seed)
+    everything = beams.shown(tree, which, 1000)
+    found = beams.shown(tree, which, most)
+    assert everything.left_out == 0
+    assert len(found.nodes) <= most
+    assert len(found.nodes) + found.left_out == len(everything.nodes)
+    assert all(tree.nodes[n].parent in (None, *found.nodes) for n in found.nodes)
+
+
+def test_where_the_winner_was_not_the_locally_best() -> None:
+    assert [step.position for step in beams.not_greedy(trees.record())] == [0]
+    said = beams.notice(trees.record())
+    assert "At step 1 the winner has “Ho” (40 %) though “Ha” had 50 %" in said
+    assert "2 texts ended" in said
+
+
+def test_a_record_without_beams_says_so(record: Record) -> None:
+    with pytest.raises(RecordError, match="2 or more beams"):
+        beams.table(record)
+
+
+@pytest.mark.parametrize(
+    ("label", "special"), [("</s>", True), ("[SEP]", True), ("<", False), ("[]", False), ("a", False)]
+)
+def test_special_labels(label: str, special: bool) -> None:
+    assert beams.is_special(label) is special

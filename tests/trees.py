@@ -1,0 +1,71 @@
+"""A beam search by hand: 2 beams, 3 steps; the winner begins with the less probable word. And larger ones at random."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
+from tests import stand_in
+
+State = Literal["open", "pruned", "finished", "best"]
+# token id, label, p, parent, state; four continuations a step, the strongest first
+LINES: tuple[tuple[int, str, float, int | None, State], ...] = (
+    (10, "Ha", 0.5, None, "open"), (11, "Ho", 0.4, None, "open"), (12, "He", 0.06, None, "pruned"),
+    (13, "Hu", 0.04, None, "pruned"),
+    (20, "Tag", 0.9, 1, "open"), (21, "⋯llo", 0.5, 0, "open"), (22, "⋯us", 0.4, 0, "pruned"),
+    (23, "⋯ch", 0.1, 1, "pruned"),
+    (2, "</s>", 0.9, 4, "best"), (2, "</s>", 0.8, 5, "finished"), (24, "!", 0.2, 5, "pruned"),
+    (25, "!", 0.1, 4, "pruned"),
+)  # fmt: skip
+
+
+def tree() -> BeamTree:
+    """“Ho Tag” wins with p = 0.4 x 0.9 x 0.9 = 0.324 over “Hallo” with 0.5 x 0.5 x 0.8 = 0.2; score = log p / 3."""
+    nodes: list[Hypothesis] = []
+    for number, (token, label, p, parent, state) in enumerate(LINES):
+        total = math.log(p) + (0.0 if parent is None else nodes[parent].total)
+        step = number // 4
+        nodes.append(
+            Hypothesis(
+                step, parent, Candidate(token, label, p, 0.0), total, total / (step + 1), number % 4, state,
+                "minimum length" if number == 11 else None,
+            )
+        )  # fmt: skip
+    return BeamTree(2, 1.0, True, tuple(nodes), 8)
+
+
+def record(**settings: Any) -> Record:
+    """The record of that search: its steps are the winner's, whose first candidates were “Ha” and “Ho”."""
+    found = tree()
+    base = stand_in.record(output=("Ho", " Tag", "</s>"))
+    steps = []
+    for position, number in enumerate(found.path(found.best)):
+        own = found.nodes[number].token
+        candidates = (found.nodes[0].token, own) if position == 0 else (own,)
+        steps.append(Step(position, position, own, candidates, 1.0, math.log(own.probability)))
+    provenance = replace(base.provenance, settings={"mode": "beams", **settings})
+    return replace(base, steps=tuple(steps), beams=found, provenance=provenance)
+
+
+def large(beams: int = 4, steps: int = 60, seed: int = 0) -> BeamTree:
+    """A random tree of 2 x ``beams`` continuations a step; the strongest of the last step wins."""
+    random = np.random.default_rng(seed)
+    nodes: list[Hypothesis] = []
+    alive: list[int | None] = [None]
+    for step in range(steps):
+        start, last = len(nodes), step == steps - 1
+        for rank in range(2 * beams):
+            parent = alive[int(random.integers(len(alive)))]
+            p = float(random.uniform(0.05, 0.9))
+            total = math.log(p) + (0.0 if parent is None else nodes[parent].total)
+            state: State = "pruned" if rank >= beams else "open"
+            if last and rank < beams:
+                state = "finished" if rank else "best"
+            token = Candidate(int(random.integers(100)), f"w{step}", p, 0.0)
+            nodes.append(Hypothesis(step, parent, token, total, total / (step + 1), rank, state))
+        alive = list(range(start, start + beams))
+    return BeamTree(beams, 1.0, False, tuple(nodes), len(nodes) - 2 * beams)
