@@ -10,12 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
-from bartviz.errors import BartvizError, Cancelled
+from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.gate import Gate, State, Ticket
 from bartviz.ui.limits import Limits
 
@@ -151,17 +151,23 @@ class Engine:
         """
         run: Run[T] = Run(alive)
 
-        def compute(ticket: Ticket[T], loaded: Model) -> T:
-            whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
+        def compute(ticket: Ticket[T], loaded: Model, whole: str) -> T:
             found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
             return found
+
+        def hand_on(loaded: Model) -> Ticket[T]:
+            whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
+            known = self.results.peek(whole)
+            if known is not None:  # nobody waits in the queue for what is there
+                return Ticket.of(self.gate, owner, known)
+            return self.gate.submit(owner, partial(compute, loaded=loaded, whole=whole), alive=run.wanted)
 
         def load(ticket: Ticket[Model]) -> Model:
             loaded = self._load(ticket, model)
             with self._handing:  # an older run, loaded late, must not push the newer one of its owner out of the gate
                 if ticket.cancelled():
                     raise Cancelled("A newer request took its place.")
-                run.compute(self.gate.submit(owner, partial(compute, loaded=loaded), alive=run.wanted))
+                run.compute(hand_on(loaded))
             return loaded
 
         try:
@@ -227,19 +233,29 @@ def _bytes_of_record(record: Record) -> int:
 
 
 def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
+    """The record with values and output projections, or without them where they do not fit, and then it says so."""
+    ticket.report("Running the model")
+    try:
+        return _captured(model, ticket, request, values=True)
+    except BudgetError:
+        record = _captured(model, ticket, request, values=False)
+    notice = "The text is long for this model: values were not kept, so contributions of single words are not shown."
+    return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, notice)))
+
+
+def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values: bool) -> Record:
     from bartviz.forward import capture, decode
 
     def on_step(step: int, longest: int) -> None:
         ticket.report(f"Writing: token {step} of at most {longest}", step / max(longest, 1))
 
-    ticket.report("Running the model")
     if model.info.kind != "encoder" and request.target is None:
         return decode(
-            model, request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k,
+            model, request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k, values=values,
             allow_special=request.allow_special, truncate=request.truncate,
             cancelled=ticket.cancelled, on_step=on_step,
         )  # fmt: skip
     return capture(
-        model, request.text, pair=request.pair, target=request.target, top_k=request.top_k,
+        model, request.text, pair=request.pair, target=request.target, top_k=request.top_k, values=values,
         allow_special=request.allow_special, truncate=request.truncate, cancelled=ticket.cancelled,
     )  # fmt: skip

@@ -48,6 +48,20 @@ def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
     assert record.source_text == TEXT
     assert 0 < len(record.steps) <= 5
     assert len(record.steps[-1].candidates) == 3
+    assert all(record.attention(kind).out is not None for kind in record.kinds)
+
+
+def test_values_that_do_not_fit_are_left_out_and_that_is_said(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bartviz import runs
+
+    with_values = finished(engine.start("a", Request("small-bert", TEXT))).result
+    assert with_values is not None
+    monkeypatch.setattr(runs, "MAX_BYTES", with_values.nbytes - 1)
+    without = finished(engine.start("a", Request("small-bert", TEXT + "."))).result
+    assert without is not None
+    assert without.encoder is not None
+    assert (without.encoder.v, without.encoder.out) == (None, None)
+    assert any("values were not kept" in notice for notice in without.provenance.notices)
 
 
 def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
@@ -134,6 +148,24 @@ def test_a_model_that_comes_late_does_not_push_out_the_newer_request(
     assert finished(older).state == "cancelled"
     proceed.set()
     assert str(finished(newer).result) == "wanted"
+
+
+def test_what_is_known_does_not_wait_for_others(engine: Engine) -> None:
+    proceed, begun = threading.Event(), threading.Event()
+
+    def long(model: Model, ticket: Ticket[str]) -> str:
+        begun.set()
+        assert proceed.wait(60)
+        return "long"
+
+    first = finished(engine.start("a", Request("small-bert", TEXT)))
+    busy = engine.work("b", "small-bert", {"work": "long"}, long, len)
+    assert begun.wait(60)
+    again = finished(engine.start("c", Request("small-bert", TEXT)))
+    assert again.result is first.result
+    assert not busy.finished
+    proceed.set()
+    assert finished(busy).result == "long"
 
 
 def test_other_work_is_kept_under_its_own_key_and_stopped_alone(engine: Engine) -> None:
