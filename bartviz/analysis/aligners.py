@@ -1,0 +1,160 @@
+"""Which heads align: all heads and layers of cross-attention ranked, and the set of heads that agrees best with gold.
+
+Each is tried by both readings, since some heads look for the word to come and some at the word just read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.analysis.alignment import (
+    THRESHOLD,
+    Line,
+    Method,
+    Table,
+    agreement,
+    cross_of,
+    heads_of,
+    lines,
+    links,
+    mean_of,
+    merged,
+)
+from bartviz.analysis.pharaoh import Gold, score
+from bartviz.attention import Floats, Head
+from bartviz.errors import BudgetError, SettingError
+from bartviz.record import Reading, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READINGS: tuple[Reading, ...] = ("predicts", "reads")
+LIMIT = 64_000_000  # bytes that the tables of all heads may take
+CANDIDATES = 24  # heads that the search for a set chooses from: those that align best alone
+
+
+@dataclass(frozen=True, eq=False)
+class Aligner:
+    """One head, or the mean of a layer's heads: its weights between words by one reading."""
+
+    heads: tuple[Head, ...]
+    table: Table
+    agreement: float
+
+    @property
+    def name(self) -> str:
+        """ "L2H0", or "layer 2"."""
+        return self.heads[0].short if len(self.heads) == 1 else f"layer {self.heads[0].layer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A set of heads chosen on a sentence, and its error rate there: lower than it will be elsewhere."""
+
+    heads: tuple[Head, ...]
+    error_rate: float
+
+
+def aligners(record: Record) -> tuple[Aligner, ...]:
+    """Every head and every layer's mean, by both readings; the best by agreement first.
+
+    Raises SettingError for a record without cross-attention, BudgetError for one so long that the tables of all its
+    heads would take more than 64 MB.
+    """
+    source, target = lines(record)
+    layers, heads = cross_of(record).shape[:2]
+    needed = 2 * layers * (heads + 1) * len(source) * len(target) * 4
+    if needed > LIMIT:
+        raise BudgetError(
+            f"Ranking {layers * heads} heads over {len(target):,} x {len(source):,} words would need "
+            f"{needed / 1e6:,.0f} MB of at most {LIMIT / 1e6:.0f} MB: take a shorter text, or choose a head yourself."
+        )
+    made = [
+        Aligner(heads, shown, agreement(shown.weights, shown.told))
+        for heads, weights in _means(record)
+        for shown in _both(record, heads, weights, source, target)
+    ]
+    return tuple(sorted(made, key=lambda one: -one.agreement))
+
+
+def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
+    """Each head's weights (Q, K), then their layer's mean; no more than two maps are kept at a time."""
+    for layer in range(cross_of(record).shape[0]):
+        heads = heads_of(record, layer)
+        total: Floats | None = None
+        for head in heads:
+            weights = mean_of(record, [head])
+            yield (head,), weights
+            total = weights if total is None else total + weights
+        if total is not None and len(heads) > 1:
+            yield heads, total / np.float32(len(heads))
+
+
+def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line, target: Line) -> list[Table]:
+    name = str(heads[0]) if len(heads) == 1 else f"the mean of the {len(heads)} heads of cross layer {heads[0].layer}"
+    return [merged(record, weights, source, target, reading=reading, name=name) for reading in READINGS]
+
+
+def best(ranked: Sequence[Aligner], reading: Reading | None = None) -> Aligner:
+    """The single head of most agreement, by ``reading`` where it is given."""
+    return next(one for one in ranked if len(one.heads) == 1 and reading in (None, one.table.reading))
+
+
+def ranking(
+    ranked: Sequence[Aligner], *, method: Method = "mutual", threshold: float = THRESHOLD, gold: Gold | None = None
+) -> pd.DataFrame:
+    """One line for each head and layer by each reading, the best first: by error rate with ``gold``, else by agreement.
+
+    ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens.
+    """
+    import pandas as pd
+
+    lines_ = []
+    for one in ranked:
+        found = links(one.table.weights, method, threshold=threshold)
+        line: dict[str, object] = {"heads": one.name, "named by": one.table.reading}
+        if gold is not None:
+            judged = score(found, gold)
+            line |= {"error rate": judged.error_rate, "precision": judged.precision, "recall": judged.recall}
+        lines_.append(line | {"agreement": one.agreement, "links": len(found), "special": one.table.special_share})
+    frame = pd.DataFrame(lines_)
+    return frame if gold is None else frame.sort_values("error rate", kind="stable")
+
+
+def best_set(
+    ranked: Sequence[Aligner],
+    gold: Gold,
+    *,
+    reading: Reading = "predicts",
+    method: Method = "mutual",
+    threshold: float = THRESHOLD,
+    most: int = 6,
+) -> Found:
+    """Heads whose mean has the lowest error rate on ``gold``, added one by one while the rate falls, at most ``most``.
+
+    Greedy, among the 24 heads that align best alone by this reading: not the best of all sets, and chosen on the very
+    sentence that it is judged by. Raises SettingError where there is nothing to agree with.
+    """
+    if not gold.possible:
+        raise SettingError("The alignment made by hand has no link: there is nothing to agree with.")
+    alone = [one for one in ranked if len(one.heads) == 1 and one.table.reading == reading]
+
+    def rate(weights: Floats) -> float:
+        return score(links(weights, method, threshold=threshold), gold).error_rate
+
+    open_ = sorted(alone, key=lambda one: rate(one.table.weights))[:CANDIDATES]
+    chosen: list[Aligner] = []
+    total, lowest = np.zeros_like(open_[0].table.weights), float("inf")
+    while open_ and len(chosen) < most:
+        rates = [rate((total + one.table.weights) / np.float32(len(chosen) + 1)) for one in open_]
+        place = int(np.argmin(rates))
+        if rates[place] >= lowest:
+            break
+        lowest = rates[place]
+        chosen.append(open_.pop(place))
+        total = total + chosen[-1].table.weights
+    return Found(tuple(one.heads[0] for one in chosen), lowest)

@@ -1,0 +1,281 @@
+"""From cross-attention to word links: which source word became which word of the output.
+
+Letters in shapes: Q decoder rows, K source tokens, T output words, S source words. Special tokens, padding
+and white space are no words: they stay out of the links, and their share is kept.
+
+**Rows and words.** Decoder row t *reads* token t and *predicts* token t + 1. What a row looked at was used to choose
+the token that it predicts, so links are named by ``predicts`` unless told otherwise; some heads look back at the
+source word of the token that has just been read, and align only by ``reads``. The words themselves, and so their
+numbers, are those of the output either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from bartviz.analysis.masks import quote
+from bartviz.analysis.pharaoh import Gold, Link, Links, score
+from bartviz.analysis.words import Groups, word_groups, word_labels
+from bartviz.attention import Attention, Bools, Floats, Head, Tokens
+from bartviz.errors import SettingError, choices
+from bartviz.record import Reading, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Method = Literal["target", "source", "mutual", "union", "grow", "threshold"]
+METHODS: tuple[Method, ...] = get_args(Method)
+THRESHOLD = 0.2
+_NEIGHBOURS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The words of one side, counted from 0: their labels, and for each the places of its tokens in the text's."""
+
+    labels: tuple[str, ...]
+    groups: Groups
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Attention between words. ``name`` says whose: "cross L2H0", or which mean.
+
+    weights (T, S): summed over a source word's tokens, averaged over the rows of a word of the output; each row sums
+    to 1 together with ``special`` (T,), its share that went to what is no word. ``told`` (T,): False for a word that no
+    row reads (the last word of an output that was cut off), whose row is zero.
+    """
+
+    name: str
+    reading: Reading
+    source: Line
+    target: Line
+    weights: Floats
+    special: Floats
+    told: Bools
+
+    @property
+    def special_share(self) -> float:
+        """The share of all attention of these rows that went to special tokens, 0..1."""
+        return float(self.special[self.told].mean()) if self.told.any() else 0.0
+
+
+def cross_of(record: Record) -> Attention:
+    """The record's cross-attention. Raises SettingError, which says what has it."""
+    if record.cross is None:
+        raise SettingError(
+            "Word alignment is read from cross-attention, where an output looks at its source, and this model has "
+            "none: choose an encoder-decoder model, such as bart-tiny-en-de, t5-small or a Marian model."
+        )
+    return record.cross
+
+
+def target_tokens(record: Record) -> Tokens:
+    """The tokens whose words are linked: the output, or what the decoder reads where a record does not keep one."""
+    return record.output if record.output is not None else cross_of(record).query
+
+
+def lines(record: Record) -> tuple[Line, Line]:
+    """The words of the source and of the output."""
+    return _line(cross_of(record).key, record.source_text), _line(target_tokens(record), record.target_text)
+
+
+def _line(tokens: Tokens, text: str | None) -> Line:
+    groups, labels = word_groups(tokens), word_labels(tokens, text)
+    kept = [place for place, group in enumerate(groups) if tokens.words[group[0]] is not None]
+    return Line(tuple(labels[place] for place in kept), tuple(groups[place] for place in kept))
+
+
+def rows_of(record: Record, target: Line, reading: Reading) -> Groups:
+    """The decoder rows that stand for each word of the output: that predict its tokens, or that read them."""
+    shift = (reading == "reads") - (record.output is None)
+    count = cross_of(record).shape[2]
+    return tuple(tuple(place + shift for place in group if 0 <= place + shift < count) for group in target.groups)
+
+
+def mean_of(record: Record, heads: Sequence[Head]) -> Floats:
+    """(Q, K) the mean weights of a set of cross-attention heads. Raises SettingError for none, or another kind."""
+    cross = cross_of(record)
+    if not heads:
+        raise SettingError("Choose at least one head.")
+    if any(head.kind != "cross" for head in heads):
+        raise SettingError("Words are linked by heads of cross-attention alone.")
+    total = cross.head(heads[0].layer, heads[0].head).copy()
+    for head in heads[1:]:
+        total += cross.head(head.layer, head.head)
+    return total / np.float32(len(heads))
+
+
+def name_of(record: Record, heads: Sequence[Head]) -> str:
+    """What a set of heads is called: one head, a whole layer, all, or the list."""
+    layers, per_layer = cross_of(record).shape[:2]
+    if len(heads) == 1:
+        return str(heads[0])
+    if len(set(heads)) == layers * per_layer:
+        return f"the mean of all {layers * per_layer} cross heads"
+    within = {head.layer for head in heads}
+    if len(within) == 1 and len(set(heads)) == per_layer:
+        return f"the mean of the {per_layer} heads of cross layer {within.pop()}"
+    named = ", ".join(head.short for head in heads[:6])
+    return f"the mean of {len(heads)} cross heads ({named}{', …' if len(heads) > 6 else ''})"
+
+
+def heads_of(record: Record, layer: int | None = None) -> tuple[Head, ...]:
+    """All heads of cross-attention, or those of one layer. Raises SettingError for a layer that is not there."""
+    layers, per_layer = cross_of(record).shape[:2]
+    if layer is not None and not 0 <= layer < layers:
+        raise SettingError(f"There is no cross layer {layer}: choose 0 to {layers - 1}.")
+    chosen = range(layers) if layer is None else [layer]
+    return tuple(Head("cross", at, head) for at in chosen for head in range(per_layer))
+
+
+def table(record: Record, heads: Sequence[Head], *, reading: Reading = "predicts") -> Table:
+    """The weights between words of a set of heads: their mean. Raises SettingError."""
+    source, target = lines(record)
+    return merged(record, mean_of(record, heads), source, target, reading=reading, name=name_of(record, heads))
+
+
+def merged(record: Record, weights: Floats, source: Line, target: Line, *, reading: Reading, name: str = "") -> Table:
+    """Weights (Q, K) between tokens -> between words (T, S)."""
+    rows = rows_of(record, target, reading)
+    columns = _sums(weights, source.groups)  # (Q, S)
+    words = np.zeros((len(target), len(source)), np.float32)
+    special = np.zeros(len(target), np.float32)
+    for place, group in enumerate(rows):
+        if group:
+            words[place] = columns[list(group)].mean(axis=0)
+            special[place] = max(0.0, 1.0 - float(words[place].sum()))
+    return Table(name, reading, source, target, words, special, np.array([bool(group) for group in rows], np.bool_))
+
+
+def _sums(weights: Floats, groups: Groups) -> Floats:
+    """(Q, K) -> (Q, S): the sum over the neighbouring columns of each group."""
+    total = np.zeros((len(weights), weights.shape[1] + 1), np.float64)
+    np.cumsum(weights, axis=1, out=total[:, 1:])
+    starts, ends = [group[0] for group in groups], [group[-1] + 1 for group in groups]
+    return np.asarray(total[:, ends] - total[:, starts], np.float32)
+
+
+def links(weights: Floats, method: Method = "mutual", *, threshold: float = THRESHOLD) -> Links:
+    """Word links (source word, target word) from ``weights`` (T, S) between words.
+
+    - ``target``: each word of the output to the source word it looks at most; ``source``: each source word to the word
+      of the output that looks at it most. Of equal weights the first; a weight of 0 links nothing.
+    - ``mutual``: links of both directions (their intersection); ``union``: of either.
+    - ``grow``: the mutual links, and those of the union that touch a link and join a word that has none (grow-diag,
+      Koehn, Och and Marcu 2003, section 4).
+    - ``threshold``: every pair with at least that weight.
+
+    Raises SettingError for another method, or a threshold that is not above 0 and at most 1.
+    """
+    if method not in METHODS:
+        raise SettingError(f"Links are made by {choices(METHODS)}.")
+    if method == "threshold":
+        if not 0 < threshold <= 1:
+            raise SettingError("The threshold is above 0 and at most 1.")
+        return _pairs(weights >= threshold)
+    by_target, by_source = _strongest(weights, 1), _strongest(weights, 0)
+    if method == "grow":
+        return grown(by_target, by_source)
+    sets = {"target": by_target, "source": by_source, "mutual": by_target & by_source, "union": by_target | by_source}
+    return sets[method]
+
+
+def grown(one: Links, other: Links) -> Links:
+    """Two alignments, one of each direction, joined by grow-diag: between their intersection and their union."""
+    found, union = set(one & other), one | other
+    added = True
+    while added:
+        near = {(i + a, j + b) for i, j in found for a, b in _NEIGHBOURS} & union
+        added = False
+        for i, j in sorted(near - found):
+            if all(i != source for source, _ in found) or all(j != target for _, target in found):
+                found.add((i, j))
+                added = True
+    return frozenset(found)
+
+
+def _strongest(weights: Floats, axis: int) -> Links:
+    """The largest weight of each row (axis 1) or column (axis 0), where there is one above 0."""
+    if weights.size == 0:
+        return frozenset()
+    chosen = np.zeros(weights.shape, np.bool_)
+    np.put_along_axis(chosen, np.expand_dims(weights.argmax(axis=axis), axis), True, axis=axis)
+    return _pairs(chosen & (weights > 0))
+
+
+def _pairs(chosen: Bools) -> Links:
+    targets, sources = np.nonzero(chosen)
+    return frozenset(zip(sources.tolist(), targets.tolist(), strict=True))
+
+
+def agreement(weights: Floats, told: Bools | None = None) -> float:
+    """How much of the rows' attention lies on mutual links, 0..1; 1 is a one-to-one alignment and nothing beside it.
+
+    weights (T, S) between words; rows that are not ``told`` (T,) do not count.
+    """
+    rows = len(weights) if told is None else int(told.sum())
+    return sum(float(weights[j, i]) for i, j in links(weights, "mutual")) / rows if rows else 0.0
+
+
+def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) -> pd.DataFrame:
+    """A line for each link, and with ``gold`` for each missed one: word numbers, words, weight, and what gold says."""
+    import pandas as pd
+
+    linked = frozenset(found)
+    every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
+    told: dict[str, list[object]] = {
+        "source word": [i for i, _ in every], "source": [shown.source.labels[i] for i, _ in every],
+        "target word": [j for _, j in every], "target": [shown.target.labels[j] for _, j in every],
+        "weight": [float(shown.weights[j, i]) for i, j in every],
+    }  # fmt: skip
+    if gold is not None:
+        told["judged"] = [judge(link, linked, gold) for link in every]
+    return pd.DataFrame(told)
+
+
+def judge(link: Link, found: Links, gold: Gold) -> str:
+    """What a link is, in words: right, wrong or missed; or possible and not found, which is no error."""
+    if link in gold.sure:
+        return "right, sure" if link in found else "missed"
+    if link in gold.possible:
+        return "right, possible" if link in found else "possible, not found"
+    return "wrong"
+
+
+def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
+    """One sentence of what to see here: how many words are linked, where the order differs, how right it is."""
+    who = f"{shown.name[:1].upper()}{shown.name[1:]}"
+    if not shown.source.labels or not shown.target.labels:
+        return "There are only special tokens here: nothing to align."
+    if not found:
+        return f"{who} links no word to another."
+    linked = len({j for _, j in found})
+    parts = [f"{who} links {linked} of {len(shown.target)} words of the output"]
+    if gold is not None:
+        judged = score(found, gold)
+        parts.append(f"{judged.right} of {judged.found} links are right, {judged.missed} missed")
+    elif (crossed := _crossing(found)) is not None:
+        i, j = crossed
+        parts.append(
+            f"links cross where the order of words differs, as {quote(shown.target.labels[j])} with "
+            f"{quote(shown.source.labels[i])}"
+        )
+    else:
+        parts.append("no link crosses another: both texts have the same order")
+    return "; ".join(parts) + "."
+
+
+def _crossing(found: Links) -> Link | None:
+    """The link that crosses most others, if any crosses one."""
+    ordered = sorted(found)[:400]
+    crossings = {(i, j): sum((i - a) * (j - b) < 0 for a, b in ordered) for i, j in ordered}
+    best = max(ordered, key=crossings.__getitem__)
+    return best if crossings[best] else None

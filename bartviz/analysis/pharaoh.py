@@ -1,0 +1,140 @@
+"""Word alignments made by hand, read and written as the field writes them, and how well links agree with them.
+
+A link (i, j) joins source word i to target word j, both counted from 0. Sure links S are those that annotators agree
+on, possible links P also those that can be defended; S is in P. Och and Ney 2003, section 5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bartviz.errors import TextError
+
+Link = tuple[int, int]  # (source word, target word)
+Links = frozenset[Link]
+Base = Literal[0, 1]
+
+LONGEST = 100_000  # characters of a pasted alignment
+_SHOWN = 24  # characters of a piece that a message quotes
+_PIECE = re.compile(r"([0-9]{1,6})([-?spSP])([0-9]{1,6})(?:[:/]([SP]))?")
+_TABLE_LINE = re.compile(r"[0-9]{1,9}\s+[0-9]{1,6}\s+[0-9]{1,6}(?:\s+[SP])?(?:\s+[01](?:\.[0-9]{1,9})?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """An alignment made by hand; ``possible`` includes the sure links."""
+
+    sure: Links
+    possible: Links
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "possible", self.possible | self.sure)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Links found, against a gold alignment: counts, and the three measures of Och and Ney 2003, section 5.
+
+    precision |A & P| / |A|, None where nothing was found; recall |A & S| / |S|, None where nothing is sure;
+    ``error_rate`` (AER) 1 - (|A & S| + |A & P|) / (|A| + |S|): 0 is perfect, 1 is all wrong.
+    """
+
+    found: int
+    sure: int
+    right: int  # |A & P|
+    right_sure: int  # |A & S|
+
+    @property
+    def precision(self) -> float | None:
+        return self.right / self.found if self.found else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.right_sure / self.sure if self.sure else None
+
+    @property
+    def error_rate(self) -> float:
+        whole = self.found + self.sure
+        return 1 - (self.right_sure + self.right) / whole if whole else 0.0
+
+    @property
+    def wrong(self) -> int:
+        """Links found that are not even possible."""
+        return self.found - self.right
+
+    @property
+    def missed(self) -> int:
+        """Sure links that were not found."""
+        return self.sure - self.right_sure
+
+
+def score(found: Iterable[Link], gold: Gold) -> Score:
+    """How well the links ``found`` agree with ``gold``."""
+    links = frozenset(found)
+    return Score(len(links), len(gold.sure), len(links & gold.possible), len(links & gold.sure))
+
+
+def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = False) -> Gold:
+    """The alignment of one sentence pair of ``sources`` and ``targets`` words.
+
+    Sure ``0-0``, possible ``1?2`` or ``1p2``, or either with its letter behind: ``1-2/P``, ``1-2:S``; in one line, or
+    a link a line. Also the lines ``sentence source target S`` of the 2003 shared task, which count words
+    from 1 whatever ``base`` says.
+    ``base``: whether the first word is 0 or 1; ``swap``: the target word comes first.
+    Raises TextError, which quotes the piece that cannot be read, or names the word that does not exist.
+    """
+    if len(text) > LONGEST:
+        raise TextError(f"An alignment of one sentence has at most {LONGEST:,} characters, and this has {len(text):,}.")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if lines and all(_TABLE_LINE.fullmatch(line) for line in lines):
+        pieces, base = _table_pieces(lines), 1
+    elif len(lines) > 1 and any(len(line.split()) > 1 for line in lines):
+        raise TextError(f"There are {len(lines)} lines, but one sentence: paste the line of this sentence alone.")
+    else:
+        pieces = [(piece, *_parts(piece)) for piece in text.split()]
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for piece, first, second, is_sure in pieces:
+        source, target = (second - base, first - base) if swap else (first - base, second - base)
+        _check(piece, "source", source, sources, base)
+        _check(piece, "target", target, targets, base)
+        (sure if is_sure else possible).add((source, target))
+    return Gold(frozenset(sure), frozenset(possible))
+
+
+def write(sure: Iterable[Link], possible: Iterable[Link] = ()) -> str:
+    """One line in Pharaoh's format, words from 0: ``0-0 1?2``, sorted; sure links are not written as possible too."""
+    solid = frozenset(sure)
+    marked = [(link, "-") for link in solid] + [(link, "?") for link in frozenset(possible) - solid]
+    return " ".join(f"{i}{mark}{j}" for (i, j), mark in sorted(marked))
+
+
+def _table_pieces(lines: list[str]) -> list[tuple[str, int, int, bool]]:
+    """Lines of the shared task: the sentence's number, source and target word, S or P, a confidence."""
+    fields = [line.split() for line in lines]
+    if len({line[0] for line in fields}) > 1:
+        raise TextError("These lines belong to several sentences: paste those of this sentence alone.")
+    return [(" ".join(line), int(line[1]), int(line[2]), "P" not in line) for line in fields]
+
+
+def _parts(piece: str) -> tuple[int, int, bool]:
+    found = _PIECE.fullmatch(piece)
+    if found is None or (found[4] and found[2] != "-"):
+        raise TextError(
+            f"\u201c{_cut(piece)}\u201d is no link: write 0-0 for a sure link, 1?2 or 1p2 for a possible one, "
+            "with spaces between links."
+        )
+    return int(found[1]), int(found[3]), found[2] in "-sS" and found[4] != "P"
+
+
+def _check(piece: str, side: str, word: int, words: int, base: Base) -> None:
+    if not 0 <= word < words:
+        there = f"words {base} to {words - 1 + base}" if words else "no words"
+        raise TextError(f"\u201c{_cut(piece)}\u201d names {side} word {word + base}, but the {side} has {there}.")
+
+
+def _cut(piece: str) -> str:
+    return piece if len(piece) <= _SHOWN else piece[: _SHOWN - 1] + "…"

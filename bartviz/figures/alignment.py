@@ -1,0 +1,239 @@
+"""Alignment: two lines of words with their links, and the matrix that they come from with each link marked.
+
+Against an alignment made by hand a shape says what the hand says (round: sure, diamond: possible, cross: neither), and
+its filling whether the link was found; lines are solid, dashed or dotted in the same sense. No meaning is in a colour
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis import alignment as analysis
+from bartviz.analysis.aligners import aligners, best
+from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
+from bartviz.analysis.pharaoh import Gold, Link, Links
+from bartviz.attention import Floats, Head
+from bartviz.figures import axes, theme
+from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.maps import attention_map
+from bartviz.record import Reading, Record
+
+MOST = 60
+"""Words of a line that are drawn; more would be a thicket. The matrix and the tables have them all."""
+_ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
+_MANY = 18  # words
+_BEND = np.linspace(0, 1, 13)  # along a link, from the source (0) to the output (1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    dash: str
+    symbol: str
+    width: float
+    faint: bool = False
+
+
+_LOOKS = {
+    "right, sure": _Look("solid", "circle", 3),
+    "right, possible": _Look("dash", "diamond", 3),
+    "wrong": _Look("dot", "x", 2.5),
+    "missed": _Look("solid", "circle-open", 1.2, faint=True),
+    "possible, not found": _Look("dash", "diamond-open", 1, faint=True),
+}
+_WEIGHTS = (
+    (0.0, "weight under 0.33", _Look("solid", "circle", 1.4)),
+    (0.33, "0.33 to 0.67", _Look("solid", "circle", 2.6)),
+    (0.67, "0.67 and more", _Look("solid", "circle", 4.2)),
+)
+
+
+def alignment(
+    record: Record,
+    heads: Sequence[Head] | None = None,
+    *,
+    reading: Reading = "predicts",
+    method: Method = "mutual",
+    threshold: float = THRESHOLD,
+    gold: Gold | None = None,
+    view: Literal["lines", "matrix"] = "lines",
+    dark: bool = False,
+) -> go.Figure:
+    """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
+
+    Without ``heads`` those of the head that agrees most with itself (``analysis.aligners.best``) by this reading.
+    ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Raises SettingError for a record without
+    cross-attention, BudgetError where a long text would need ``heads`` to be named.
+    """
+    chosen = tuple(heads) if heads is not None else best(aligners(record), reading).heads
+    shown = analysis.table(record, chosen, reading=reading)
+    found = analysis.links(shown.weights, method, threshold=threshold)
+    return (lines if view == "lines" else matrix)(shown, found, gold=gold, dark=dark)
+
+
+def lines(shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False) -> go.Figure:
+    """Source words on the left, output words on the right, numbered from 0, and the links between them."""
+    place = _Places(len(shown.source), len(shown.target))
+    traces = [
+        _links(name, look, pairs, shown, place, dark)
+        for name, look, pairs in _groups(shown, found, gold)
+        if pairs or gold is not None
+    ]
+    traces += [_ends(shown, place, side) for side in ("source", "target")]
+    layout = {
+        "xaxis": {"range": [-0.04, 1.04], "visible": False, "fixedrange": True},
+        "yaxis": _axis(shown.source, place.source, place.rows, "left", dark),
+        "yaxis2": _axis(shown.target, place.target, place.rows, "right", dark) | {"overlaying": "y", "matches": "y"},
+        "legend": {"orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False},
+        "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
+        "annotations": [_title("source", 0, "left", dark), _title("output", 1, "right", dark)],
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=_height(place.rows))
+
+
+def matrix(
+    shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
+) -> go.Figure:
+    """The weights between words, each link marked: a row of the output attends to columns of the source."""
+    whole = np.broadcast_to(shown.told[:, None], shown.weights.shape)
+    figure = attention_map(
+        shown.weights, shown.target.labels, shown.source.labels, kind="cross", mask=None if whole.all() else whole,
+        query_title="output word ↓", key_title="source word →", dark=dark,
+        height=height and axes.fitting(height, shown.target.labels, shown.source.labels),
+    )  # fmt: skip
+    for name, look, pairs in _groups(shown, found, gold):
+        if pairs:
+            figure.add_trace(_marks(name, look, pairs, shown, dark))
+    return figure
+
+
+class _Places:
+    """How high the words stand: both lines over the whole height, so that texts of one order give level links."""
+
+    def __init__(self, sources: int, targets: int) -> None:
+        self.rows = max(min(max(sources, targets), MOST), 1)
+        self.source, self.target = self._spread(sources), self._spread(targets)
+
+    def _spread(self, words: int) -> Floats:
+        drawn = min(words, MOST)
+        return ((np.arange(drawn) + 0.5) * self.rows / max(drawn, 1)).astype(np.float32)
+
+
+def _height(rows: int) -> int:
+    return int(90 + max(rows, 5) * (_ROW if rows <= _MANY else _SMALL_ROW))
+
+
+def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _Look, list[Link]]]:
+    """The links by what they are: right, wrong or missed, or without gold by their weight."""
+    if gold is None:
+        bounds = [*(low for low, _, _ in _WEIGHTS[1:]), 2.0]
+        by_weight: list[list[Link]] = [[] for _ in _WEIGHTS]
+        for i, j in sorted(found):
+            by_weight[int(np.searchsorted(bounds, shown.weights[j, i], side="right"))].append((i, j))
+        return [(name, look, pairs) for (_, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
+    judged = {link: analysis.judge(link, found, gold) for link in sorted(found | gold.possible)}
+    return [(name, look, [link for link, told in judged.items() if told == name]) for name, look in _LOOKS.items()]
+
+
+def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
+    """The links of one group as one path of soft bends, each with its mark in the middle."""
+    drawn = [(i, j) for i, j in pairs if i < MOST and j < MOST]
+    ease = _BEND**2 * (3 - 2 * _BEND)
+    x, y, said = [], [], []
+    for i, j in drawn:
+        start, end = place.source[i], place.target[j]
+        x.append(np.append(_BEND, np.nan))
+        y.append(np.append(start + (end - start) * ease, np.nan))
+        said += [_say(shown, i, j, name)] * (len(_BEND) + 1)
+    sizes = np.zeros(len(_BEND) + 1)
+    sizes[len(_BEND) // 2] = 10 if look.symbol != "circle" or look.faint else 8
+    color = _color(name, look, dark)
+    return {
+        "type": "scatter", "mode": "lines+markers", "name": f"{name} ({len(pairs)})",
+        "x": np.concatenate(x or [np.array([np.nan])]).astype(np.float32),
+        "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
+        "line": {"color": color, "width": look.width, "dash": look.dash},
+        "marker": {
+            "symbol": look.symbol, "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9, "color": color,
+            "line": {"width": 1.6 if look.faint else 0, "color": color},
+        },
+        "text": said, "hovertemplate": "%{text}<extra></extra>",
+    }  # fmt: skip
+
+
+def _color(name: str, look: _Look, dark: bool) -> str:
+    if name == "wrong":
+        return theme.palette(dark).ink
+    return theme.palette(dark).faint if look.faint else theme.kind_color("cross", dark)
+
+
+def _say(shown: Table, i: int, j: int, name: str) -> str:
+    source, target = theme.escape(shown.source.labels[i]), theme.escape(shown.target.labels[j])
+    judged = f", {name}" if name in _LOOKS else ""
+    return f"<b>{source}</b> – <b>{target}</b>: {shown.weights[j, i]:.3f}{judged}"
+
+
+def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Part:
+    """Where a line of words meets the links: what the pointer says of each word."""
+    at, x = (place.source, 0.0) if side == "source" else (place.target, 1.0)
+    told = _say_source if side == "source" else _say_target
+    return unseen(
+        np.full(len(at), x, np.float32), at, name=side, size=18, text=[told(shown, word) for word in range(len(at))],
+        hovertemplate="%{text}<extra></extra>", yaxis="y" if side == "source" else "y2",
+    )  # fmt: skip
+
+
+def _say_source(shown: Table, i: int) -> str:
+    order = np.argsort(-shown.weights[:, i], kind="stable")[:3]
+    most = ", ".join(f"{theme.escape(shown.target.labels[j])} {shown.weights[j, i]:.2f}" for j in order)
+    return f"<b>{theme.escape(shown.source.labels[i])}</b> is looked at most by {most}"
+
+
+def _say_target(shown: Table, j: int) -> str:
+    word = f"<b>{theme.escape(shown.target.labels[j])}</b>"
+    if not shown.told[j]:
+        return f"{word}: no row reads it"
+    order = np.argsort(-shown.weights[j], kind="stable")[:3]
+    most = ", ".join(f"{theme.escape(shown.source.labels[i])} {shown.weights[j, i]:.2f}" for i in order)
+    return f"{word} looks most at {most}; special tokens {shown.special[j]:.2f}"
+
+
+def _axis(line: Line, at: Floats, rows: int, side: str, dark: bool) -> Part:
+    """The words of a line as the labels of an axis, each with its number on the side of the links."""
+    faint = theme.palette(dark).faint
+    texts = []
+    for number, label in enumerate(line.labels[: len(at)]):
+        word = theme.escape(axes.short(label))
+        place = f'<span style="color:{faint};font-size:0.75em">{number}</span>'
+        texts.append(f"{word} {place}" if side == "left" else f"{place} {word}")
+    return {
+        "tickmode": "array", "tickvals": at, "ticktext": texts, "range": [rows, 0], "side": side, "showgrid": False,
+        "tickfont": {"family": theme.MONO, "size": 15 if rows <= _MANY else 13}, "fixedrange": True, "ticks": "",
+    }  # fmt: skip
+
+
+def _title(text: str, x: int, side: str, dark: bool) -> Part:
+    return {
+        "text": text, "x": x, "y": 1, "xref": "paper", "yref": "paper", "yshift": 20, "showarrow": False,
+        "xanchor": "right" if side == "left" else "left", "font": {"size": 12, "color": theme.palette(dark).faint},
+    }  # fmt: skip
+
+
+def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) -> Part:
+    """Marks on the cells of the matrix, outlined so that they are seen on light and strong cells alike."""
+    colors = theme.palette(dark)
+    shape, hollow = look.symbol.removesuffix("-open"), look.symbol.endswith("-open")
+    return {
+        "type": "scatter", "mode": "markers", "name": name, "showlegend": False,
+        "x": np.array([i for i, _ in pairs], np.int16), "y": np.array([j for _, j in pairs], np.int16),
+        "marker": {
+            "symbol": shape, "size": 10, "color": colors.background if hollow else colors.ink,
+            "line": {"width": 2 if hollow else 1.5, "color": colors.ink if hollow else colors.background},
+        },
+        "text": [_say(shown, i, j, name) for i, j in pairs], "hovertemplate": "%{text}<extra></extra>",
+    }  # fmt: skip

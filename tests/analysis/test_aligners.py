@@ -1,0 +1,74 @@
+"""Ranking heads by how they align, and the search for a set of them."""
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import aligners as analysis
+from bartviz.analysis.aligners import aligners, best, best_set, ranking
+from bartviz.analysis.alignment import heads_of, links, table
+from bartviz.analysis.pharaoh import Gold, read, score
+from bartviz.attention import Head
+from bartviz.errors import BudgetError, SettingError
+from bartviz.record import Record
+from tests import stand_in
+
+GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
+
+
+def test_every_head_and_layer_is_ranked_by_both_readings(record: Record) -> None:
+    ranked = aligners(record)
+    assert len(ranked) == 2 * (3 * 4 + 3)
+    assert [one.agreement for one in ranked] == sorted((one.agreement for one in ranked), reverse=True)
+    for one in ranked:
+        again = table(record, one.heads, reading=one.table.reading)
+        np.testing.assert_allclose(one.table.weights, again.weights, atol=1e-6)
+        assert one.table.name == again.name
+    assert best(ranked, "reads").table.reading == "reads"
+    assert len(best(ranked).heads) == 1
+
+
+def test_a_layer_of_one_head_is_not_ranked_twice() -> None:
+    assert len(aligners(stand_in.record(layers=2, heads=1))) == 4
+
+
+def test_the_ranking_by_gold_is_the_error_rate_of_each(record: Record) -> None:
+    ranked, gold = aligners(record), read(GOLD, 7, 6)
+    frame = ranking(ranked, method="target", gold=gold)
+    assert frame["error rate"].is_monotonic_increasing
+    first = frame.iloc[0]
+    one = next(a for a in ranked if (a.name, a.table.reading) == (first["heads"], first["named by"]))
+    judged = score(links(one.table.weights, "target"), gold)
+    assert first["error rate"] == judged.error_rate
+    assert "error rate" not in ranking(ranked)
+
+
+def test_the_set_is_never_worse_than_its_best_head(record: Record) -> None:
+    ranked, gold = aligners(record), read(GOLD, 7, 6)
+    found = best_set(ranked, gold, reading="predicts")
+    alone = min(
+        score(links(one.table.weights), gold).error_rate
+        for one in ranked
+        if len(one.heads) == 1 and one.table.reading == "predicts"
+    )
+    assert found.error_rate <= alone
+    assert found.error_rate == score(links(table(record, found.heads).weights), gold).error_rate
+    assert 1 <= len(found.heads) == len(set(found.heads)) <= 6
+
+
+def test_a_perfect_head_is_chosen_alone(record: Record) -> None:
+    ranked = aligners(record)
+    wanted = table(record, [Head("cross", 1, 2)])
+    gold = Gold(links(wanted.weights, "target"), frozenset())
+    assert best_set(ranked, gold, method="target") == analysis.Found((Head("cross", 1, 2),), 0.0)
+
+
+def test_gold_without_a_link_and_texts_without_end_are_refused(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingError, match="nothing to agree with"):
+        best_set(aligners(record), Gold(frozenset(), frozenset()))
+    monkeypatch.setattr(analysis, "LIMIT", 1000)
+    with pytest.raises(BudgetError, match="choose a head yourself"):
+        aligners(record)
+
+
+def test_all_heads_of_a_record_are_counted_from_0(record: Record) -> None:
+    assert [head.short for head in heads_of(record, 2)] == ["L2H0", "L2H1", "L2H2", "L2H3"]

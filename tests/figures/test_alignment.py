@@ -1,0 +1,106 @@
+"""The picture of word links: what is drawn, where, and how right, missed and wrong differ without colour."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bartviz.analysis.aligners import aligners, best
+from bartviz.analysis.alignment import heads_of, links, table
+from bartviz.analysis.pharaoh import read
+from bartviz.attention import Head
+from bartviz.errors import SettingError
+from bartviz.figures import alignment as module
+from bartviz.figures.alignment import alignment, lines, matrix
+from bartviz.record import Record
+from tests import stand_in
+
+
+def traces(figure: Any) -> dict[str, Any]:
+    return {trace.name: trace for trace in figure.data}
+
+
+def test_words_are_numbered_labels_of_two_axes(record: Record) -> None:
+    figure = alignment(record)
+    assert [text.split(" ")[0] for text in figure.layout.yaxis.ticktext] == ["I", "want", "to", "buy", "a", "car", "."]
+    assert figure.layout.yaxis2.ticktext[3].endswith(" Auto")
+    assert ">3<" in figure.layout.yaxis2.ticktext[3]
+    assert figure.layout.yaxis2.side == "right"
+
+
+def test_each_link_is_one_path_from_its_source_to_its_output_word(record: Record) -> None:
+    shown = table(record, heads_of(record))
+    gold = read("0-0 1-1 3?4", 7, 6)
+    figure = lines(shown, frozenset({(0, 0), (3, 4), (6, 5)}), gold=gold)
+    drawn = traces(figure)
+    assert [name for name in drawn if name[-1] == ")"] == [
+        "right, sure (1)", "right, possible (1)", "wrong (1)", "missed (1)", "possible, not found (0)",
+    ]  # fmt: skip
+    path = drawn["right, possible (1)"]
+    assert path.y[0] == pytest.approx(3.5)  # source word 3 of 7
+    assert path.y[-2] == pytest.approx(4.5 * 7 / 6)  # output word 4 of 6, over the same height
+    assert np.isnan(path.y[-1])
+    assert "buy" in path.text[0]
+    assert f"{shown.weights[4, 3]:.3f}" in path.text[0]
+    looks = {(trace.line.dash, trace.marker.symbol) for name, trace in drawn.items() if name[-1] == ")"}
+    assert len(looks) == 5
+
+
+def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:
+    shown = table(record, heads_of(record))
+    figure = matrix(shown, frozenset({(0, 0), (3, 4)}), gold=read("0-0 1-1", 7, 6))
+    drawn = traces(figure)
+    np.testing.assert_allclose(drawn["weights"].z, shown.weights, atol=1e-6)
+    assert (drawn["wrong"].x.tolist(), drawn["wrong"].y.tolist()) == ([3], [4])
+    assert drawn["missed"].x.tolist() == [1]
+    assert {drawn[name].marker.symbol for name in ("right, sure", "missed")} == {"circle"}
+    assert drawn["right, sure"].marker.color != drawn["missed"].marker.color
+
+
+def test_without_gold_links_are_as_wide_as_they_are_strong(record: Record) -> None:
+    shown = table(record, [Head("cross", 0, 0)])
+    found = links(shown.weights, "union")
+    named = {name: trace for name, trace in traces(lines(shown, found)).items() if name[-1] == ")"}
+    widths = [trace.line.width for trace in named.values()]
+    assert widths == sorted(widths)
+    assert sum(int(name.split("(")[1][:-1]) for name in named) == len(found)
+
+
+def test_the_default_is_the_head_that_agrees_most(record: Record) -> None:
+    chosen = best(aligners(record), "predicts")
+    same = alignment(record, chosen.heads, view="matrix")
+    np.testing.assert_array_equal(same.data[0].z, alignment(record, view="matrix").data[0].z)
+
+
+def test_words_are_never_markup() -> None:
+    record = stand_in.record(source=("<s>", "<b>x</b>", " %{y}", "</s>"))
+    for view in ("lines", "matrix"):
+        text = alignment(record, view=view).to_json()  # type: ignore[arg-type]
+        assert "<b>x" not in text.encode().decode("unicode_escape", "ignore").replace("&lt;b&gt;x", "")
+        assert "&#37;{y}" in text
+
+
+def test_long_lines_are_drawn_in_part_and_the_matrix_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 4)
+    record = stand_in.record()
+    figure = alignment(record, method="union")
+    assert len(figure.layout.yaxis.ticktext) == 4
+    assert np.nanmax(np.concatenate([trace.y for trace in figure.data])) <= 4
+    assert alignment(record, view="matrix").data[0].z.shape == (6, 7)
+
+
+def test_a_word_that_no_row_reads_is_hatched_and_says_so() -> None:
+    record = stand_in.record(output=("<s>", "Ich", " kaufe"))
+    assert "no row reads it" in traces(alignment(record, reading="reads"))["target"].text[1]
+    assert np.isnan(traces(alignment(record, reading="reads", view="matrix"))["weights"].z[1]).all()
+
+
+def test_light_and_dark_are_the_same_numbers(record: Record) -> None:
+    light, dark = alignment(record), alignment(record, dark=True)
+    np.testing.assert_array_equal(light.data[0].y, dark.data[0].y)
+    assert light.layout.paper_bgcolor != dark.layout.paper_bgcolor
+
+
+def test_a_record_without_cross_attention_is_refused() -> None:
+    with pytest.raises(SettingError, match="cross-attention"):
+        alignment(stand_in.record(kind="encoder"))
