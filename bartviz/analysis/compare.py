@@ -1,0 +1,109 @@
+"""Which heads do the same, which differ? All measures of all heads as one table, and what is striking in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.measures import Measured
+from bartviz.analysis.naming import THRESHOLD, UNNAMED, Name, names
+from bartviz.attention import Bools, Floats, Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMED = 3  # heads that the sentence names
+TO_A = "to_a"
+"""The measure that is the distance from the head A; it is no property of a head alone."""
+
+
+def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | None = None) -> pd.DataFrame:
+    """One line a head: its place, every measure (NaN where undefined), its name, and the score that gave it.
+
+    ``to_a`` (L, H) adds the Jensen-Shannon distance of each head from A. Columns are named as in ``MEASURES``.
+    """
+    import pandas as pd
+
+    layers, heads = measured.shape
+    given = names(measured, threshold=threshold)
+    places = list(np.ndindex(layers, heads))
+    frame = pd.DataFrame({
+        "head": [f"{measured.kind} L{layer}H{head}" for layer, head in places],
+        "layer": [layer for layer, _ in places], "number": [head for _, head in places],
+        "name": [given[place].title if place in given else UNNAMED for place in places],
+        "score": [given[place].score if place in given else np.nan for place in places],
+    })  # fmt: skip
+    for name, values in measured.values.items():
+        frame[name] = values.ravel()
+    if to_a is not None:
+        frame[TO_A] = to_a.ravel()
+    return frame
+
+
+def kept(measured: Measured, name: str, least: float, most: float) -> Bools:
+    """(L, H) the heads whose measure lies between two numbers, both included; where it is undefined, none."""
+    values = measured.values[name]
+    with np.errstate(invalid="ignore"):
+        return np.asarray((values >= least) & (values <= most), np.bool_)
+
+
+def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
+    """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
+    given = names(measured, threshold=threshold)
+    count = measured.shape[0] * measured.shape[1]
+    plural = "s" if count > 1 else ""
+    if not given:
+        return f"None of the {count} {measured.kind} head{plural} passes a threshold in this text: all unclassified."
+    clearest = sorted(given.items(), key=lambda one: -one[1].score)
+    told = [f"L{layer}H{head} {_said(name)}" for (layer, head), name in _varied(clearest)[:NAMED]]
+    have = "has" if len(given) == 1 else "have"
+    rest = f"; {count - len(given)} unclassified" if count > len(given) else ""
+    more = ", among them" if len(given) > len(told) else ":"
+    return (
+        f"{len(given)} of {count} {measured.kind} head{plural} {have} a name in this text{more} "
+        f"{', '.join(told)}{rest}."
+    )
+
+
+def _varied(clearest: list[tuple[tuple[int, int], Name]]) -> list[tuple[tuple[int, int], Name]]:
+    """The clearest head of each name first, then the others."""
+    first: dict[str, tuple[tuple[int, int], Name]] = {}
+    for one in clearest:
+        first.setdefault(one[1].measure, one)
+    return [*first.values(), *(one for one in clearest if one not in first.values())]
+
+
+def _said(name: Name) -> str:
+    return f"({name.title} {name.score:.2f})"
+
+
+def spread(measured: Measured, name: str) -> tuple[float, float]:
+    """The smallest and the largest value of a measure over all heads; (0, 0) where it is undefined for all."""
+    values = measured.values[name]
+    known = values[np.isfinite(values)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+
+
+def top(measured: Measured, name: str) -> float:
+    """Where a colour scale of the measure ends: its highest possible value, or the largest that any head has."""
+    highest = MEASURES[name].highest
+    return highest if highest is not None else max(spread(measured, name)[1], 1e-6)
+
+
+def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
+    """Every measure (L, H), what even attention would give, and how many rows were averaged."""
+    found: dict[str, NDArray[np.generic]] = dict(measured.values)
+    defined = list(measured.values)
+    return found | {
+        "kind": np.array(measured.kind), "measures": np.array(defined),
+        "even": np.array([measured.even[name] for name in defined]),
+        "rows": np.array([measured.rows[name] for name in defined]),
+    }  # fmt: skip
+
+
+def defaults(kind: Kind) -> tuple[str, str, str]:
+    """The measures that the page begins with: across, up, and as colours."""
+    return ("evenness", "alignment", "alignment") if kind == "cross" else ("evenness", "previous", "distance")

@@ -1,0 +1,100 @@
+"""How far two heads are from each other: the Jensen-Shannon distance of their rows, and what A and B differ in.
+
+Letters in shapes: L layers, H heads, Q query rows, K key columns, R rows and C columns as shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.heads import View
+from bartviz.analysis.measures import block, counted, row_blocks
+from bartviz.attention import Attention, Bools, Floats
+
+Doubles = NDArray[np.float64]
+
+
+def jensen_shannon(a: NDArray[np.floating], b: NDArray[np.floating]) -> Doubles:
+    """(...,) distance between rows (..., K) that each sum to 1: 0 where they are equal, 1 where they share no key.
+
+    The square root of the Jensen-Shannon divergence to the base 2, a metric (Lin 1991; Endres and Schindelin 2003).
+    Clark et al. 2019, section 6, compare heads by the same divergence.
+    """
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    middle = (first + second) / 2
+    divergence = (_relative(first, middle) + _relative(second, middle)) / 2
+    return np.asarray(np.sqrt(np.clip(divergence, 0, 1)))
+
+
+def _relative(a: Doubles, middle: Doubles) -> Doubles:
+    """(...,) Kullback-Leibler divergence of a from the middle, in bits; 0 log 0 is 0."""
+    ratio = np.divide(a, middle, out=np.ones_like(a), where=a > 0)
+    return np.asarray((a * np.log2(ratio)).sum(axis=-1))
+
+
+def distances(attention: Attention, layer: int, head: int, *, rows: Bools | None = None) -> Floats:
+    """(L, H) mean distance of every head from one of them, over ``rows`` (Q,), the ``counted`` ones if not told.
+
+    NaN where no row counts. Raises SettingError for a head that is not there.
+    """
+    attention.scores(layer, head)  # raises
+    taken = counted(attention) if rows is None else rows
+    sums = np.zeros(attention.shape[:2], np.float64)
+    for part in row_blocks(attention):
+        chosen = taken[part]
+        if not chosen.any():
+            continue
+        own = block(attention, layer, part)[head][chosen]  # (b, K)
+        for other in range(attention.shape[0]):
+            weights = block(attention, other, part)[:, chosen]  # (H, b, K)
+            sums[other] += [jensen_shannon(one, own).sum() for one in weights]
+    number = int(taken.sum())
+    return (sums / number if number else np.full_like(sums, np.nan)).astype(np.float32)
+
+
+def nearest(found: Floats, layer: int, head: int, most: int = 8) -> list[tuple[int, int, float]]:
+    """(layer, head, distance) of the heads nearest to one, nearest first, itself left out."""
+    order = np.argsort(found, axis=None, kind="stable")
+    places = [tuple(map(int, np.unravel_index(place, found.shape))) for place in order]
+    kept = [place for place in places if place != (layer, head) and np.isfinite(found[place])]
+    return [(place[0], place[1], float(found[place])) for place in kept[:most]]
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """B beside A, over the same rows and columns.
+
+    ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
+    distance of each row, NaN for a row without a choice; ``mean`` its mean over the other rows.
+    """
+
+    difference: Floats
+    distance: Doubles
+    mean: float
+
+
+def contrast(a: View, b: View) -> Contrast | None:
+    """What B does otherwise than A; None where rows or columns are not the same tokens (``mismatch`` says why)."""
+    if mismatch(a, b):
+        return None
+    rows = a.told & b.told
+    found = np.where(rows, jensen_shannon(a.weights, b.weights), np.nan)
+    mean = float(found[rows].mean()) if rows.any() else float("nan")
+    return Contrast(np.asarray(b.weights - a.weights, np.float32), found, mean)
+
+
+def mismatch(a: View, b: View) -> str:
+    """Why two views have no difference, in one sentence; nothing where they have one."""
+    for axis, first, second in (("row", a.query_labels, b.query_labels), ("column", a.key_labels, b.key_labels)):
+        if first == second:
+            continue
+        if len(first) != len(second):
+            what = f"A has {len(first):,} {axis}s and B {len(second):,}"
+        else:
+            place = next(i for i, labels in enumerate(zip(first, second, strict=True)) if labels[0] != labels[1])
+            what = f"the {axis}s differ from position {place} on"
+        return f"A difference needs the same tokens on both sides, and {what}: maps and measures stand side by side."
+    return ""

@@ -1,0 +1,273 @@
+"""The numbers of ``definitions`` for every head of a kind of attention, computed block by block of rows.
+
+Letters in shapes: L layers, H heads, Q query rows, K key columns, b rows of a block, M measures.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis import contributions
+from bartviz.analysis.definitions import of_kind
+from bartviz.analysis.start import alignment_score
+from bartviz.analysis.words import merge_words, word_groups, word_labels
+from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
+from bartviz.record import Record
+
+BLOCK = 1 << 22  # weights held at a time: 16 MB
+_TINY = np.float32(1e-30)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The measures of all heads of one kind.
+
+    ``values[name]`` is (L, H), NaN where no row counts or the record does not hold what it needs; ``even[name]`` what
+    weight spread evenly over the visible keys would give (NaN where that has no meaning); ``rows[name]`` how many rows
+    were averaged.
+    """
+
+    kind: Kind
+    shape: tuple[int, int]
+    values: Mapping[str, Floats]
+    even: Mapping[str, float]
+    rows: Mapping[str, int]
+
+    @property
+    def defined(self) -> tuple[str, ...]:
+        """The measures that have a value for at least one head, in reading order."""
+        return tuple(name for name, values in self.values.items() if np.isfinite(values).any())
+
+
+def of_record(record: Record, kind: Kind) -> Measured:
+    """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
+    query = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    return measures(record.attention(kind), query=query, padding=padding(record, kind))
+
+
+def padding(record: Record, kind: Kind) -> Bools:
+    """(Q,) True for rows that only pad a batch: keys that no row of their own stack may see."""
+    own = record.attention("encoder" if kind == "encoder" else "decoder")
+    return np.asarray(~own.mask.any(axis=0), np.bool_)
+
+
+def measures(attention: Attention, *, query: Tokens | None = None, padding: Bools | None = None) -> Measured:
+    """Every measure that the kind has, for every head: (L, H) each.
+
+    ``query`` names the rows otherwise (by what they predict), ``padding`` (Q,) marks rows to leave out; self-attention
+    finds its own. A row counts if it is no padding and no special token and may see at least two keys: with a single
+    key its weight is 1 whatever the head does.
+    """
+    rows = query or attention.query
+    if padding is None and attention.kind != "cross":
+        padding = np.asarray(~attention.mask.any(axis=0), np.bool_)
+    kept = np.ones(len(rows), np.bool_) if padding is None else ~padding
+    counts = counted(attention, rows) & kept  # (Q,)
+    sums = _Sums(attention, rows, counts, kept & ~attention.masked_rows)
+    values, even, number = sums.finish()
+    values["share"], even["share"] = _shares(attention, counts), 1 / attention.shape[1]
+    number["share"] = int(counts.sum())
+    if attention.kind == "cross":
+        values["alignment"], number["alignment"] = _alignment(attention, rows, kept & ~attention.masked_rows)
+        even["alignment"] = np.nan
+    names = [measure.name for measure in of_kind(attention.kind)]
+    return Measured(
+        attention.kind, attention.shape[:2], {name: values[name] for name in names},
+        {name: even[name] for name in names}, {name: number[name] for name in names},
+    )  # fmt: skip
+
+
+def counted(attention: Attention, query: Tokens | None = None) -> Bools:
+    """(Q,) True for rows that tell something: no special token, and a choice of at least two keys."""
+    rows = query or attention.query
+    return np.asarray(~rows.special & (attention.mask.sum(axis=1) > 1), np.bool_)
+
+
+def row_blocks(attention: Attention) -> Iterator[slice]:
+    """All rows, so many at a time that the weights of a layer's heads stay within ``BLOCK`` numbers."""
+    _, heads, queries, keys = attention.shape
+    step = max(1, BLOCK // max(heads * keys, 1))
+    for start in range(0, queries, step):
+        yield slice(start, min(start + step, queries))
+
+
+def block(attention: Attention, layer: int, rows: slice) -> Floats:
+    """(H, b, K) weights of all heads of a layer for some rows."""
+    scores: Floats = attention.q[layer][:, rows] @ attention.k[layer].swapaxes(-1, -2)  # (H, b, K)
+    scores *= np.float32(attention.scale)
+    if attention.bias is not None:
+        scores += attention.bias[:, rows]
+    return masked_softmax(scores, np.broadcast_to(attention.mask[rows], scores.shape))
+
+
+def entropy(weights: NDArray[np.floating]) -> NDArray[np.floating]:
+    """(...,) bits of each row of weights (..., K) that sum to 1; 0 log 0 is 0."""
+    logs = np.log2(np.maximum(weights, _TINY))
+    return np.asarray(-np.einsum("...k,...k->...", weights, logs) + 0.0)
+
+
+class _Sums:
+    """Sums over rows, block by block."""
+
+    def __init__(self, attention: Attention, query: Tokens, counts: Bools, seen: Bools) -> None:
+        self.attention, self.counts, self.seen = attention, counts, seen
+        layers, heads, _, keys = attention.shape
+        self.sums: dict[str, Floats] = {}
+        self.even: dict[str, float] = {}
+        self.number: dict[str, int] = {}
+        self.columns = np.zeros((layers, heads, keys), np.float64)  # weight that each key got
+        self.even_columns = np.zeros(keys, np.float64)
+        cells = _Cells(attention, query)
+        for rows in row_blocks(attention):
+            self._add(rows, cells)
+
+    def _add(self, rows: slice, cells: _Cells) -> None:
+        """The rows of one block, in every layer."""
+        counts, mask = self.counts[rows], self.attention.mask[rows]
+        visible = mask.sum(axis=1)  # (b,)
+        even = (mask / np.maximum(visible, 1)[:, None]).astype(np.float32)  # (b, K)
+        most = np.log2(np.maximum(visible, 2), dtype=np.float32)  # (b,)
+        self.even_columns += self.seen[rows] @ even
+        number = int(counts.sum())
+        self._expect("entropy", most @ counts, number)
+        self._expect("evenness", number, number)
+        self._expect("peak", even.max(axis=-1) @ counts, number)
+        sums = dict(self._open(cells, rows, even))
+        stacked = np.stack([one.ravel() for one in sums.values()], axis=-1)  # (b K, M)
+        for layer in range(self.attention.shape[0]):
+            weights = block(self.attention, layer, rows)  # (H, b, K)
+            bits = entropy(weights)  # (H, b)
+            self._put("entropy", layer, bits @ counts)
+            self._put("evenness", layer, bits / most @ counts)
+            self._put("peak", layer, weights.max(axis=-1) @ counts)
+            self.columns[layer] += np.einsum("hbk,b->hk", weights, self.seen[rows].astype(np.float32))
+            found = weights.reshape(len(weights), -1) @ stacked  # (H, M)
+            for place, name in enumerate(sums):
+                self._put(name, layer, found[:, place])
+
+    def _open(self, cells: _Cells, rows: slice, even: Floats) -> Iterator[tuple[str, Floats]]:
+        """What each measure multiplies the weights with, (b, K): 0 where a cell is masked or its row does not count."""
+        counts, mask = self.counts[rows], self.attention.mask[rows]
+        for name, wanted in cells.block(rows):
+            open_cells = wanted * mask
+            some = counts & open_cells.any(axis=1)
+            open_cells[~some] = 0
+            self._expect(name, (even * open_cells).sum(), int(some.sum()))
+            yield name, open_cells
+
+    def _expect(self, name: str, even: float, rows: int) -> None:
+        self.even[name] = self.even.get(name, 0.0) + float(even)
+        self.number[name] = self.number.get(name, 0) + rows
+
+    def _put(self, name: str, layer: int, sums: Floats) -> None:
+        self.sums.setdefault(name, np.zeros(self.attention.shape[:2], np.float32))[layer] += sums
+
+    def finish(self) -> tuple[dict[str, Floats], dict[str, float], dict[str, int]]:
+        """Means over the rows, and the coverage."""
+        nothing = np.full(self.attention.shape[:2], np.nan, np.float32)
+        values = {
+            name: sums / np.float32(self.number[name]) if self.number[name] else nothing
+            for name, sums in self.sums.items()
+        }
+        even = {name: even / self.number[name] if self.number[name] else np.nan for name, even in self.even.items()}
+        rows = int(self.seen.sum())
+        keys = self.attention.mask[self.seen].any(axis=0)  # (K,)
+        values["coverage"] = _coverage(self.columns[..., keys], rows) if rows else nothing
+        even["coverage"] = float(_coverage(self.even_columns[keys], rows)) if rows else np.nan
+        return values, even, self.number | {"coverage": rows}
+
+
+def _coverage(columns: NDArray[np.float64], rows: int) -> Floats:
+    """(...,): mean over the keys of what each got (..., K) of its fair part rows / K, at most 1."""
+    fair = rows / columns.shape[-1]
+    return np.asarray(np.minimum(columns / fair, 1).mean(axis=-1), np.float32)
+
+
+class _Cells:
+    """Which cells a measure sums up, (b, K) for any block of rows; or what it multiplies them with."""
+
+    def __init__(self, attention: Attention, query: Tokens) -> None:
+        self.attention = attention
+        self.own = attention.kind != "cross"
+        key = attention.key
+        self.query_words, self.key_words = _codes(query, key)
+        self.groups = _groups(key)
+        self.place = np.arange(attention.shape[3])
+        self.special = key.special
+        self.punctuation = np.array([_punctuation(label) for label in key.labels]) & ~key.special
+
+    def block(self, rows: slice) -> Iterator[tuple[str, Floats]]:
+        queries, keys = self.attention.shape[2:]
+        row = np.arange(queries)[rows, None]  # (b, 1)
+        offset = self.place - row  # (b, K)
+        same = self.query_words[rows, None] == self.key_words  # (b, K)
+        if self.own:
+            same &= self.groups[rows, None] != self.groups
+            yield "distance", np.abs(offset).astype(np.float32)
+            yield "previous", (offset == -1).astype(np.float32)
+            yield "next", (offset == 1).astype(np.float32)
+            yield "itself", (offset == 0).astype(np.float32)
+        else:
+            line = row * ((keys - 1) / max(queries - 1, 1))
+            yield "diagonal", (np.abs(line - self.place) <= 1).astype(np.float32)
+        yield "same", (same & (self.query_words[rows, None] >= 0)).astype(np.float32)
+        other = (offset != 0) | (not self.own)
+        yield "first", ((self.place == 0) & other).astype(np.float32)
+        yield "special", np.broadcast_to(self.special, offset.shape).astype(np.float32)
+        yield "punctuation", (self.punctuation & other).astype(np.float32)
+
+
+def _groups(tokens: Tokens) -> NDArray[np.int64]:
+    """(n,) the number of the word that each token is a piece of."""
+    found = np.empty(len(tokens), np.int64)
+    for number, group in enumerate(word_groups(tokens)):
+        found[list(group)] = number
+    return found
+
+
+def _codes(query: Tokens, key: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A number for each token, equal where the words are equal but for capitals; -1 for special tokens and signs."""
+    known: dict[str, int] = {}
+    found = []
+    for tokens in (query, key):
+        codes = np.full(len(tokens), -1, np.int64)
+        for label, group in zip(word_labels(tokens), word_groups(tokens), strict=True):
+            word = label.strip().casefold()
+            if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
+                codes[list(group)] = known.setdefault(word, len(known))
+        found.append(codes)
+    return found[0], found[1]
+
+
+def _punctuation(label: str) -> bool:
+    signs = label.strip()
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
+
+
+def _shares(attention: Attention, counts: Bools) -> Floats:
+    """(L, H) mean share of each head in its layer's output; NaN for a record without values."""
+    values = np.full(attention.shape[:2], np.nan, np.float32)
+    if not contributions.available(attention) or not counts.any():
+        return values
+    for layer in range(len(values)):
+        values[layer] = contributions.share(attention, layer)[:, counts].mean(axis=1)
+    return values
+
+
+def _alignment(attention: Attention, query: Tokens, seen: Bools) -> tuple[Floats, int]:
+    """(L, H) weight on pairs of words that choose each other, and the number of words that look."""
+    scores = np.full(attention.shape[:2], np.nan, np.float32)
+    rows = [i for i, group in enumerate(word_groups(query)) if not query.special[group[0]] and seen[list(group)].all()]
+    key = attention.key
+    columns = [i for i, group in enumerate(word_groups(key)) if not key.special[group[0]]]
+    if not rows or not columns:
+        return scores, 0
+    for layer, head in np.ndindex(scores.shape):
+        merged = merge_words(attention.head(layer, head), query, key).weights
+        scores[layer, head] = alignment_score(np.asarray(merged[np.ix_(rows, columns)], np.float32))
+    return scores, len(rows)

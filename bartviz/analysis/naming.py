@@ -1,0 +1,82 @@
+"""Names for heads, never without the score and the threshold that gave them; a head that passes none has no name.
+
+A head is called after what it does where that takes at least half of its weight, as in Clark et al. 2019, section 3.1
+("more than 50 % on the previous token"), and clearly more than even attention would give it. Voita et al. 2019,
+section 5, name positional and rare-word heads by stricter thresholds of the same kind. A name holds for this text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.measures import Measured
+
+THRESHOLD = 0.5
+"""The share of weight from which on a measure names a head."""
+EVENLY = 0.9
+"""The share of the possible entropy from which on a head is said to spread its weight evenly."""
+ROOM = 1.5
+"""How many times the even share a score has to be: in a short text an even head puts much weight everywhere."""
+UNNAMED = "unclassified"
+
+# Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
+NAMES: Mapping[str, str] = {
+    "alignment": "aligns", "previous": "previous token", "next": "next token", "itself": "itself",
+    "same": "same word elsewhere", "diagonal": "diagonal", "first": "first token", "special": "special tokens",
+    "punctuation": "punctuation",
+}  # fmt: skip
+_PARTS = {"special": "first"}  # all special tokens, and the one that comes first
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a head is called: by which measure, with which score, past which threshold."""
+
+    title: str
+    measure: str
+    score: float
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.title} {self.score:.2f} (threshold {self.threshold:g})"
+
+
+def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESHOLD) -> Name | None:
+    """The name of a head by its scores, None where no score passes."""
+    passed = {
+        key: float(measured.values[key][layer, head])
+        for key in NAMES
+        if key in measured.values and measured.values[key][layer, head] >= max(threshold, ROOM * _even(measured, key))
+    }
+    passed = {key: score for key, score in passed.items() if _PARTS.get(key) not in passed}
+    if passed:
+        best = max(passed, key=passed.__getitem__)
+        return Name(NAMES[best], best, passed[best], threshold)
+    spread = float(measured.values["evenness"][layer, head])
+    return Name("spreads evenly", "evenness", spread, EVENLY) if spread >= EVENLY else None
+
+
+def _even(measured: Measured, key: str) -> float:
+    """What even attention scores, 0 where that has no meaning; a score of 1 is always room enough."""
+    even = measured.even[key]
+    return 0.0 if np.isnan(even) else min(even, 1 / ROOM)
+
+
+def names(measured: Measured, *, threshold: float = THRESHOLD) -> dict[tuple[int, int], Name]:
+    """The heads that have a name, by (layer, head)."""
+    found = {place: name(measured, *place, threshold=threshold) for place in np.ndindex(measured.shape)}
+    return {(int(place[0]), int(place[1])): given for place, given in found.items() if given is not None}
+
+
+def told(given: Name | None) -> str:
+    """The name with its score and threshold, or that there is none."""
+    return UNNAMED if given is None else str(given)
+
+
+def title(measure: str) -> str:
+    """How a measure is called where a reader sees it."""
+    return MEASURES[measure].title

@@ -1,0 +1,41 @@
+"""Attention rollout: how much of each input token's place reaches a later layer, if attention were all there is.
+
+Abnar and Zuidema 2020, section 3: the heads of a layer are averaged, the residual connection is half of each row
+(0.5 W + 0.5 I), and the layers are multiplied. Values, feed-forward layers and layer norms are left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.attention import Attention, Floats
+from bartviz.errors import SettingError
+
+RESIDUAL = 0.5
+"""The share of a row that the residual connection takes."""
+
+
+def rollout(attention: Attention, layer: int | None = None) -> Floats:
+    """(n, n) float32: row i of the layer's output, spread over the input tokens, through layers 0 to ``layer`` (all).
+
+    Rows sum to 1, and what the mask closes stays 0: a causal stack stays causal. A row that may look nowhere keeps
+    itself. Raises SettingError for cross-attention, which leads from one text to another, or a layer that is not there.
+    """
+    layers, _, queries, keys = attention.shape
+    if attention.kind == "cross" or queries != keys:
+        raise SettingError("Rollout follows one text through its own layers: choose encoder or decoder attention.")
+    last = layers - 1 if layer is None else layer
+    if not 0 <= last < layers:
+        raise SettingError(f"There is no {attention.kind} layer {last}: choose 0 to {layers - 1}.")
+    rolled = np.eye(queries, dtype=np.float32)  # (n, n)
+    for index in range(last + 1):
+        rolled = mixed(attention, index) @ rolled
+    return rolled
+
+
+def mixed(attention: Attention, layer: int) -> Floats:
+    """(n, n) one layer as rollout sees it: the mean of its heads and the residual connection, half each."""
+    identity = np.eye(attention.shape[2], dtype=np.float32)
+    weights = attention.layer(layer).mean(axis=0)  # (n, n)
+    weights[attention.masked_rows] = identity[attention.masked_rows]
+    return np.asarray((1 - RESIDUAL) * weights + RESIDUAL * identity, np.float32)

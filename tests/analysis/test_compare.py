@@ -1,0 +1,60 @@
+"""The table of all heads, the filter, and the sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import compare, naming
+from bartviz.analysis.distance import distances
+from bartviz.analysis.measures import Measured, measures, of_record
+from tests import records
+from tests.analysis.test_measures import head
+
+BEFORE = measures(head(np.eye(6, k=-1) + np.eye(6) * (np.arange(6) == 0)))
+
+
+def test_one_line_a_head_with_every_measure() -> None:
+    record = records.encoder_decoder()
+    measured = of_record(record, "cross")
+    to_a = distances(record.attention("cross"), 0, 1)
+    table = compare.table(measured, to_a=to_a)
+    assert list(table["head"][:5]) == ["cross L0H0", "cross L0H1", "cross L0H2", "cross L0H3", "cross L1H0"]
+    assert set(measured.values) <= set(table.columns)
+    line = table.set_index("head").loc["cross L1H2"]
+    for name in ("entropy", "peak", "alignment"):
+        assert line[name] == pytest.approx(measured.values[name][1, 2])
+    assert table[compare.TO_A][1] == 0
+
+
+def test_a_name_stands_beside_its_score() -> None:
+    table = compare.table(BEFORE)
+    assert table["name"][0] == "previous token"
+    assert table["score"][0] == pytest.approx(1)
+    unnamed = compare.table(BEFORE, threshold=1.01)
+    assert unnamed["name"][0] == naming.UNNAMED
+    assert np.isnan(unnamed["score"][0])
+
+
+def test_the_filter_keeps_what_lies_between_and_nothing_undefined() -> None:
+    values = {"same": np.array([[0.25, 0.5, np.nan]], np.float32)}
+    measured = Measured("encoder", (1, 3), values, {"same": 0.1}, {"same": 3})
+    np.testing.assert_array_equal(compare.kept(measured, "same", 0.1, 0.4), [[True, False, False]])
+    assert compare.spread(measured, "same") == (0.25, 0.5)
+
+
+def test_the_sentence_counts_names_and_says_who_has_none() -> None:
+    assert compare.notice(BEFORE) == "1 of 1 encoder head has a name in this text: L0H0 (previous token 1.00)."
+    assert "all unclassified" in compare.notice(BEFORE, threshold=1.01)
+
+
+def test_colours_end_at_the_highest_possible_value_or_at_the_largest() -> None:
+    assert compare.top(BEFORE, "previous") == 1
+    assert compare.top(BEFORE, "distance") == pytest.approx(1)
+
+
+def test_arrays_can_be_saved_and_say_what_they_are() -> None:
+    arrays = compare.arrays(BEFORE)
+    names = arrays["measures"].tolist()
+    assert arrays["rows"][names.index("previous")] == BEFORE.rows["previous"] == 4
+    assert arrays["previous"].shape == (1, 1)

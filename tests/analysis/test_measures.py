@@ -1,0 +1,193 @@
+"""Measures of heads: rows of weights that a person can check, then properties over random attention."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike
+
+from bartviz.analysis import definitions, measures
+from bartviz.analysis.measures import Measured
+from bartviz.attention import Attention, Kind
+from tests import records, stand_in
+
+WORDS = ("<s>", "a", " b", " c", ".", "</s>")
+
+
+def head(weights: ArrayLike, labels: tuple[str, ...] = WORDS, kind: Kind = "encoder") -> Attention:
+    """One head whose weights are these: the queries are unit vectors, and the keys the logarithms."""
+    given_weights = np.asarray(weights, np.float32)
+    queries, keys = given_weights.shape
+    logs = np.log(np.maximum(given_weights, 1e-30))
+    q = np.eye(queries, dtype=np.float32)[None, None]  # (1, 1, Q, Q)
+    k = logs.T[None, None]  # (1, 1, K, Q)
+    query, key = stand_in.tokens(labels[:queries]), stand_in.tokens(labels[:keys])
+    mask = np.tri(queries, keys, dtype=bool) if kind == "decoder" else np.ones((queries, keys), bool)
+    return Attention(kind, q, k, 1.0, mask, query, key)
+
+
+def value(found: Measured, name: str) -> float:
+    return float(found.values[name][0, 0])
+
+
+def test_an_even_head_has_all_the_entropy_that_it_can_have() -> None:
+    found = measures.measures(head(np.full((6, 6), 1 / 6)))
+    assert value(found, "entropy") == pytest.approx(np.log2(6), abs=1e-5)
+    assert value(found, "evenness") == pytest.approx(1)
+    assert value(found, "peak") == pytest.approx(1 / 6)
+    assert value(found, "coverage") == pytest.approx(1)
+    assert value(found, "special") == pytest.approx(2 / 6)
+    for name in ("entropy", "evenness", "peak", "coverage", "special", "previous", "distance"):
+        assert value(found, name) == pytest.approx(found.even[name], abs=1e-5)
+
+
+def test_a_head_that_looks_at_itself() -> None:
+    found = measures.measures(head(np.eye(6)))
+    assert value(found, "entropy") == pytest.approx(0, abs=1e-6)
+    assert value(found, "itself") == pytest.approx(1)
+    assert [value(found, name) for name in ("distance", "previous", "next")] == pytest.approx([0, 0, 0])
+    assert value(found, "coverage") == pytest.approx(1)
+    assert value(found, "peak") == pytest.approx(1)
+
+
+def test_a_head_that_looks_at_the_token_before() -> None:
+    found = measures.measures(head(np.eye(6, k=-1) + np.eye(6) * (np.arange(6) == 0)))
+    assert value(found, "previous") == pytest.approx(1)
+    assert value(found, "distance") == pytest.approx(1)
+    assert value(found, "first") == pytest.approx(1 / 4)  # of the four words one stands behind <s>
+    assert value(found, "special") == pytest.approx(1 / 4)
+
+
+def test_all_on_one_key_covers_one_key() -> None:
+    weights = np.zeros((6, 6))
+    weights[:, 4] = 1
+    found = measures.measures(head(weights))
+    assert value(found, "coverage") == pytest.approx(1 / 6)
+    assert value(found, "punctuation") == pytest.approx(1)
+    assert found.rows["punctuation"] == 3  # the full stop's look at itself is none at other punctuation
+
+
+def test_two_by_two_by_hand() -> None:
+    found = measures.measures(head([[0.25, 0.75], [0.5, 0.5]], labels=("a", " b")))
+    assert value(found, "entropy") == pytest.approx((0.811278 + 1) / 2, abs=1e-5)
+    assert value(found, "peak") == pytest.approx((0.75 + 0.5) / 2)
+    assert value(found, "distance") == pytest.approx((0.75 + 0.5) / 2)
+    assert value(found, "next") == pytest.approx(0.75)
+    assert value(found, "previous") == pytest.approx(0.5)
+    assert value(found, "itself") == pytest.approx((0.25 + 0.5) / 2)
+    assert value(found, "coverage") == pytest.approx((0.75 + 1) / 2)  # columns sum to 0.75 and 1.25
+
+
+def test_a_decoder_row_with_a_single_key_does_not_count() -> None:
+    weights = np.tril(np.ones((3, 3))) / np.arange(1, 4)[:, None]
+    found = measures.measures(head(weights, labels=("a", " b", " c"), kind="decoder"))
+    assert found.rows["peak"] == 2
+    assert value(found, "peak") == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert value(found, "evenness") == pytest.approx(1)
+    assert "next" not in found.values  # the causal mask closes it
+
+
+def test_the_same_word_is_found_in_pieces_and_with_other_capitals() -> None:
+    labels = ("Kau", "fen", " b", " kau", "fen")
+    weights = np.full((5, 5), 0.1)
+    weights[0] = [0, 0.4, 0, 0.35, 0.25]
+    weights[1] = [0.5, 0, 0, 0.5, 0]
+    weights[3], weights[4] = [0.2, 0.1, 0.7, 0, 0], [0, 0, 1, 0, 0]
+    weights[2] = 0.2
+    found = measures.measures(head(weights, labels=labels))
+    assert found.rows["same"] == 4
+    assert value(found, "same") == pytest.approx((0.6 + 0.5 + 0.3 + 0) / 4)
+
+
+def test_cross_attention_measures_copies_steps_and_alignment() -> None:
+    found = measures.measures(head(np.eye(6), kind="cross"))
+    assert value(found, "same") == pytest.approx(1)
+    assert found.rows["same"] == 3  # a, b, c; the full stop is no word
+    assert value(found, "diagonal") == pytest.approx(1)
+    assert value(found, "alignment") == pytest.approx(1)
+    assert {"previous", "next", "itself", "distance"}.isdisjoint(found.values)
+
+
+def test_the_share_of_two_equal_heads_is_a_half_and_without_values_unknown() -> None:
+    one = head(np.full((6, 6), 1 / 6))
+    q, k = (np.concatenate([half] * 2, axis=1) for half in (one.q, one.k))
+    v = np.ones((1, 2, 6, 3), np.float32)
+    out = np.ones((1, 6, 2, 3), np.float32)
+    two = dataclasses.replace(one, q=q, k=k, v=v, out=out)
+    np.testing.assert_allclose(measures.measures(two).values["share"], [[0.5, 0.5]], rtol=1e-6)
+    without = measures.measures(dataclasses.replace(one, q=q, k=k))
+    assert np.isnan(without.values["share"]).all()
+    assert "share" not in without.defined
+
+
+def test_padding_changes_nothing() -> None:
+    long = records.encoder_decoder(padding=3)
+    attention = long.attention("encoder")
+    kept = attention.shape[3] - 3
+    tokens = attention.query.take(slice(kept))
+    assert attention.v is not None
+    short = dataclasses.replace(
+        attention, q=attention.q[:, :, :kept], k=attention.k[:, :, :kept], v=attention.v[:, :, :kept],
+        mask=attention.mask[:kept, :kept], query=tokens, key=tokens,
+    )  # fmt: skip
+    padded, plain = measures.of_record(long, "encoder"), measures.measures(short)
+    for name in plain.values:
+        np.testing.assert_allclose(padded.values[name], plain.values[name], rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    attention = records.encoder_decoder().attention("cross")
+    whole = measures.measures(attention)
+    monkeypatch.setattr(measures, "BLOCK", 2 * attention.shape[1] * attention.shape[3])
+    assert len(list(measures.row_blocks(attention))) > 3
+    parts = measures.measures(attention)
+    for name in whole.values:
+        np.testing.assert_allclose(parts.values[name], whole.values[name], rtol=1e-5, err_msg=name)
+    assert parts.rows == whole.rows
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_block_is_what_the_head_is(kind: Kind) -> None:
+    record = records.encoder_decoder(padding=2)
+    attention = record.attention(kind)
+    found = measures.block(attention, 1, slice(1, 4))
+    np.testing.assert_allclose(found[1], attention.head(1, 1)[1:4], rtol=1e-5, atol=1e-7)
+
+
+@settings(max_examples=60)
+@given(records.attentions())
+def test_every_measure_is_within_its_range(attention: Attention) -> None:
+    found = measures.measures(attention)
+    assert list(found.values) == [measure.name for measure in definitions.of_kind(attention.kind)]
+    for name, values in found.values.items():
+        assert values.shape == attention.shape[:2]
+        known = values[np.isfinite(values)]
+        highest = definitions.MEASURES[name].highest
+        most = highest if highest is not None else max(np.log2(attention.shape[3]), attention.shape[3])
+        assert ((known >= -1e-5) & (known <= most + 1e-5)).all(), name
+        if name != "share":  # this one needs the values too
+            assert np.isfinite(values).all() == (found.rows[name] > 0)
+
+
+@settings(max_examples=40)
+@given(records.records(), st.data())
+def test_a_record_of_any_shape_is_measured(record: object, data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(record.kinds))  # type: ignore[attr-defined]
+    found = measures.of_record(record, kind)  # type: ignore[arg-type]
+    assert found.shape == record.attention(kind).shape[:2]  # type: ignore[attr-defined]
+
+
+def test_a_text_of_special_tokens_alone_has_no_numbers() -> None:
+    found = measures.measures(head(np.full((2, 2), 0.5), labels=("<s>", "</s>")))
+    assert found.defined == ("coverage",)
+
+
+def test_every_measure_is_written_down() -> None:
+    table = definitions.definitions("cross")
+    assert list(table["measure"]) == [measure.title for measure in definitions.of_kind("cross")]
+    assert len(definitions.definitions()) == len(definitions.MEASURES)
+    assert not (definitions.definitions() == "").any(axis=None)

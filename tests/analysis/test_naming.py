@@ -1,0 +1,49 @@
+"""Names: only with a score past its threshold, and never by what even attention does too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.analysis import naming
+from bartviz.analysis.measures import measures
+from tests.analysis.test_measures import head
+
+
+def test_a_head_is_named_by_its_score_and_the_threshold() -> None:
+    found = naming.name(measures(head(np.eye(6, k=-1) * 0.83 + 0.17 / 6)), 0, 0)
+    assert found is not None
+    assert (found.title, found.threshold) == ("previous token", 0.5)
+    assert str(found) == f"previous token {found.score:.2f} (threshold 0.5)"
+
+
+def test_a_higher_threshold_takes_the_name_away() -> None:
+    measured = measures(head(np.eye(6, k=-1) * 0.6 + 0.4 / 6))
+    assert naming.name(measured, 0, 0) is not None
+    assert naming.name(measured, 0, 0, threshold=0.9) is None
+    assert naming.told(naming.name(measured, 0, 0, threshold=0.9)) == "unclassified"
+
+
+def test_an_even_head_is_named_so_even_where_two_keys_get_half_each() -> None:
+    found = naming.name(measures(head(np.full((2, 2), 0.5), labels=("a", " b"))), 0, 0)
+    assert found is not None
+    assert (found.title, found.threshold) == ("spreads evenly", 0.9)
+
+
+def test_rest_on_the_first_token_is_not_called_rest_on_all_special_ones() -> None:
+    weights = np.full((6, 6), 0.02)
+    weights[:, 0] = 0.9
+    found = naming.name(measures(head(weights)), 0, 0)
+    assert found is not None
+    assert found.title == "first token"
+    weights[:, 0], weights[:, 5] = 0.42, 0.5
+    found = naming.name(measures(head(weights)), 0, 0)
+    assert found is not None
+    assert found.title == "special tokens"
+
+
+def test_names_hold_only_heads_that_have_one() -> None:
+    weights = np.full((6, 6), 0.1)
+    weights[:, 2] = 0.5  # on b: no measure asks for it, and it is far from even
+    weights[:, 3] = 0.3
+    measured = measures(head(weights / weights.sum(axis=1, keepdims=True)))
+    assert naming.names(measured) == {}
