@@ -1,7 +1,7 @@
 """Arrays and records -> plotly figures, one function per feature word; neither torch nor streamlit is imported here."""
 
-from bartviz.figures.beams import beams
 from bartviz.figures.alignment import alignment
+from bartviz.figures.beams import beams
 from bartviz.figures.decoding import decoding
 from bartviz.figures.heads import heads
 from bartviz.figures.masks import masks
