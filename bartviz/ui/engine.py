@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -18,6 +18,7 @@ from bartviz.cache import ByteCache, content_key
 from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.gate import Gate, State, Ticket
 from bartviz.ui.limits import Limits
+from bartviz.ui.search import Search, options, ruled
 
 if TYPE_CHECKING:
     from bartviz.models import Model
@@ -35,7 +36,7 @@ class Request:
     ``pair`` is the second sentence of an encoder model; ``target`` the given output (teacher forcing) of an
     encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
     ``truncate`` says which part of a text that is too long is kept; None refuses it. ``allow_special``: whether
-    ``<mask>`` and the like, typed as text, mean the special token.
+    ``<mask>`` and the like, typed as text, mean the special token. ``search``: how a text is decoded.
     """
 
     model: str
@@ -46,6 +47,7 @@ class Request:
     top_k: int = 10
     truncate: Truncate | None = None
     allow_special: bool = False
+    search: Search = field(default_factory=Search)
 
 
 class Run(Generic[T]):
@@ -251,9 +253,9 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
-            model, request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k, values=values,
-            allow_special=request.allow_special, truncate=request.truncate,
-            cancelled=ticket.cancelled, on_step=on_step,
+            ruled(model, request.search), request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k,
+            values=values, allow_special=request.allow_special, truncate=request.truncate,
+            cancelled=ticket.cancelled, on_step=on_step, **options(request.search, model.generation),
         )  # fmt: skip
     return capture(
         model, request.text, pair=request.pair, target=request.target, top_k=request.top_k, values=values,

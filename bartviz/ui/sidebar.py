@@ -14,17 +14,17 @@ from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.texts import read_upload
-from bartviz.ui import engine, saved, session, show, theme
+from bartviz.ui import engine, keys, saved, session, settings, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
+from bartviz.ui.search import Search
 
 if TYPE_CHECKING:
     from bartviz.catalogue import Entry
-    from bartviz.record import ModelInfo, ModelKind, Record
+    from bartviz.record import ModelInfo, ModelKind
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse it": None, "keep its beginning": "first", "keep its end": "last"}
-MOST_TOKENS, MOST_CANDIDATES = 512, 50
-LINKED = ("model", "text", "pair", "target", "max_new_tokens", "top_k", "too_long", "special")
+LINKED = ("model", "text", "pair", "target", "too_long", "special", *settings.KEYS)
 
 
 def draw() -> None:
@@ -39,7 +39,9 @@ def draw() -> None:
             st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
             _examples(kind)
             _settings(kind)
+        settings.draw(kind)
         theme.watch()
+        keys.keep()
     if st.session_state.pop("_linked", False):
         _run()
     engine.warm_up()
@@ -170,12 +172,6 @@ def _settings(kind: ModelKind) -> None:
         )
         show.note(st.session_state.get("_file_said", "It becomes the text when you press Run."))
     with st.expander("Settings"):
-        if kind != "encoder":
-            st.number_input(
-                "New tokens at most", 0, MOST_TOKENS, 0, key="max_new_tokens", bind="query-params",
-                help="0 leaves the limit that the model came with.",
-            )  # fmt: skip
-            st.number_input("Candidates kept per step", 1, MOST_CANDIDATES, 10, key="top_k", bind="query-params")
         st.selectbox("A text that is too long", list(TOO_LONG), key="too_long", bind="query-params")
         st.toggle(
             "Typed special tokens count", key="special", bind="query-params",
@@ -185,20 +181,6 @@ def _settings(kind: ModelKind) -> None:
             "Link with my text", st.session_state["_link"], key="link",
             help="Puts the texts into the address of the page, to share it.",
         )  # fmt: skip
-        _checkpoint(session.current_record())
-
-
-def _checkpoint(record: Record | None) -> None:
-    """The settings that the last run really had."""
-    if record is None or record.model.name != st.session_state["model"]:
-        return
-    said = [f"{name.replace('_', ' ')}: {_listed(value)}" for name, value in record.provenance.settings.items()]
-    if said:
-        show.note("The last run: " + "; ".join(said) + ".")
-
-
-def _listed(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 
 def take(example: Example) -> None:
@@ -235,16 +217,19 @@ def _read_file() -> None:
 def _request() -> Request:
     """The controls' values, each checked again: they may come from a link."""
     value, kind = st.session_state.get, st.session_state["_kind"]
-    most, top_k, too_long = value("max_new_tokens", 0), value("top_k", 10), value("too_long", "refuse it")
-    if not (0 <= most <= MOST_TOKENS and 1 <= top_k <= MOST_CANDIDATES and too_long in TOO_LONG):
-        raise SettingError(f"New tokens go from 0 to {MOST_TOKENS}, candidates from 1 to {MOST_CANDIDATES}.")
+    too_long = value("too_long", "refuse it")
+    if too_long not in TOO_LONG:
+        raise SettingError(f"A text that is too long: {', '.join(TOO_LONG)}.")
+    most, kept = settings.limits()
+    target = (value("target") or None) if kind == "encoder-decoder" else None
     return Request(
         model=str(value("model") or ""),
         text=value("text") or "",
         pair=(value("pair") or None) if kind == "encoder" else None,
-        target=(value("target") or None) if kind == "encoder-decoder" else None,
-        max_new_tokens=most or None,
-        top_k=top_k,
+        target=target,
+        max_new_tokens=most,
+        top_k=kept,
         truncate=TOO_LONG[too_long],
         allow_special=bool(value("special")),
+        search=Search() if kind == "encoder" or target is not None else settings.read(),
     )

@@ -1,0 +1,16 @@
+"""Ctrl+Enter in a text field of a page is that field's own; it does not press the sidebar's Run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+_SCRIPT = Path(__file__).parent / "components" / "keys" / "keys.js"
+_KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+
+
+def keep() -> None:
+    """Draw what listens; takes no room."""
+    with st.container(key="keys"):
+        _KEEP(key="keys_keep")

@@ -1,0 +1,119 @@
+"""The decoding settings of the sidebar: only what applies, all of it in the link, nothing believed unchecked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from transformers import GenerationConfig
+
+from bartviz.record import Record
+from bartviz.ui import session, settings
+from bartviz.ui.search import Search
+from tests import stand_in
+from tests.conftest import App
+from tests.ui.test_frame import html
+from tests.ui.test_sidebar import Answers, answers, press, settled
+
+__all__ = ["answers"]
+
+
+def shown(page: AppTest) -> set[str]:
+    """The labels of the numbers that the sidebar asks for."""
+    return {field.label for field in page.sidebar.number_input}
+
+
+COMMON = {"At least", "At most", "Candidates kept per step"}
+
+
+def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:
+    page = app()
+    assert shown(page) == COMMON
+    page = page.selectbox(key="search").set_value("beams").run()
+    assert shown(page) == COMMON | {"Beams", "Length penalty"}
+    page = page.selectbox(key="search").set_value("sampling").run()
+    assert shown(page) == COMMON | {"Temperature", "Top-k", "Top-p", "Seed"}
+    page = page.selectbox(key="model").set_value("bert-base-uncased").run()
+    assert shown(page) == set()
+
+
+def test_beams_are_asked_for_as_they_stand(app: App, answers: Answers) -> None:
+    page = app().selectbox(key="search").set_value("beams").run()
+    page.number_input(key="beams").set_value(3)
+    page.number_input(key="length_penalty").set_value(0.5)
+    page.selectbox(key="stop").set_value("enough texts have ended")
+    page.number_input(key="min_new_tokens").set_value(5)
+    press(page, "Run")
+    assert answers.asked[0].search == Search("beams", 3, 0.5, True, min_new_tokens=5)
+
+
+def test_a_link_restores_a_draw(app: App, answers: Answers) -> None:
+    query = {"search": "sampling", "temperature": "0.7", "draw_k": "5", "draw_p": "0.9", "seed": "12"}
+    settled(app("start", **query))
+    assert answers.asked[0].search == Search("sampling", temperature=0.7, top_k=5, top_p=0.9, seed=12)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"search": "magic"}, {"search": "beams", "beams": "99"}, {"search": "beams", "length_penalty": "1e9"},
+        {"search": "sampling", "temperature": "nan"}, {"search": "sampling", "draw_p": "7"}, {"stop": "x"},
+        {"search": "sampling", "seed": "-4"}, {"min_new_tokens": "-1"}, {"ngrams": "perhaps"},
+    ],
+)  # fmt: skip
+def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
+    page = settled(app("start", **query))
+    assert not page.exception
+    for request in answers.asked:
+        assert request.search in (Search(), Search("beams", 4), Search("sampling"))
+
+
+def test_a_given_output_is_not_searched(app: App, answers: Answers) -> None:
+    page = app().selectbox(key="search").set_value("beams").run()
+    page.text_input(key="target").input("Hallo.")
+    press(page, "Run")
+    assert answers.asked[0].search == Search()
+
+
+def test_the_models_own_settings_are_told_when_it_is_loaded(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = GenerationConfig(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3)
+    loaded: Any = SimpleNamespace(generation=summary)
+    page = app().selectbox(key="search").set_value("checkpoint").run()
+    assert "will be known when the model has been loaded" in html(page)
+    monkeypatch.setattr(answers.models, "peek", lambda name: loaded)
+    page = page.run()
+    said = "4 beams, length at least 56, length at most 142, length penalty 2, no 3 tokens twice"
+    assert said in html(page)
+    assert page.sidebar.toggle(key="ngrams").label == "No 3 tokens twice"
+    page.sidebar.toggle(key="ngrams").set_value(False)
+    press(page, "Run")
+    assert answers.asked[0].search == Search("checkpoint", blocks=False)
+
+
+def test_what_the_last_run_really_had_is_said(app: App, answers: Answers) -> None:
+    def answer(ticket: Any, request: Any) -> Record:
+        base = stand_in.record()
+        settings = {"mode": "beams", "beams": 4, "rules": ("minimum length", "forced end token"), "forced": ()}
+        model = replace(base.model, name=request.model)
+        return replace(base, model=model, provenance=replace(base.provenance, settings=settings))
+
+    answers.answer = answer
+    page = press(app(), "Run")
+    expected = "The last run: mode: beams; beams: 4; rules: minimum length, forced end token; stopped by: &lt;/s&gt;."
+    assert expected in html(page)
+
+
+def test_every_key_is_a_link(app: App, answers: Answers) -> None:
+    """A key of the list that no control has would start a run for nothing."""
+    found: set[str] = set()
+    for search in settings.SEARCHES:
+        page = app().selectbox(key="search").set_value(search).run()
+        fields = [*page.sidebar.number_input, *page.sidebar.selectbox, *page.sidebar.toggle]
+        found |= {field.proto.query_param_key for field in fields}
+    assert set(settings.KEYS) - found == {"ngrams"}  # drawn for a loaded model that has the rule
+    assert session.RUN not in page.session_state or page.session_state[session.RUN] is None
