@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from bartviz.errors import SettingError
 
 if TYPE_CHECKING:
-    from transformers import GenerationConfig
-
     from bartviz.models import Model
 
 By = Literal["greedy", "beams", "sampling", "checkpoint"]
 Early = Literal[True, False, "never"]
 BEAMS, TEMPERATURE, PENALTY, SEED = (2, 16), (0.05, 5.0), (-5.0, 5.0), (0, 2**31 - 1)
-OWN_TOP_K = 50  # what generate() draws from where a checkpoint does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,50 +53,30 @@ def _within(name: str, value: float | None, low: float, high: float) -> None:
         raise SettingError(f"{name} is {value}; choose {low:,} to {high:,}.")
 
 
-def options(search: Search, generation: GenerationConfig) -> dict[str, Any]:
-    """The options that ``decode`` and ``branch`` need for this search; empty for a greedy one."""
-    if search.by == "beams":
-        return _beams(search.beams or max(generation.num_beams or 1, 2), search)
-    if search.by == "sampling":
-        return {"sample": _sampling(search.temperature, search.top_k, search.top_p, search.seed)}
+def options(search: Search) -> dict[str, Any]:
+    """The options that ``decode`` needs for this search; empty for a greedy one that leaves all to the checkpoint."""
+    found: dict[str, Any] = {}
     if search.by == "checkpoint":
-        return _own(search, generation)
-    return {}
+        found["beams"] = "own"
+    if search.by == "beams":
+        found["beams"] = search.beams or BEAMS[0]
+        names = {"length_penalty": search.length_penalty, "early_stopping": search.early_stopping}
+        found |= {name: value for name, value in names.items() if value is not None}
+    if search.by == "sampling":
+        from bartviz.sampling import Sampling
+
+        found["sample"] = Sampling(search.temperature, search.top_k, search.top_p, search.seed)
+    if search.min_new_tokens is not None:
+        found["min_new_tokens"] = search.min_new_tokens
+    if not search.blocks:
+        found["no_repeat_ngram_size"] = 0
+    return found
 
 
-def ruled(model: Model, search: Search) -> Model:
-    """The model with the rules that the visitor has changed; the model itself where there are none."""
-    if search.min_new_tokens is None and (search.blocks or not model.generation.no_repeat_ngram_size):
+def ruled(model: Model, min_new_tokens: object) -> Model:
+    """The model without its own minimum length where another was chosen; else the model itself."""
+    if min_new_tokens is None or not model.generation.min_length:
         return model
     generation = copy.deepcopy(model.generation)
-    if search.min_new_tokens is not None:
-        generation.min_length, generation.min_new_tokens = 0, search.min_new_tokens
-    if not search.blocks:
-        generation.no_repeat_ngram_size = 0
+    generation.min_length = 0
     return replace(model, generation=generation)
-
-
-def _own(search: Search, generation: GenerationConfig) -> dict[str, Any]:
-    found = _beams(generation.num_beams or 1, Search())
-    if generation.do_sample:
-        kept = OWN_TOP_K if generation.top_k is None else generation.top_k
-        found["sample"] = _sampling(generation.temperature or 1.0, kept, generation.top_p or 1.0, search.seed)
-    return found
-
-
-def _beams(count: int, search: Search) -> dict[str, Any]:
-    """Beams and what belongs to them; nothing where one beam is a greedy search."""
-    if count < 2:
-        return {}
-    found: dict[str, Any] = {"beams": count}
-    if search.length_penalty is not None:
-        found["length_penalty"] = search.length_penalty
-    if search.early_stopping is not None:
-        found["early_stopping"] = search.early_stopping
-    return found
-
-
-def _sampling(temperature: float, top_k: int, top_p: float, seed: int) -> object:
-    from bartviz.sampling import Sampling
-
-    return Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)

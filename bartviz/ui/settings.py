@@ -55,10 +55,8 @@ def read() -> Search:
     if by == "sampling":
         common |= {
             "temperature": float(_number("temperature", 1.0)), "top_k": int(_number("draw_k", 0)),
-            "top_p": float(_number("draw_p", 1.0)),
+            "top_p": float(_number("draw_p", 1.0)), "seed": int(_number("seed", 0)),
         }  # fmt: skip
-    if by in ("sampling", "checkpoint"):
-        common["seed"] = int(_number("seed", 0))
     return Search(**common)
 
 
@@ -94,8 +92,6 @@ def _fields() -> None:
         _sampling()
     if by == "checkpoint":
         show.note(_own_said(generation))
-    if by == "sampling" or (by == "checkpoint" and getattr(generation, "do_sample", False)):
-        _field("Seed", "seed", SEED, 0, hint="The same seed draws the same tokens.")
     left, right = st.columns(2)
     with left:
         _field("At least", "min_new_tokens", (0, MOST_TOKENS), 0, hint="New tokens; 0 leaves the model's own rule, 1 "
@@ -137,6 +133,7 @@ def _sampling() -> None:
         _field("Top-k", "draw_k", (0, MOST_KEPT), 0, hint="Draw from the k most probable tokens; 0 from all.")
     with right:
         _field("Top-p", "draw_p", (0.01, 1.0), 1.0, step=0.01, hint="Draw from the fewest tokens that have this share.")
+    _field("Seed", "seed", SEED, 0, hint="The same seed draws the same tokens.")
 
 
 def _own_said(generation: GenerationConfig | None) -> str:

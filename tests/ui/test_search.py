@@ -23,34 +23,31 @@ class Model:
 
 
 def test_greedy_needs_no_options() -> None:
-    assert options(Search(), SUMMARY) == {}
+    assert options(Search()) == {}
 
 
 def test_beams_leave_to_the_checkpoint_what_was_not_set() -> None:
-    assert options(Search("beams", beams=3), SUMMARY) == {"beams": 3}
+    assert options(Search("beams", beams=3)) == {"beams": 3}
     asked = Search("beams", beams=3, length_penalty=-1.0, early_stopping="never")
-    assert options(asked, SUMMARY) == {"beams": 3, "length_penalty": -1.0, "early_stopping": "never"}
+    assert options(asked) == {"beams": 3, "length_penalty": -1.0, "early_stopping": "never"}
 
 
 def test_sampling_is_passed_on() -> None:
-    found = options(Search("sampling", temperature=0.7, top_k=5, top_p=0.9, seed=3), SUMMARY)
+    found = options(Search("sampling", temperature=0.7, top_k=5, top_p=0.9, seed=3))
     assert found == {"sample": Sampling(temperature=0.7, top_k=5, top_p=0.9, seed=3)}
 
 
-def test_the_checkpoints_own_settings() -> None:
-    assert options(Search("checkpoint"), SUMMARY) == {"beams": 4}
-    assert options(Search("checkpoint"), GenerationConfig()) == {}
-    drawn = options(Search("checkpoint", seed=2), GenerationConfig(do_sample=True, temperature=0.6))
-    assert drawn == {"sample": Sampling(temperature=0.6, top_k=50, top_p=1.0, seed=2)}
+def test_the_checkpoints_own_settings_and_changed_rules() -> None:
+    assert options(Search("checkpoint")) == {"beams": "own"}
+    found = options(Search("checkpoint", min_new_tokens=1, blocks=False))
+    assert found == {"beams": "own", "min_new_tokens": 1, "no_repeat_ngram_size": 0}
 
 
-def test_rules_are_changed_in_a_copy() -> None:
+def test_a_chosen_minimum_takes_the_place_of_the_models_own_in_a_copy() -> None:
     model: Any = Model(SUMMARY)
-    assert ruled(model, Search()) is model
-    shorter = ruled(model, Search(min_new_tokens=1))
-    assert (shorter.generation.min_length, shorter.generation.min_new_tokens) == (0, 1)
-    assert ruled(model, Search(blocks=False)).generation.no_repeat_ngram_size == 0
-    assert (SUMMARY.min_length, SUMMARY.no_repeat_ngram_size) == (56, 3)
+    assert ruled(model, None) is model
+    assert ruled(model, 1).generation.min_length == 0
+    assert SUMMARY.min_length == 56
 
 
 @pytest.mark.parametrize(
