@@ -1,4 +1,4 @@
-"""decode(): greedy decoding, one step at a time, with everything kept.
+"""decode(): a text written step by step, with everything kept: greedy, with beams, or drawn.
 
 The encoder runs once; each step feeds one token and reuses the cached keys and values. The rows of queries collected
 step by step, with the final keys, are the attention of one teacher-forced pass: a decoding step is a row.
@@ -6,50 +6,64 @@ step by step, with the final keys, are the attention of one teacher-forced pass:
 
 from __future__ import annotations
 
+import copy
+import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Literal
 
 import torch
-from torch import Tensor
+from transformers import GenerationConfig
 
-from bartviz import rules, runs, tokens
+from bartviz import beams as search
+from bartviz import rules, runs, tokens, writing
 from bartviz.errors import SettingError
 from bartviz.models import Model
-from bartviz.record import Record, Step, Tokens
-from bartviz.runs import Ablation, Truncate
-from bartviz.stepping import Stepper
+from bartviz.record import EarlyStopping, Record
+from bartviz.runs import Ablation, Prepared, Truncate
+from bartviz.sampling import Sampling
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
+from bartviz.writing import Forced, Task, Written
 
 DEFAULT_NEW_TOKENS = 128  # where neither the caller nor the checkpoint says
 MOST_NEW_TOKENS = 4096
+MOST_BEAMS = 32
 FORCED_BY_USER = "chosen by you"
 
 
-@dataclass
-class _Run:
-    """One text being decoded: the tokens so far, the steps, why it stopped."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a text is written; decode() says what each means."""
 
-    ids: list[int]  # of the decoder, prompt or start token first
-    prompt: int
-    longest: int
-    summary: Summary
-    steps: list[Step] = field(default_factory=list)
-    stopped: str = "length limit"
-
-    def add(self, logits: Tensor, token: int, rule: str | None) -> None:
-        self.steps.append(self.summary.step(len(self.steps), logits, token, self.ids, rule))
-        self.ids.append(token)
+    beams: int | Literal["own"] = 1
+    length_penalty: float | None = None
+    early_stopping: EarlyStopping | None = None
+    sample: Sampling | None = None
+    max_new_tokens: int | None = None
+    min_new_tokens: int | None = None
+    no_repeat_ngram_size: int | None = None
+    top_k: int = 10
+    ablate: Ablation = ()
+    values: bool = False
+    use_rules: bool = True
+    cancelled: Callable[[], bool] = lambda: False
+    on_step: Callable[[int, int], None] = lambda step, longest: None
 
 
 def decode(
     model: Model,
     text: str,
     *,
-    beams: int = 1,
+    beams: int | Literal["own"] = 1,
+    length_penalty: float | None = None,
+    early_stopping: EarlyStopping | None = None,
+    sample: Sampling | None = None,
     max_new_tokens: int | None = None,
+    min_new_tokens: int | None = None,
+    no_repeat_ngram_size: int | None = None,
     top_k: int = 10,
     force: Mapping[int, str | int] | None = None,
     ablate: Ablation = (),
@@ -60,71 +74,142 @@ def decode(
     cancelled: Callable[[], bool] = lambda: False,
     on_step: Callable[[int, int], None] = lambda step, longest: None,
 ) -> Record:
-    """Generate greedily and keep all attention of every step: the tokens are those of ``generate(num_beams=1)``.
+    """Write a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
 
-    beams: 1, which is greedy search.
-    max_new_tokens: None takes the checkpoint's own limit. top_k: candidates kept per step. force: position of a
-    generated token -> the token (id, or text that may be several tokens) that must stand there. ablate: heads to
-    silence. use_rules: False leaves out the checkpoint's rules (forced tokens, minimum length, n-gram blocks).
+    beams: 1 is greedy search; 2 or more is beam search, whose tree is ``record.beams`` and whose best text is the
+    record; "own" takes beams (or sampling) as the checkpoint has them. length_penalty, early_stopping: of beam search,
+    None for the checkpoint's (BeamTree says what they do). sample: draw each token instead (one text, with a seed).
+    max_new_tokens, min_new_tokens, no_repeat_ngram_size: None for the checkpoint's own. use_rules: False leaves out
+    the checkpoint's rules (forced tokens, minimum length, n-gram blocks).
+    top_k: candidates kept per step. force: position of a generated token -> the token (id, or text that may be several
+    tokens) that must stand there. ablate: heads to silence. values: keep the value vectors too.
     on_step: called with the steps done and the most there can be.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
-    if beams != 1:
-        raise SettingError(f"decode() follows 1 beam (greedy search), not {beams}. Leave beams out.")
+    _check_writer(model)
+    started = time.perf_counter()
+    options = Options(
+        beams=beams, length_penalty=length_penalty, early_stopping=early_stopping, sample=sample,
+        max_new_tokens=max_new_tokens, min_new_tokens=min_new_tokens, no_repeat_ngram_size=no_repeat_ngram_size,
+        top_k=top_k, ablate=ablate, values=values, use_rules=use_rules, cancelled=cancelled, on_step=on_step,
+    )  # fmt: skip
+    forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
+    prepared = runs.prepare(model, text, allow_special=allow_special, truncate=truncate)
+    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
+    return write(model, prepared, tuple(start), forced, options, started)
+
+
+def write(
+    model: Model,
+    prepared: Prepared,
+    start: tuple[int, ...],
+    forced: Mapping[int, Forced],
+    options: Options,
+    started: float,
+) -> Record:
+    """The record of a text that begins with ``start`` (ids of the decoder) and has the forced tokens in their places.
+
+    started: perf_counter when the work began.
+    """
+    way = _way(model, options)
+    generation = _generation(model, options)
+    longest = _longest(model, generation, len(start), options.max_new_tokens)
+    source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt
+    active = rules.of(generation, prompt=len(start), longest=longest, source=source) if options.use_rules else ()
+    summary = Summary(model.tokenizer, options.top_k)
+    read = source if model.info.kind == "encoder-decoder" else None
+    task = Task(model, start, read, longest, active, forced, summary, options.on_step)
+    tape = Tape(
+        values=options.values, scale_heads=runs.head_factors(model, options.ablate), cancelled=options.cancelled
+    )
+    size = runs.predicted_bytes(model, len(prepared.tokens), longest, values=options.values)
+    runs.refuse_over(size * (way.beams if isinstance(way, search.Settings) else 1))
+    with torch.inference_mode(), recording(tape):
+        if isinstance(way, search.Settings):
+            written = writing.together(task, tape, way)
+        else:
+            written = writing.alone(task, tape, way)
+    late = sorted(position for position in forced if position >= len(written.steps))
+    missed = (f"The text ended before the forced position {late[0]}.",) if late else ()
+    return runs.finish(
+        _record(model, written, len(start), prepared), started, settings=_settings(task, tape, way, options),
+        notices=prepared.notices + missed, stopped=written.stopped,
+    )  # fmt: skip
+
+
+def _check_writer(model: Model) -> None:
     if model.info.kind == "encoder":
         raise SettingError(
             "An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2."
         )
-    started = time.perf_counter()
-    prepared = runs.prepare(model, text, allow_special=allow_special, truncate=truncate)
-    tape = Tape(values=values, scale_heads=runs.head_factors(model, ablate), cancelled=cancelled)
-    source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, n)
-    run = _begin(model, prepared.tokens, max_new_tokens, Summary(model.tokenizer, top_k))
-    runs.refuse_over(runs.predicted_bytes(model, len(prepared.tokens), run.longest, values=values))
-    forced = _forced_ids(model, force)
-    active = _rules(model, run, source) if use_rules else ()
-    with torch.inference_mode(), recording(tape):
-        _loop(model, run, source, active, forced, on_step)
-    record = _record(model, tape, run, prepared)
-    settings = {
-        "mode": "greedy",
-        "max_new_tokens": run.longest - run.prompt,
-        "rules": tuple(rule.name for rule in active),
-        "forced": tuple(f"{position}: {token}" for position, token in forced.items()),
-        "ablated": runs.ablated(tape),
-    }
-    late = sorted(position for position in forced if position >= len(run.steps))
-    missed = (f"The text ended before the forced position {late[0]}.",) if late else ()
-    return runs.finish(record, started, settings=settings, notices=prepared.notices + missed, stopped=run.stopped)
 
 
-def _begin(model: Model, source: Tokens, max_new_tokens: int | None, summary: Summary) -> _Run:
-    """The decoder's first tokens and the length at which it must stop."""
+def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
+    """Beams, sampling, or None for greedy search. Raises SettingError for what does not go together."""
+    own, sample = model.generation, options.sample
+    if options.beams != "own" and not isinstance(options.beams, Integral):
+        raise _wrong_beams(options.beams)
+    beams = (own.num_beams or 1) if options.beams == "own" else int(options.beams)
+    if not 1 <= beams <= MOST_BEAMS:
+        raise _wrong_beams(beams)
+    if options.beams == "own" and sample is None and own.do_sample and beams == 1:
+        sample = Sampling(own.temperature or 1.0, own.top_k or 0, own.top_p or 1.0)
+    if sample is not None and beams > 1:
+        raise SettingError(f"Sampling writes one text, not {beams} beams: leave out beams or sample.")
+    penalty, early = options.length_penalty, options.early_stopping
+    if beams == 1:
+        if options.beams != "own" and (penalty is not None or early is not None):
+            raise SettingError("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
+        return sample
+    penalty = penalty if penalty is not None else own.length_penalty if own.length_penalty is not None else 1.0
+    early = early if early is not None else own.early_stopping if own.early_stopping is not None else False
+    if not (math.isfinite(penalty) and abs(penalty) <= search.LARGEST_PENALTY):
+        limit = f"{search.LARGEST_PENALTY:g}"
+        raise SettingError(f"length_penalty is {penalty}; choose -{limit} to {limit} (1: the mean of log p; 0: none).")
+    if early not in (True, False, "never"):
+        raise SettingError(f'early_stopping is {early!r}; choose True, False or "never".')
+    return search.Settings(beams, float(penalty), early)
+
+
+def _wrong_beams(beams: object) -> SettingError:
+    return SettingError(f'beams is {beams}; choose 1 (greedy) to {MOST_BEAMS}, or "own" for the checkpoint\'s.')
+
+
+def _generation(model: Model, options: Options) -> GenerationConfig:
+    """The checkpoint's settings with those that were chosen instead."""
+    asked = {"min_new_tokens": options.min_new_tokens, "no_repeat_ngram_size": options.no_repeat_ngram_size}
+    chosen = {name: value for name, value in asked.items() if value is not None}
+    for name, value in chosen.items():
+        if not 0 <= value <= MOST_NEW_TOKENS:
+            raise SettingError(f"{name} is {value}; choose 0 (none) to {MOST_NEW_TOKENS:,}.")
+    if not chosen:
+        return model.generation
+    generation = copy.deepcopy(model.generation)
+    for name, value in chosen.items():
+        setattr(generation, name, value)
+    return generation
+
+
+def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_tokens: int | None) -> int:
+    """The length, prompt included, at which the text must stop."""
     if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
         raise SettingError(f"max_new_tokens is {max_new_tokens}; choose 1 to {MOST_NEW_TOKENS:,}.")
-    generation = model.generation
-    ids = source.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
     new = max_new_tokens or generation.max_new_tokens
-    longest = len(ids) + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
+    longest = prompt + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
     if model.info.positions is not None:
         longest = min(longest, model.info.positions)
-    if longest <= len(ids):
+    if longest <= prompt:
         raise SettingError(
-            f"The text has {len(ids):,} tokens and the model goes up to {longest:,}: "
+            f"The text has {prompt:,} tokens and the model goes up to {longest:,}: "
             "there is no room for a new one. Shorten the text."
         )
-    return _Run(ids, len(ids), longest, summary)
+    return longest
 
 
-def _rules(model: Model, run: _Run, source: Tensor) -> tuple[rules.Rule, ...]:
-    encoder = source if model.info.kind == "encoder-decoder" else None
-    return rules.of(model.generation, prompt=run.prompt, longest=run.longest, source=encoder)
-
-
-def _forced_ids(model: Model, force: Mapping[int, str | int] | None) -> dict[int, int]:
+def forced_ids(model: Model, force: Mapping[int, str | int]) -> dict[int, int]:
     """Position of a generated token -> token id; a text of several tokens fills the positions that follow."""
     forced: dict[int, int] = {}
-    for position, token in (force or {}).items():
+    for position, token in force.items():
         if position < 0:
             raise SettingError(f"A forced position is {position}; positions count from 0.")
         ids = [int(token)] if isinstance(token, Integral) else _typed_ids(model, str(token))
@@ -140,41 +225,30 @@ def _typed_ids(model: Model, text: str) -> list[int]:
     return [int(i) for i, span in zip(typed.ids, typed.spans, strict=True) if span is not None]
 
 
-def _loop(
-    model: Model,
-    run: _Run,
-    source: Tensor,
-    active: tuple[rules.Rule, ...],
-    forced: Mapping[int, int],
-    on_step: Callable[[int, int], None],
-) -> None:
-    """Feed a token, read the logits, choose the next; until an end token or the longest length."""
-    ends = rules.end_tokens(model.generation)
-    stepper = Stepper.start(model, source if model.info.kind == "encoder-decoder" else None)
-    while True:
-        fed = run.ids if not run.steps else run.ids[-1:]
-        logits = stepper.step(torch.tensor([fed]))[0]  # (V,)
-        position = len(run.steps)
-        if position in forced:
-            run.add(logits, forced[position], FORCED_BY_USER)
-        else:
-            choice = rules.choose(active, torch.tensor([run.ids]), logits[None])
-            run.add(logits, choice.token, choice.rule)
-        on_step(len(run.steps), run.longest - run.prompt)
-        if run.ids[-1] in ends:
-            run.stopped = "end token"
-            return
-        if len(run.ids) >= run.longest:
-            return
+def _settings(task: Task, tape: Tape, way: search.Settings | Sampling | None, options: Options) -> dict[str, object]:
+    """What a record says of how it was written; branch() reads it to go on in the same way."""
+    chosen = {"mode": "greedy"} if way is None else way.settings
+    return {
+        **chosen,
+        "max_new_tokens": task.longest - len(task.start),
+        "min_new_tokens": options.min_new_tokens,
+        "no_repeat_ngram_size": options.no_repeat_ngram_size,
+        "use_rules": None if options.use_rules else False,
+        "rules": tuple(rule.name for rule in task.active),
+        "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == FORCED_BY_USER),
+        "ablated": runs.ablated(tape),
+    }
 
 
-def _record(model: Model, tape: Tape, run: _Run, prepared: runs.Prepared) -> Record:
-    generated = run.ids[run.prompt :]
-    target_text, output = tokens.from_ids(model.tokenizer, generated)
+def _record(model: Model, written: Written, prompt: int, prepared: Prepared) -> Record:
+    target_text, output = tokens.from_ids(model.tokenizer, written.ids[prompt:])
     if model.info.kind == "encoder-decoder":
-        query = runs.shifted(model, run.ids[0], output)
+        query = runs.shifted(model, written.ids[0], output)
     else:
-        _, whole = tokens.from_ids(model.tokenizer, run.ids)
+        _, whole = tokens.from_ids(model.tokenizer, written.ids)
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
     axes = runs.axes(model, prepared.tokens, query)
-    return runs.record(model, tape, axes, output, run.steps, source_text=prepared.text, target_text=target_text)
+    made = runs.record(
+        model, written.tape, axes, output, written.steps, source_text=prepared.text, target_text=target_text
+    )
+    return replace(made, beams=written.tree)

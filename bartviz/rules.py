@@ -6,7 +6,7 @@ logits and the rule that overruled them is named. Order as in transformers' ``ge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -38,54 +38,104 @@ class Choice:
     rule: str | None
 
 
+@dataclass(frozen=True)
+class Applied:
+    """Scores before any rule, after each one, and after all: (B, V) each, one row for each text so far."""
+
+    raw: Tensor
+    stages: tuple[tuple[Rule, Tensor], ...]
+
+    @property
+    def scores(self) -> Tensor:
+        return self.stages[-1][1] if self.stages else self.raw
+
+    def deciding(self, row: int, token: int) -> str | None:
+        """The rule but for which this row's text would not have gone on with ``token``, if there is one.
+
+        That is a rule that forced a token, or the one that put the model's own first choice behind ``token``.
+        """
+        own, before, found = int(self.raw[row].argmax()), self.raw, None
+        for rule, after in self.stages:
+            forced = rule.always_decides and after is not before
+            if forced or (before[row, own] >= before[row, token] and after[row, own] < after[row, token]):
+                found = rule.name
+            before = after
+        return found
+
+
 def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
     """The ids that end a text; none for a model that never ends."""
     end = generation.eos_token_id
     return tuple(end) if isinstance(end, list | tuple) else () if end is None else (int(end),)
 
 
-def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None) -> tuple[Rule, ...]:
+def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None = None) -> tuple[Rule, ...]:
     """The rules of a generation configuration, in the order in which they act.
 
     prompt: tokens given before the first generated one; longest: tokens in all, prompt included; source: the
-    encoder's ids (1, S) for rules that look at them.
+    ids (1, S) of the encoder, or of a decoder-only model's prompt, for rules that look at them.
     """
-    g, end = generation, list(end_tokens(generation))
-    found: list[Rule] = []
+    end = list(end_tokens(generation))
+    return (
+        *_repetitions(generation, source, end),
+        *_lengths(generation, prompt, longest, end),
+        *_exclusions(generation, prompt),
+    )
 
-    def add(name: str, processor: LogitsProcessor) -> None:
-        found.append(Rule(name, processor))
 
+def _repetitions(g: GenerationConfig, source: Tensor | None, end: list[int]) -> Iterator[Rule]:
     if source is not None and (g.encoder_repetition_penalty or 1.0) != 1.0:
-        add(
-            "source preference",
-            processors.EncoderRepetitionPenaltyLogitsProcessor(g.encoder_repetition_penalty, source),
-        )
+        penalty = processors.EncoderRepetitionPenaltyLogitsProcessor(g.encoder_repetition_penalty, source)
+        yield Rule("source preference", penalty)
     if (g.repetition_penalty or 1.0) != 1.0:
-        add("repetition penalty", processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
+        yield Rule("repetition penalty", processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
     if g.no_repeat_ngram_size:
-        name = f"no {g.no_repeat_ngram_size} tokens repeated"
-        add(name, processors.NoRepeatNGramLogitsProcessor(g.no_repeat_ngram_size))
+        size = g.no_repeat_ngram_size
+        yield Rule(f"no {size} tokens repeated", processors.NoRepeatNGramLogitsProcessor(size))
     if source is not None and g.encoder_no_repeat_ngram_size:
-        name = f"no {g.encoder_no_repeat_ngram_size} tokens of the source"
-        add(name, processors.EncoderNoRepeatNGramLogitsProcessor(g.encoder_no_repeat_ngram_size, source))
+        size = g.encoder_no_repeat_ngram_size
+        yield Rule(f"no {size} tokens of the source", processors.EncoderNoRepeatNGramLogitsProcessor(size, source))
     if g.bad_words_ids:
         ends = torch.tensor(end) if end else None
-        add("excluded tokens", processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
-    if end and (g.min_length or 0) > 0:
-        add("minimum length", processors.MinLengthLogitsProcessor(g.min_length, end))
+        yield Rule("excluded tokens", processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
+
+
+def _lengths(g: GenerationConfig, prompt: int, longest: int, end: list[int]) -> Iterator[Rule]:
+    if end and (g.min_length or 0) > 0 and g.min_new_tokens is None:
+        yield Rule("minimum length", processors.MinLengthLogitsProcessor(g.min_length, end))
     if end and (g.min_new_tokens or 0) > 0:
-        add("minimum length", processors.MinNewTokensLengthLogitsProcessor(prompt, g.min_new_tokens, end))
+        least = processors.MinNewTokensLengthLogitsProcessor(prompt, g.min_new_tokens, end)
+        yield Rule("minimum length", least)
     if g.forced_bos_token_id is not None:
-        add("forced first token", processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
+        yield Rule("forced first token", processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
     if g.forced_eos_token_id is not None:
-        add("forced end token", processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id))
+        yield Rule("forced end token", processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id))
+
+
+def _exclusions(g: GenerationConfig, prompt: int) -> Iterator[Rule]:
+    if g.remove_invalid_values:
+        yield Rule("no invalid numbers", processors.InfNanRemoveLogitsProcessor())
     if g.suppress_tokens:
-        add("excluded tokens", processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
+        yield Rule("excluded tokens", processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
     if g.begin_suppress_tokens:
         begin = prompt if prompt > 1 or g.forced_bos_token_id is None else prompt + 1
-        add("excluded at the start", processors.SuppressTokensAtBeginLogitsProcessor(g.begin_suppress_tokens, begin))
-    return tuple(found)
+        first = processors.SuppressTokensAtBeginLogitsProcessor(g.begin_suppress_tokens, begin)
+        yield Rule("excluded at the start", first)
+    if g.renormalize_logits:
+        yield Rule("probabilities sum to 1 again", processors.LogitNormalization())
+
+
+def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
+    """Every rule in its turn, on scores (B, V) of what follows the tokens so far (B, t); scores are left as they are.
+
+    scores: raw logits for one text or for sampling, log p for beam search, as in ``generate``.
+    """
+    stages: list[tuple[Rule, Tensor]] = []
+    after = scores
+    for rule in rules:
+        after = rule.processor(ids, after)
+        stages.append((rule, after))
+    return Applied(scores, tuple(stages))
 
 
 def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:

@@ -38,6 +38,28 @@ def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return best.values, columns.gather(1, best.indices)
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The numbers of one row of raw logits: ``best`` are pairs of id and logit, largest first; log p = logit - log_z;
+    bits is the entropy."""
+
+    best: list[tuple[int, float]]
+    log_z: float
+    bits: float
+
+
+def numbers(logits: Tensor, top_k: int) -> list[Row]:
+    """From raw logits (T, V) to numbers; a logit of minus infinity adds nothing to the entropy."""
+    values, columns = largest(logits, min(top_k, logits.shape[1]))  # (T, k) each
+    p = logits.softmax(dim=-1)  # (T, V)
+    log_z = values[:, 0] - p.gather(1, columns[:, :1])[:, 0].log()  # (T,)
+    # H = log Z - sum_i p_i logit_i, in nats
+    mean = p.mul_(logits).nansum(dim=-1) if torch.isneginf(logits.amin()) else p.mul_(logits).sum(dim=-1)
+    bits = ((log_z - mean) / math.log(2)).clamp_(min=0.0)  # (T,)
+    rows = zip(columns.tolist(), values.tolist(), log_z.tolist(), bits.tolist(), strict=True)
+    return [Row(list(zip(ids, best, strict=True)), z, h) for ids, best, z, h in rows]
+
+
 _LABELS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[int, str]] = WeakKeyDictionary()
 
 
@@ -51,42 +73,56 @@ class Summary:
         self._top_k = top_k
         self._labels = _LABELS.setdefault(tokenizer, {})
 
-    def step(self, position: int, logits: Tensor, token: int, before: Sequence[int], rule: str | None = None) -> Step:
+    def step(
+        self,
+        position: int,
+        logits: Tensor,
+        token: int,
+        before: Sequence[int],
+        rule: str | None = None,
+        filtered: Tensor | None = None,
+    ) -> Step:
         """One step from the raw logits (V,) of its row; ``token`` is what was chosen or given.
 
         ``before``: the decoder's inputs up to and with the row that predicts it. Entropy in bits, log-probability in
-        nats, both over the whole vocabulary.
+        nats, both over the whole vocabulary. ``filtered`` (V,): probabilities from which the token was drawn.
         """
-        return self._steps(logits[None], [token], position, before, rule)[0]
+        row = numbers(logits.float()[None], self._top_k)[0]
+        return self.made(position, row, token, float(logits[token]), before, rule, filtered)
+
+    def rows(self, logits: Tensor) -> list[Row]:
+        """The numbers of each row of raw logits (B, V)."""
+        return numbers(logits.float(), self._top_k)
+
+    def made(
+        self,
+        position: int,
+        row: Row,
+        token: int,
+        logit: float,
+        before: Sequence[int],
+        rule: str | None = None,
+        filtered: Tensor | None = None,
+    ) -> Step:
+        """A step from the numbers of its row, and the logit of the token that was chosen."""
+
+        def candidate(i: int, logit: float) -> Candidate:
+            drawn = None if filtered is None else float(filtered[i])
+            return Candidate(i, self.label(i, before), math.exp(logit - row.log_z), logit, drawn)
+
+        candidates = tuple(candidate(i, logit) for i, logit in row.best)
+        own = candidate(token, logit)
+        return Step(position, len(before) - 1, own, candidates, row.bits, logit - row.log_z, rule)
 
     def steps(self, logits: Tensor, inputs: Sequence[int], chosen: Sequence[int]) -> tuple[Step, ...]:
         """Steps for rows of logits (T, V), the tokens that each row read, and those that followed them."""
         found: list[Step] = []
         for start in range(0, len(chosen), _ROWS):
             stop = min(start + _ROWS, len(chosen))
-            found += self._steps(logits[start:stop], chosen[start:stop], start, inputs[: start + 1], None, inputs)
+            own = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
+            for place, row in enumerate(self.rows(logits[start:stop]), start):
+                found.append(self.made(place, row, chosen[place], own[place - start], inputs[: place + 1]))
         return tuple(found)
-
-    def _steps(
-        self,
-        logits: Tensor,  # (T, V)
-        chosen: Sequence[int],
-        position: int,
-        before: Sequence[int],
-        rule: str | None,
-        inputs: Sequence[int] = (),
-    ) -> list[Step]:
-        numbers = _numbers(logits.float(), chosen, self._top_k)
-        found = []
-        for offset, (token, row) in enumerate(zip(chosen, numbers, strict=True)):
-            context = before if offset == 0 else inputs[: len(before) + offset]
-            own = Candidate(token, self.label(token, context), math.exp(row.log_probability), row.logit)
-            candidates = tuple(
-                Candidate(i, self.label(i, context), math.exp(logit - row.log_z), logit) for i, logit in row.best
-            )
-            step = Step(position + offset, len(context) - 1, own, candidates, row.bits, row.log_probability, rule)
-            found.append(step)
-        return found
 
     def label(self, token: int, before: Sequence[int]) -> str:
         """The token's label after the ids ``before``; only one that may go on with a word depends on them."""
@@ -94,30 +130,3 @@ class Summary:
             self._labels[token] = tokens.label(self._tokenizer, token)
         alone = self._labels[token]
         return tokens.label(self._tokenizer, token, before) if alone.startswith(CONTINUES) else alone
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The numbers of one row of logits: ``best`` are pairs of id and logit, log_z normalises logits to log p."""
-
-    best: list[tuple[int, float]]
-    log_z: float
-    logit: float
-    bits: float
-
-    @property
-    def log_probability(self) -> float:
-        return self.logit - self.log_z
-
-
-def _numbers(logits: Tensor, chosen: Sequence[int], top_k: int) -> list[_Row]:
-    """From raw logits (T, V) and the chosen ids (T,) to numbers; a logit of minus infinity adds nothing."""
-    values, columns = largest(logits, min(top_k, logits.shape[1]))  # (T, k) each
-    p = logits.softmax(dim=-1)  # (T, V)
-    log_z = values[:, 0] - p.gather(1, columns[:, :1])[:, 0].log()  # (T,)
-    own = logits.gather(1, torch.tensor(chosen)[:, None])[:, 0]  # (T,)
-    # H = log Z - sum_i p_i logit_i, in nats
-    mean = p.mul_(logits).nansum(dim=-1) if torch.isneginf(logits.amin()) else p.mul_(logits).sum(dim=-1)
-    bits = ((log_z - mean) / math.log(2)).clamp_(min=0.0)  # (T,)
-    rows = zip(columns.tolist(), values.tolist(), log_z.tolist(), own.tolist(), bits.tolist(), strict=True)
-    return [_Row(list(zip(ids, best, strict=True)), z, logit, h) for ids, best, z, logit, h in rows]

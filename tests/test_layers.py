@@ -19,9 +19,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built", "models"}),
-    frozenset(
-        {"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "branching", "forward", "generation"}
-    ),
+    frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),
+    frozenset({"forward", "generation", "branching"}),
+    frozenset({"replay", "ablation", "edits"}),
     frozenset({"ui", "cli", "__init__"}),
 )
 LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")

@@ -1,0 +1,64 @@
+"""From a tape of many beams to the tape of one text: its rows of queries, and the keys and values of its own beam.
+
+At each step a text sits in some row of the batch, and in another at the next. Its queries are gathered step by step;
+its keys are those of its beam when it ended, because the cache of a beam that has ended is given to another.
+Letters in shapes: B beams, H heads, K key columns, d head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from bartviz.record import Kind
+from bartviz.tape import Entry, Tape
+
+
+@dataclass(frozen=True)
+class Cached:
+    """Keys and values of one beam, for every layer of the decoder: (1, H, K, d) each."""
+
+    keys: dict[int, Tensor | None]
+    values: dict[int, Tensor | None]
+
+
+def cached(tape: Tape, row: int) -> Cached:
+    """A copy of what the decoder's layers hold now for this row of the batch."""
+    entries = {layer: entry for (kind, layer), entry in tape.entries.items() if kind == "decoder"}
+    return Cached(
+        {layer: _row(entry.k, row, copy=True) for layer, entry in entries.items()},
+        {layer: _row(entry.v, row, copy=True) for layer, entry in entries.items()},
+    )
+
+
+def follow(tape: Tape, rows: Sequence[int], kept: Cached) -> Tape:
+    """The tape of one text, as if it had been decoded alone: ``rows[i]`` is its row of the batch at call i."""
+    return replace(
+        tape,
+        entries={
+            (kind, layer): _entry(kind, entry, rows, kept, layer) for (kind, layer), entry in tape.entries.items()
+        },
+        masks={kind: _gather(parts, rows) if kind != "encoder" else parts for kind, parts in tape.masks.items()},
+        biases={kind: parts[: len(rows)] if kind != "encoder" else parts for kind, parts in tape.biases.items()},
+    )
+
+
+def _entry(kind: Kind, entry: Entry, rows: Sequence[int], kept: Cached, layer: int) -> Entry:
+    if kind == "encoder":
+        return entry
+    k, v = (kept.keys[layer], kept.values[layer]) if kind == "decoder" else (_row(entry.k, 0), _row(entry.v, 0))
+    return replace(entry, q=_gather(entry.q, rows), k=k, v=v, outputs=_gather(entry.outputs, rows))
+
+
+def _gather(parts: Sequence[Tensor], rows: Sequence[int]) -> list[Tensor]:
+    """Of each call (B, ...) one row (1, ...); calls before the beams parted have one row for all."""
+    return [part[row : row + 1] if len(part) > 1 else part for part, row in zip(parts, rows, strict=False)]
+
+
+def _row(part: Tensor | None, row: int, *, copy: bool = False) -> Tensor | None:
+    if part is None:
+        return None
+    own = part[row : row + 1] if len(part) > 1 else part  # (1, H, K, d)
+    return own.clone() if copy else own

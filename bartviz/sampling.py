@@ -1,0 +1,71 @@
+"""Drawing the next token: temperature, top-k and top-p, as ``generate(do_sample=True)`` does, with a seed.
+
+Top-k: Fan, Lewis and Dauphin 2018; top-p (nucleus): Holtzman et al. 2020. Order: rules, temperature, top-k, top-p.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from bartviz.errors import SettingError
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+HOTTEST = 100.0
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a token is drawn. The same seed gives the same text.
+
+    temperature: logits are divided by it; below 1 the probable tokens become more so. top_k: only so many of the most
+    probable may be drawn, 0 for all. top_p: only the most probable that together reach this probability, 1 for all.
+    Raises SettingError.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and 0 < self.temperature <= HOTTEST):
+            raise SettingError(
+                f"The temperature is {self.temperature}; choose more than 0 and at most {HOTTEST:g}. "
+                "For the most probable token at every step leave sampling out."
+            )
+        if self.top_k < 0:
+            raise SettingError(f"top_k is {self.top_k}; choose 1 or more, or 0 for every token.")
+        if not 0 < self.top_p <= 1:
+            raise SettingError(f"top_p is {self.top_p}; choose more than 0 and at most 1.")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise SettingError(f"The seed is {self.seed}; choose a whole number from 0 up.")
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings by name, as a record's provenance holds them."""
+        return {"mode": "sampling", **asdict(self)}
+
+    def generator(self) -> Generator:
+        """The random numbers of one text."""
+        import torch
+
+        return torch.Generator().manual_seed(self.seed)
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """Scores (B, V) after the rules -> the probabilities (B, V) from which a token is drawn."""
+        import torch
+        from transformers.generation import logits_process as warpers
+
+        ids = torch.empty(0)  # no warper looks at the tokens so far
+        if self.temperature != 1.0:
+            scores = warpers.TemperatureLogitsWarper(float(self.temperature))(ids, scores)
+        if self.top_k:
+            scores = warpers.TopKLogitsWarper(self.top_k)(ids, scores)
+        if self.top_p < 1.0:
+            scores = warpers.TopPLogitsWarper(self.top_p)(ids, scores)
+        return scores.softmax(dim=-1)

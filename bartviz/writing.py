@@ -1,0 +1,211 @@
+"""The loops of decoding: feed a token, read the logits, choose the next; one text alone, or many beams of it.
+
+Letters in shapes: B beams, V vocabulary, t tokens so far, S source tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from bartviz import beams, rules
+from bartviz.errors import SettingError
+from bartviz.following import Cached, cached, follow
+from bartviz.models import Model
+from bartviz.record import BeamTree, Candidate, Hypothesis, Step
+from bartviz.sampling import Sampling
+from bartviz.stepping import Stepper
+from bartviz.steps import Row, Summary
+from bartviz.tape import Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """A token that must stand at its place, and the word for why."""
+
+    token: int
+    rule: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be written. start: the decoder's first tokens; source (1, S): the encoder's, or None; longest:
+    tokens in all; forced: by position among the new tokens; on_step: called with the steps done and the most there
+    can be."""
+
+    model: Model
+    start: tuple[int, ...]
+    source: Tensor | None
+    longest: int
+    active: Sequence[rules.Rule]
+    forced: Mapping[int, Forced]
+    summary: Summary
+    on_step: Callable[[int, int], None]
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        return rules.end_tokens(self.model.generation)
+
+    def told(self, done: int) -> None:
+        self.on_step(done, self.longest - len(self.start))
+
+
+@dataclass
+class Written:
+    """A text that has been written: all tokens of the decoder, the start included, and a step for each new one."""
+
+    ids: list[int]
+    tape: Tape
+    steps: list[Step] = field(default_factory=list)
+    stopped: str = "length limit"
+    tree: BeamTree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    token: int
+    rule: str | None
+    filtered: Tensor | None = None  # (V,)
+
+
+def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
+    """One text: the most probable token that the rules leave at every step (greedy), or one that is drawn."""
+    written = Written(list(task.start), tape)
+    stepper = Stepper.start(task.model, task.source)
+    draw = None if sampling is None else _drawing(task, sampling)
+    while True:
+        fed = written.ids if not written.steps else written.ids[-1:]
+        logits = stepper.step(torch.tensor([fed]))  # (1, V)
+        position, ids = len(written.steps), torch.tensor([written.ids])
+        if draw is not None:
+            choice = draw(ids, logits.float())
+        elif position not in task.forced:
+            greedy = rules.choose(task.active, ids, logits)
+            choice = _Choice(greedy.token, greedy.rule)
+        if position in task.forced:
+            choice = _Choice(task.forced[position].token, task.forced[position].rule)
+        step = task.summary.step(position, logits[0], choice.token, written.ids, choice.rule, choice.filtered)
+        written.steps.append(step)
+        written.ids.append(choice.token)
+        task.told(len(written.steps))
+        if choice.token in task.ends:
+            written.stopped = "end token"
+            return written
+        if len(written.ids) >= task.longest:
+            return written
+
+
+def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choice]:
+    """Draws a token from logits (1, V); once a step, used or not, so that a branch goes on as its text did."""
+    generator = sampling.generator()
+
+    def draw(ids: Tensor, logits: Tensor) -> _Choice:
+        applied = rules.apply(task.active, ids, logits)
+        if bool(torch.isneginf(applied.scores).all()):
+            raise SettingError("The rules leave no token to go on with. Loosen them, or leave them out.")
+        p = sampling.probabilities(applied.scores)  # (1, V)
+        token = int(torch.multinomial(p, 1, generator=generator))
+        return _Choice(token, applied.deciding(0, token), p[0])
+
+    return draw
+
+
+def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
+    """The best text that beam search finds, with the tree of all that it looked at."""
+    stepper = Stepper.start(task.model, task.source)
+    search = beams.Search(task.start, settings, longest=task.longest, ends=task.ends)
+    tree = _Tree(task, search)
+    logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams begin as one
+    ended: Cached | None = None
+    best: int | None = None
+    while True:
+        tree.grow(logits)
+        if search.best is not None and search.best != best:
+            best = search.best
+            ended = cached(tape, search.nodes[best].beam)
+        task.told(len(tree.rows))
+        if search.done:
+            break
+        stepper.reorder(search.rows if len(logits) > 1 else torch.zeros_like(search.rows))
+        logits = stepper.step(search.ids[:, -1:])  # (B, V)
+    assert best is not None
+    assert ended is not None
+    path = tree.path(best)
+    steps = tree.steps(path)
+    ids = [*task.start, *(step.chosen.token_id for step in steps)]
+    mine = follow(tape, [search.nodes[number].beam for number in path], ended)
+    stopped = "end token" if ids[-1] in task.ends else "length limit"
+    return Written(ids, mine, steps, stopped, tree.whole(settings, best))
+
+
+class _Tree:
+    """What the search looked at, with the model's own numbers."""
+
+    def __init__(self, task: Task, search: beams.Search) -> None:
+        self._task = task
+        self._search = search
+        self._nodes: list[Hypothesis] = []
+        self.rows: list[list[Row]] = []  # of each step, one for each beam
+
+    def grow(self, logits: Tensor) -> None:
+        """One step of the search, from raw logits (B, V), or (1, V) where all beams are still one."""
+        search, position = self._search, len(self.rows)
+        self.rows.append(self._task.summary.rows(logits))
+        logits = logits.float().expand(len(search.rows), -1)  # (B, V)
+        applied = rules.apply(self._task.active, search.ids, logits.log_softmax(dim=-1))
+        forced = self._task.forced.get(position)
+        scores = applied.scores if forced is None else _only(applied.raw, forced.token)
+        before = search.ids.tolist()
+        for number in search.advance(scores):
+            node = search.nodes[number]
+            rule = applied.deciding(node.beam, node.token) if forced is None else forced.rule
+            logit = float(logits[node.beam, node.token])
+            log_p = logit - self._row(number).log_z
+            label = self._task.summary.label(node.token, before[node.beam])
+            total = log_p + (0.0 if node.parent is None else self._nodes[node.parent].total)
+            token = Candidate(node.token, label, math.exp(log_p), logit)
+            self._nodes.append(
+                Hypothesis(node.step, node.parent, token, total, node.score, node.rank, node.state, rule)
+            )
+
+    def _row(self, number: int) -> Row:
+        node = self._search.nodes[number]
+        rows = self.rows[node.step]
+        return rows[node.beam if len(rows) > 1 else 0]
+
+    def path(self, number: int) -> list[int]:
+        """The numbers of the nodes of a text, the first token's first."""
+        found = [number]
+        while (parent := self._nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return found[::-1]
+
+    def steps(self, path: Sequence[int]) -> list[Step]:
+        """The steps of a text, from the raw logits of its own beam."""
+        before, found = list(self._task.start), []
+        for number in path:
+            node = self._nodes[number]
+            token = node.token
+            found.append(
+                self._task.summary.made(
+                    node.step, self._row(number), token.token_id, token.logit, tuple(before), node.rule
+                )
+            )
+            before.append(token.token_id)
+        return found
+
+    def whole(self, settings: beams.Settings, best: int) -> BeamTree:
+        nodes = list(self._nodes)
+        nodes[best] = replace(nodes[best], state="best")
+        return BeamTree(settings.beams, settings.length_penalty, settings.early_stopping, tuple(nodes), best)
+
+
+def _only(scores: Tensor, token: int) -> Tensor:
+    """Scores (B, V) of one token, minus infinity for every other."""
+    kept = torch.full_like(scores, -torch.inf)
+    kept[:, token] = scores[:, token]
+    return kept
