@@ -19,7 +19,9 @@ from bartviz.version import __version__
 
 if TYPE_CHECKING:
     from bartviz import figures
+    from bartviz.ablation import ablate, ablate_sweep
     from bartviz.analysis.parameters import parameters
+    from bartviz.edits import edit, reach
     from bartviz.forward import capture, capture_batch
     from bartviz.generation import decode
     from bartviz.models import load
@@ -30,12 +32,29 @@ _HOMES = {
     "capture": ("bartviz.forward", "capture"),
     "capture_batch": ("bartviz.forward", "capture_batch"),
     "decode": ("bartviz.generation", "decode"),
+    "ablate": ("bartviz.ablation", "ablate"),
+    "ablate_sweep": ("bartviz.ablation", "ablate_sweep"),
+    "edit": ("bartviz.edits", "edit"),
+    "reach": ("bartviz.edits", "reach"),
     "open": ("bartviz.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "figures": ("bartviz.figures", None),
 }
 
-__all__ = ["__version__", "capture", "capture_batch", "decode", "figures", "load", "open", "parameters"]
+__all__ = [
+    "__version__",
+    "ablate",
+    "ablate_sweep",
+    "capture",
+    "capture_batch",
+    "decode",
+    "edit",
+    "figures",
+    "load",
+    "open",
+    "parameters",
+    "reach",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,10 +1,12 @@
 """Arrays and records -> plotly figures, one function per feature word; neither torch nor streamlit is imported here."""
 
+from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
 from bartviz.figures.beams import beams
 from bartviz.figures.decoding import decoding
+from bartviz.figures.edits import edits
 from bartviz.figures.heads import heads
 from bartviz.figures.masks import masks
 from bartviz.figures.parameters import parameters
 
-__all__ = ["alignment", "beams", "decoding", "heads", "masks", "parameters"]
+__all__ = ["ablation", "alignment", "beams", "decoding", "edits", "heads", "masks", "parameters"]

@@ -1,0 +1,233 @@
+"""Silence or scale heads and run the same tokens again: one set of heads, or every head in turn.
+
+Michel, Levy and Neubig 2019. The factor multiplies a head's output before the output projection, in that run alone;
+the network is never touched. A head that costs little alone is not useless: others may do the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bartviz import runs
+from bartviz.analysis.ablation import Ablation, Sweep
+from bartviz.analysis.edits import changed_rows
+from bartviz.attention import Floats, Ints
+from bartviz.errors import SettingError, TextError, choices
+from bartviz.generation import decode
+from bartviz.models import Model
+from bartviz.record import Head, Kind, Record
+from bartviz.replay import Outcome, Replay, SideBySide, score
+from bartviz.tape import Tape
+
+LARGEST = 16.0  # factor
+TOKENS = 512  # of all runs side by side: more of them are no faster on a processor
+LOGITS = 32 << 20  # numbers of logits side by side
+
+Factors = dict[Head, float]
+
+
+def ablate(
+    model: Model,
+    record: Record,
+    heads: runs.Ablation,
+    *,
+    write: bool = True,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
+) -> Ablation:
+    """What changes in a record when heads are silenced ("cross L2H5", ...), or scaled (a mapping to factors 0..16).
+
+    The record's own tokens are given in both runs (teacher forcing), so that its rows stay comparable. ``write``: let
+    the model also write its own output, without and with the change. ``on_progress`` gets a note and 0..1 or None.
+    Raises SettingError for a head or factor that does not exist or a record of another model, Cancelled.
+    """
+    factors = _checked(model, heads)
+    replay = Replay(model, record)
+    on_progress("Running the text again", None)
+    tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, cancelled=cancelled)
+    was, now = (replay.run(tape) for tape in tapes)
+    rows, ids = replay.scored()
+    before = after = None
+    labels: tuple[str, ...] = ()
+    divergence = np.zeros(0, np.float32)
+    if was.logits is not None and now.logits is not None:
+        at = torch.from_numpy(rows.copy())
+        first = was.logits[0, at]  # (T, V)
+        targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
+        own, other = score(first, first, targets), score(first, now.logits[0, at], targets)
+        before, after = replay.guesses(own, rows), replay.guesses(other, rows)
+        labels, divergence = replay.labels(rows, targets.tolist()), other.divergence.numpy()
+    first_pass, changed = (replay.kept(tape) for tape in tapes)
+    on_progress("Comparing the attention", None)
+    attention = {
+        kind: changed_rows(first_pass.attention(kind), changed.attention(kind), cancelled=cancelled)[0].mean(axis=2)
+        for kind in record.kinds
+    }
+    written = _written(model, record, factors, cancelled, on_progress) if write else None
+    return Ablation(
+        record, factors, rows, labels, before, after, divergence, _distance(was, now)[0], attention, changed, written
+    )
+
+
+def ablate_sweep(
+    model: Model,
+    record: Record,
+    *,
+    kinds: Sequence[Kind] | None = None,
+    keep: bool = False,
+    factor: float = 0.0,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sweep:
+    """The effect of each head on the record's own tokens: every head of ``kinds`` (all) scaled by ``factor``, alone.
+
+    ``keep``: scale all *other* heads of its layer instead, so that it alone stays (Michel et al. 2019, "all heads but
+    one"). Several runs go side by side in one pass; where no encoder head changes the encoder runs once for all.
+    ``on_progress`` gets the heads done and how many there are. Raises SettingError, Cancelled.
+    """
+    wanted = tuple(record.kinds if kinds is None else kinds)
+    if not wanted or any(kind not in record.kinds for kind in wanted):
+        raise SettingError(f"This record has heads of the kinds {choices(record.kinds)}: choose at least one.")
+    heads = tuple(head for kind in record.kinds if kind in wanted for head in heads_of(record, kind))
+    _checked(model, {heads[0]: factor})
+    groups = [_one(record, head, factor, keep) for head in heads]
+    replay = Replay(model, record)
+    found = _Rows(replay, cancelled)
+    done = 0
+    for start, stop in _stretches(groups, found.side_by_side):
+        found.measure(groups[start:stop])
+        done += stop - start
+        on_progress(done, len(groups))
+    change, divergence, changed, distance = (np.array(column) for column in zip(*found.lines, strict=True))
+    return Sweep(
+        heads, factor, keep, found.baseline, len(found.rows), change.astype(np.float32), divergence.astype(np.float32),
+        changed.astype(np.int64), distance.astype(np.float32),
+    )  # fmt: skip
+
+
+def heads_of(record: Record, kind: Kind) -> tuple[Head, ...]:
+    """Every head of one kind, layer by layer."""
+    layers, heads = record.attention(kind).shape[:2]
+    return tuple(Head(kind, layer, head) for layer in range(layers) for head in range(heads))
+
+
+class _Rows:
+    """The unchanged run, against which others are measured; one line of numbers for each of them."""
+
+    def __init__(self, replay: Replay, cancelled: Callable[[], bool]) -> None:
+        self.replay, self.cancelled = replay, cancelled
+        self.encoded = replay.encoded(cancelled)  # (1, n, w) or None
+        self.first = replay.run(SideBySide(runs=({},), cancelled=cancelled), encoded=self.encoded)
+        self.rows, ids = replay.scored()
+        self.at = torch.from_numpy(self.rows.copy())
+        self.baseline, self.targets, self.logits = float("nan"), torch.zeros(0, dtype=torch.int64), None
+        if self.first.logits is not None:
+            self.logits = self.first.logits[0, self.at]  # (T, V)
+            self.targets = self.logits.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
+            self.own = score(self.logits, self.logits, self.targets)
+            self.baseline = float(self.own.log_probability.double().sum())
+        self.lines: list[tuple[float, float, int, float]] = []
+
+    @property
+    def side_by_side(self) -> int:
+        """How many runs go into one pass."""
+        tokens = self.replay.source.shape[1] + (0 if self.replay.target is None else self.replay.target.shape[1])
+        most = TOKENS // tokens
+        if self.first.logits is not None:
+            most = min(most, LOGITS // self.first.logits.numel())
+        return max(1, most)
+
+    def measure(self, groups: Sequence[Factors]) -> None:
+        """Run these ablations side by side, and keep the numbers of each."""
+        encoder = any(head.kind == "encoder" for group in groups for head in group)
+        tape = SideBySide(runs=groups, cancelled=self.cancelled)
+        after = self.replay.run(tape, copies=len(groups), encoded=None if encoder else self.encoded)
+        distances = _distance(self.first, after)  # (B, rows)
+        for place, distance in enumerate(distances):
+            if self.logits is None or after.logits is None:
+                self.lines.append((float("nan"), float("nan"), 0, float(distance.mean())))
+                continue
+            other = score(self.logits, after.logits[place, self.at], self.targets)
+            change = float((other.log_probability.double() - self.own.log_probability.double()).sum())
+            turned = int((other.best != self.own.best).sum())
+            self.lines.append((change, float(other.divergence.mean()), turned, float(distance.mean())))
+
+
+def _checked(model: Model, heads: runs.Ablation) -> Factors:
+    factors = runs.head_factors(model, heads)
+    if not factors:
+        raise SettingError('Name at least one head, such as "encoder L0H0".')
+    if not all(0 <= factor <= LARGEST for factor in factors.values()):
+        raise SettingError(f"A factor goes from 0 (silent) over 1 (unchanged) to {LARGEST:g}.")
+    return factors
+
+
+def _one(record: Record, head: Head, factor: float, keep: bool) -> Factors:
+    if not keep:
+        return {head: factor}
+    others = range(record.attention(head.kind).shape[1])
+    return {Head(head.kind, head.layer, other): factor for other in others if other != head.head}
+
+
+def _stretches(groups: Sequence[Factors], most: int) -> Iterator[tuple[int, int]]:
+    """Where to cut: at most so many in one pass, and those that change the encoder apart from the others."""
+    encoder = [any(head.kind == "encoder" for head in group) for group in groups]
+    start = 0
+    for stop in range(1, len(groups) + 1):
+        if stop == len(groups) or stop - start == most or encoder[stop] != encoder[start]:
+            yield start, stop
+            start = stop
+
+
+def _distance(before: Outcome, after: Outcome) -> Floats:
+    """(B, rows) 1 - cosine of the last hidden states; exactly 0 where they are bit-equal."""
+    was, now = before.last.double(), after.last.double()  # (1, rows, w), (B, rows, w)
+    distance = (1 - torch.nn.functional.cosine_similarity(was, now, dim=-1)).clamp(min=0.0)
+    kept: Tensor = torch.where((before.last == after.last).all(-1), 0.0, distance).float()
+    return np.asarray(kept.numpy())
+
+
+def _written(
+    model: Model,
+    record: Record,
+    factors: Factors,
+    cancelled: Callable[[], bool],
+    on_progress: Callable[[str, float | None], None],
+) -> tuple[Record, Record] | None:
+    """What the model writes from the record's source by greedy search, without and with the change."""
+    settings = record.provenance.settings
+    if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
+        return None
+    prompt = record.source.ids if record.cross is not None else record.source.ids[: record.steps[0].row + 1]
+    special = _special(model, record.source_text, prompt)
+    if special is None:
+        return None
+    greedy = settings.get("mode") == "greedy" and not settings.keys() & {"forced", "ablated"}
+    most = settings.get("max_new_tokens")
+    longest = most if greedy and isinstance(most, int) else None
+
+    def write(factors: Factors) -> Record:
+        return decode(
+            model, record.source_text, max_new_tokens=longest, ablate=factors, allow_special=special,
+            cancelled=cancelled, on_step=lambda step, _: on_progress(f"Writing: token {step}", None),
+        )  # fmt: skip
+
+    return (record if greedy else write({})), write(factors)
+
+
+def _generated(record: Record) -> bool:
+    return bool(record.steps) and record.provenance.settings.get("mode") != "one pass"
+
+
+def _special(model: Model, text: str, ids: Ints) -> bool | None:
+    """Whether typed special tokens count, if the text then gives these ids; None if it never does."""
+    for special in (False, True):
+        with suppress(TextError):
+            if np.array_equal(runs.prepare(model, text, allow_special=special).tokens.ids, ids):
+                return special
+    return None

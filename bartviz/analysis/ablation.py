@@ -1,0 +1,281 @@
+"""What silencing heads changes: numbers of one ablation, and of a sweep that ablates head after head.
+
+Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", ablate one head, or all but one of a layer,
+by multiplying a head's output with 0. The tokens are given in both runs, so each row is compared with itself.
+Letters in shapes: T rows that are scored, L layers, H heads, N heads of a sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from itertools import groupby
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from bartviz.analysis.masks import count, quote
+from bartviz.attention import Floats, Head, Ints, Kind, Tokens
+from bartviz.errors import SettingError, choices
+from bartviz.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Measure = Literal["log_probability", "divergence", "changed", "distance"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
+
+
+def freeze(thing: object) -> None:
+    """Make every array of a frozen dataclass read-only, and every mapping too."""
+    for entry in fields(thing):  # type: ignore[arg-type]
+        value = getattr(thing, entry.name)
+        for array in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        if isinstance(value, Mapping):
+            object.__setattr__(thing, entry.name, MappingProxyType(dict(value)))
+
+
+def array_bytes(thing: object) -> int:
+    """Bytes of the arrays of a dataclass, of its mappings too."""
+    values = (getattr(thing, entry.name) for entry in fields(thing))  # type: ignore[arg-type]
+    arrays = (array for value in values for array in (value.values() if isinstance(value, Mapping) else (value,)))
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses:
+    """What a run says at T rows: log p of the target (nats), and its best token: id, label, probability."""
+
+    log_probability: Floats
+    best: Ints
+    labels: tuple[str, ...]
+    probability: Floats
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Ablation:
+    """One set of heads scaled, the same tokens given before and after.
+
+    ``rows`` (T,) are the rows that are scored; ``targets`` the labels of what followed them in the record (for a model
+    that fills masks: its own best guesses before). ``before`` and ``after`` are None where the network names no words.
+    ``divergence`` (T,): KL(before || after) in nats. ``distance`` (rows of the last stack,): 1 - cosine of the last
+    hidden state before and after, 0..2. ``attention``: for each kind the mean Jensen-Shannon distance of the rows of
+    each head, (L, H), 0..1. ``changed`` is the record of the changed pass. ``written`` is what the model then writes
+    itself, without and with the change; None for a model that writes nothing.
+    """
+
+    record: Record
+    factors: Mapping[Head, float]
+    rows: Ints
+    targets: tuple[str, ...]
+    before: Guesses | None
+    after: Guesses | None
+    divergence: Floats
+    distance: Floats
+    attention: Mapping[Kind, Floats]
+    changed: Record
+    written: tuple[Record, Record] | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def effect(self) -> float:
+        """Change of the sum of log p of the targets, in nats: negative where the model now finds them less likely."""
+        if self.before is None or self.after is None:
+            return float("nan")
+        return float(self.after.log_probability.sum(dtype=np.float64) - self.before.log_probability.sum(dtype=float))
+
+    @property
+    def turned(self) -> Ints:
+        """The places among the T rows whose best token is another one now."""
+        if self.before is None or self.after is None:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.before.best != self.after.best)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by its arrays, those of the source record not counted."""
+        held = sum(array_bytes(part) for part in (self, self.before, self.after) if part is not None)
+        return held + self.changed.nbytes + sum(part.nbytes for part in self.written or () if part is not self.record)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Every head of some kinds scaled by ``factor``, one after the other; with ``keep`` all *other* heads of its layer.
+
+    Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
+    (nats, negative: less likely; NaN where the network names no words), ``divergence`` the mean KL of a row (nats),
+    ``changed`` the number of rows whose best token is another one, ``distance`` the mean 1 - cosine of the last hidden
+    state.
+    """
+
+    heads: tuple[Head, ...]
+    factor: float
+    keep: bool
+    baseline: float
+    scored: int
+    log_probability: Floats
+    divergence: Floats
+    changed: Ints
+    distance: Floats
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return tuple(dict.fromkeys(head.kind for head in self.heads))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Those that this model has."""
+        return MEASURES if np.isfinite(self.log_probability).all() else ("distance",)
+
+    @property
+    def nbytes(self) -> int:
+        return array_bytes(self)
+
+    def values(self, measure: Measure) -> Floats:
+        """(N,) of one measure. Raises SettingError."""
+        if measure not in self.measures:
+            raise SettingError(f"A sweep of this model is measured by {choices(self.measures)}.")
+        return np.asarray(getattr(self, measure), np.float32)
+
+    def map(self, kind: Kind, measure: Measure = "log_probability") -> Floats:
+        """(L, H) of one kind; NaN for a head that was not measured."""
+        own = [(place, head) for place, head in enumerate(self.heads) if head.kind == kind]
+        if not own:
+            raise SettingError(f"The sweep has no {kind} heads: choose {choices(self.kinds)}.")
+        shape = (1 + max(head.layer for _, head in own), 1 + max(head.head for _, head in own))
+        cells, values = np.full(shape, np.nan, np.float32), self.values(measure)
+        for place, head in own:
+            cells[head.layer, head.head] = values[place]
+        return cells
+
+    def ranked(self, measure: Measure | None = None) -> tuple[int, ...]:
+        """Places of the heads, the largest effect first: the greatest fall of log p, else the largest value."""
+        chosen = measure or self.measures[0]
+        values = self.values(chosen)
+        return tuple(int(i) for i in np.argsort(values if chosen == "log_probability" else -values, kind="stable"))
+
+
+def sweep_table(sweep: Sweep) -> pd.DataFrame:
+    """One line for each head, the largest effect first."""
+    import pandas as pd
+
+    order = list(sweep.ranked())
+    heads = [sweep.heads[place] for place in order]
+    return pd.DataFrame({
+        "rank": np.arange(1, len(order) + 1),
+        "kind": [head.kind for head in heads],
+        "layer": [head.layer for head in heads],
+        "head": [head.head for head in heads],
+        "log p change (nats)": sweep.log_probability[order],
+        "mean KL (nats)": sweep.divergence[order],
+        "best tokens changed": sweep.changed[order],
+        "mean cosine distance": sweep.distance[order],
+    })  # fmt: skip
+
+
+def rows_table(found: Ablation) -> pd.DataFrame:
+    """One line for each scored row: the target's probability before and after, and the best token of both."""
+    import pandas as pd
+
+    if found.before is None or found.after is None:
+        labels = found.changed.attention(found.changed.kinds[-1]).query.labels
+        return pd.DataFrame(
+            {"row": np.arange(len(labels)), "token": labels, "cosine distance": np.asarray(found.distance)}
+        )
+    return pd.DataFrame({
+        "row": found.rows,
+        "token": found.targets,
+        "p before": np.exp(found.before.log_probability),
+        "p after": np.exp(found.after.log_probability),
+        "log p change (nats)": found.after.log_probability - found.before.log_probability,
+        "KL (nats)": found.divergence,
+        "best before": found.before.labels,
+        "best after": found.after.labels,
+        "p of the best after": found.after.probability,
+    })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A run of tokens in two outputs: the same in both, or what stands in the place of what."""
+
+    same: bool
+    before: slice
+    after: slice
+
+
+def aligned(before: Tokens, after: Tokens) -> tuple[Stretch, ...]:
+    """Two outputs side by side: the longest stretches of equal ids first (Ratcliff and Obershelp 1988)."""
+    matcher = SequenceMatcher(None, before.ids.tolist(), after.ids.tolist(), autojunk=False)
+    return tuple(Stretch(name == "equal", slice(a, b), slice(c, d)) for name, a, b, c, d in matcher.get_opcodes())
+
+
+def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None) -> str:
+    """A set of heads in words: whole layers by their name, then heads; with the number of heads of each kind given."""
+    parts = []
+    order = sorted(factors)
+    for (kind, layer), group in groupby(order, key=lambda head: (head.kind, head.layer)):
+        members = list(group)
+        whole = layers is not None and len(members) == layers.get(kind)
+        parts += [f"all of {kind} L{layer}"] if whole else [str(head) for head in members]
+    return shortened(parts)
+
+
+def shortened(parts: Sequence[str], most: int = 5) -> str:
+    """The first few, and how many more there are."""
+    shown, more = list(parts[:most]), len(parts) - most
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def notice(found: Ablation) -> str:
+    """One sentence of what the ablation did to this text, with its numbers."""
+    heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
+    who = f"With {name(found.factors, heads)} {doing(set(found.factors.values()))}"
+    if found.before is None or found.after is None:
+        most = int(found.distance.argmax())
+        label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
+        return f"{who}, {quote(label)} moved furthest: cosine distance {found.distance[most]:.3f}."
+    if found.effect == 0 and not np.any(found.divergence):
+        return f"{who}, every number is the same to the last bit."
+    rate = f"log p of its {count(len(found.rows))} changed by {found.effect:+.2f} nats"
+    turned = f"the best token is another one at {len(found.turned)} of {len(found.rows)}"
+    worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
+    fell = np.exp((found.before.log_probability[worst], found.after.log_probability[worst]))
+    told = f"{quote(found.targets[worst])} went from {fell[0]:.1%} to {fell[1]:.1%}"
+    return f"{who}, {rate}; {turned}; {told}."
+
+
+def doing(factors: set[float]) -> str:
+    """What was done to heads with these factors."""
+    if factors == {0.0}:
+        return "silenced"
+    return f"multiplied by {choices(f'{factor:g}' for factor in sorted(factors))}"
+
+
+def sweep_notice(sweep: Sweep) -> str:
+    """One sentence: which head mattered most, and how many hardly did."""
+    what = "With every other head of its layer" if sweep.keep else "Each alone"
+    if sweep.measures == ("distance",):
+        best = sweep.ranked()[0]
+        return f"{what} {doing({sweep.factor})}, {sweep.heads[best]} moves the hidden states most."
+    change = sweep.log_probability
+    worst, small = sweep.ranked()[0], int((np.abs(change) < 0.1).sum())
+    better = int((change > 0.1).sum())
+    helped = f" and {better} make it likelier by more than that" if better else ""
+    return (
+        f"{what} {doing({sweep.factor})}: {sweep.heads[worst]} costs this text most ({change[worst]:+.2f} nats of "
+        f"{sweep.baseline:.2f}); {small} of {len(sweep.heads)} change it by less than 0.1{helped}."
+    )

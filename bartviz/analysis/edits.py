@@ -1,0 +1,233 @@
+"""What changing one token changes: encodings, predictions and rows of attention, and what stays equal to the last bit.
+
+Bidirectional attention lets every position see every other, so one changed token changes every encoding from the
+first layer on. Causal attention shows a row only what came before it: what stands before the change stays bit-equal.
+Letters in shapes: L layers, H heads, n positions, T rows that are scored, Q query rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bartviz.analysis.ablation import Guesses, array_bytes, freeze
+from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.masks import count, quote
+from bartviz.attention import Attention, Bools, Floats, Ints, Kind, Tokens
+from bartviz.errors import Cancelled, SettingError
+from bartviz.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Part = Literal["source", "target"]
+STACKS: tuple[Kind, ...] = ("encoder", "decoder")
+
+
+def changed_rows(
+    before: Attention, after: Attention, *, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Floats, Bools]:
+    """Jensen-Shannon distance of each row of each head (L, H, Q) in 0..1, and where the weights are bit-equal
+    (L, H, Q): there it is exactly 0.
+
+    Rows that may look nowhere count as equal. Raises SettingError where the shapes differ, Cancelled.
+    """
+    if before.shape != after.shape:
+        raise SettingError(f"Attention of one shape is compared: {before.shape} and {after.shape} differ.")
+    layers, heads, rows, _ = before.shape
+    distance = np.zeros((layers, heads, rows), np.float32)
+    same = np.ones((layers, heads, rows), np.bool_)
+    for layer in range(layers):
+        for head in range(heads):
+            if cancelled():
+                raise Cancelled("The run was stopped.")
+            was, now = before.head(layer, head), after.head(layer, head)  # (Q, K) each
+            same[layer, head] = (was == now).all(axis=1) | before.masked_rows
+            if not same[layer, head].all():
+                distance[layer, head] = np.where(same[layer, head], 0.0, jensen_shannon(was, now))
+    return distance, same
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """One token replaced by another, everything else given as it was.
+
+    ``position`` is a row of the source, or of the decoder's inputs where ``part`` is "target". ``hidden``: for each
+    stack the relative change |h' - h| / |h| of the embedding (first) and of every layer, (L + 1, n); **0 only where all
+    numbers are bit-equal**. ``attention``: for each kind the Jensen-Shannon distance of each row of each head,
+    (L, H, Q), and ``equal`` where its weights are bit-equal. ``rows`` (T,) are scored: ``before`` and ``after`` what
+    the model says there (log p is of the record's own next token), ``divergence`` (T,) KL(before || after) in nats, and
+    ``same`` (T,) where the logits are bit-equal. None and empty where the network names no words.
+    """
+
+    record: Record
+    part: Part
+    position: int
+    old: str
+    new: str
+    new_id: int
+    hidden: Mapping[Kind, Floats]
+    attention: Mapping[Kind, Floats]
+    equal: Mapping[Kind, Bools]
+    rows: Ints
+    targets: tuple[str, ...]
+    before: Guesses | None
+    after: Guesses | None
+    divergence: Floats
+    same: Bools
+    changed: Record
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by its arrays, those of the source record not counted."""
+        parts = (part for part in (self, self.before, self.after) if part is not None)
+        return sum(map(array_bytes, parts)) + self.changed.nbytes
+
+    def tokens(self, stack: Kind) -> Tokens:
+        """The tokens of a stack's positions, as they were."""
+        return self.record.attention(stack).query
+
+    def rows_changed(self, kind: Kind) -> Floats:
+        """(L, Q): the mean over heads of how far each row moved."""
+        mean: Floats = self.attention[kind].mean(axis=1)
+        return mean
+
+    @property
+    def edited(self) -> Kind:
+        """The stack that reads the changed token."""
+        return "decoder" if self.part == "target" or self.record.encoder is None else "encoder"
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """How far one changed token is felt, layer by layer, under three masks: each (L + 1, n), 0 where bit-equal.
+
+    ``changes`` by the mask's name: "bidirectional", "window", "causal". The model was trained with one of them; the
+    others show what a mask allows, not what such a model would say.
+    """
+
+    kind: Kind
+    tokens: Tokens
+    position: int
+    old: str
+    new: str
+    window: int
+    changes: Mapping[str, Floats]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def nbytes(self) -> int:
+        return array_bytes(self)
+
+    def first_layer(self, mask: str) -> Ints:
+        """(n,) the first layer after which each position has felt the change; 0 is the token itself, -1 never."""
+        felt = self.changes[mask] > 0  # (L + 1, n)
+        return np.where(felt.any(axis=0), felt.argmax(axis=0), -1)
+
+    def steps(self, place: int) -> dict[str, int | None]:
+        """Layers (steps) until ``place`` has felt the change, by mask; and a recurrent network's steps by definition:
+        one for each position, and none backwards. None: never, or not within this model's layers."""
+        away = place - self.position
+        found = {mask: int(self.first_layer(mask)[place]) for mask in self.changes}
+        return {mask: None if layer < 0 else layer for mask, layer in found.items()} | {
+            "recurrent": away if away >= 0 else None
+        }
+
+
+def hidden_table(edit: Edit) -> pd.DataFrame:
+    """One line for each stack, layer and position: relative change, and whether it is bit-equal."""
+    import pandas as pd
+
+    lines = []
+    for stack, change in edit.hidden.items():
+        labels = edit.tokens(stack).labels
+        for layer, row in enumerate(change):
+            name = "embedding" if layer == 0 else f"L{layer - 1}"
+            lines += [(stack, name, place, labels[place], float(x), bool(x == 0)) for place, x in enumerate(row)]
+    return pd.DataFrame(lines, columns=["stack", "after", "position", "token", "relative change", "bit-equal"])
+
+
+def rows_table(edit: Edit) -> pd.DataFrame:
+    """One line for each scored row: what the model said before and after."""
+    import pandas as pd
+
+    if edit.before is None or edit.after is None:
+        return pd.DataFrame({"row": [], "next token": []})
+    return pd.DataFrame({
+        "row": edit.rows,
+        "next token": edit.targets,
+        "p before": np.exp(edit.before.log_probability),
+        "p after": np.exp(edit.after.log_probability),
+        "KL (nats)": edit.divergence,
+        "best before": edit.before.labels,
+        "best after": edit.after.labels,
+        "bit-equal": edit.same,
+    })  # fmt: skip
+
+
+def reach_table(reach: Reach) -> pd.DataFrame:
+    """One line for each position: the first layer that feels the change under each mask; "" where none does."""
+    import pandas as pd
+
+    columns = {
+        f"{mask}: first layer": [f"{layer}" if layer >= 0 else "" for layer in reach.first_layer(mask)]
+        for mask in reach.changes
+    }
+    places = np.arange(len(reach.tokens))
+    return pd.DataFrame({"position": places, "token": reach.tokens.labels, "away": places - reach.position} | columns)
+
+
+def notice(edit: Edit) -> str:
+    """One sentence of what the edit changed and what it did not, with its numbers."""
+    what = f"{quote(edit.old)} became {quote(edit.new)} at position {edit.position}"
+    parts = [_stack(edit, stack) for stack in edit.hidden]
+    if edit.before is not None and edit.after is not None:
+        turned = int((edit.before.best != edit.after.best).sum())
+        parts.append(f"{turned} of {len(edit.rows)} best tokens are others now")
+    return f"{what}: {'; '.join(parts)}."
+
+
+def _stack(edit: Edit, stack: Kind) -> str:
+    """What happened in one stack, after its first layer and at its end."""
+    change = edit.hidden[stack]
+    layers, n = len(change) - 1, change.shape[1]
+    if not change.any():
+        return f"all {n} {stack} states are bit-equal in every layer (exactly 0)"
+    if stack == "decoder" and edit.edited == "decoder":
+        early = change[:, : edit.position]
+        later = int((change[1:, edit.position :] > 0).all(axis=0).sum())
+        kept = f"the {count(edit.position)} before it are bit-equal in every layer (exactly 0)"
+        rest = f"{later} of {n - edit.position} from it on changed in every layer"
+        if not edit.position:
+            return rest
+        return f"{kept}, {rest}" if not early.any() else f"before it the change is up to {early.max():.1e}, {rest}"
+    first = int((change[1] > 0).sum())
+    least = float(change[layers].min())
+    return f"after one layer {first} of {n} {stack} states have changed, after {layers} the least by {least:.1%}"
+
+
+def reach_notice(reach: Reach, place: int) -> str:
+    """One sentence: how many steps the news of the change needs to one position."""
+    away, steps = place - reach.position, reach.steps(place)
+
+    def told(mask: str) -> str:
+        found = steps[mask]
+        return "never" if found is None else f"{found} step{'s' * (found != 1)}"
+
+    layers = len(next(iter(reach.changes.values()))) - 1
+    never = "" if steps["window"] is not None else f" within {layers} layers"
+    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {abs(away)} positions " + (
+        "later" if away >= 0 else "earlier"
+    )
+    return (
+        f"{who}: {told('bidirectional')} with bidirectional attention, {told('window')}{never} with a window of "
+        f"{reach.window} on each side, {told('causal')} with a causal mask, {told('recurrent')} in a recurrent network."
+    )

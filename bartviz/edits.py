@@ -1,0 +1,275 @@
+"""The causal experiment: change one token, run again, and see what hears of it.
+
+Both runs have the same shape and go through the same kernels, so that a position which cannot see the change comes
+out bit-equal: 0 is claimed only there. (Runs of different lengths, or with a cache, would differ in the last bits.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bartviz import runs, tokens
+from bartviz.analysis.ablation import Guesses
+from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
+from bartviz.attention import Bools, Floats, Ints
+from bartviz.errors import SettingError, TextError, choices
+from bartviz.models import Model
+from bartviz.record import Kind, Record, Tokens
+from bartviz.replay import Outcome, Replay, SideBySide, score
+from bartviz.tape import Tape, recording
+
+MOST_SUGGESTIONS = 12
+Said = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
+_NUMBER = re.compile(r"#(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1."""
+
+    token_id: int
+    label: str
+    value: float
+    why: str
+
+
+def edit(
+    model: Model,
+    record: Record,
+    position: int,
+    token: str | int,
+    *,
+    part: Part = "source",
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Edit:
+    """Replace one token of a record and run everything else as it was, target included (teacher forcing).
+
+    position: of the source, or with ``part="target"`` of the decoder's inputs. token: an id, ``"#id"``, or a text that
+    is one token of the vocabulary. Raises SettingError for a place that is not there, TextError for a text of several
+    tokens, Cancelled.
+    """
+    replay = Replay(model, record)
+    old = tokens_of(record, part)
+    if not 0 <= position < len(old):
+        raise SettingError(f"There is no position {position}: choose 0 to {len(old) - 1}.")
+    new_id = token_id(model, token, old, position, part=part)
+    ids = old.ids.copy()
+    ids[position] = new_id
+    given = torch.from_numpy(ids)[None]  # (1, n) or (1, m)
+    target = part == "target"
+    tapes = Tape(cancelled=cancelled), Tape(cancelled=cancelled)
+    was = replay.run(tapes[0])
+    now = replay.run(tapes[1], source=None if target else given, target=given if target else None)
+    named = _renamed(model, old, ids.tolist(), position)
+    first = replay.kept(tapes[0])
+    changed = replay.kept(tapes[1], source=None if target else named, query=named if target else None)
+    rows = {
+        kind: changed_rows(first.attention(kind), changed.attention(kind), cancelled=cancelled) for kind in record.kinds
+    }
+    return Edit(
+        record, part, position, old.labels[position], named.labels[position], new_id,
+        {kind: _relative(was.hidden[kind], now.hidden[kind]) for kind in was.hidden},
+        {kind: distance for kind, (distance, _) in rows.items()}, {kind: same for kind, (_, same) in rows.items()},
+        *_said(replay, was, now), changed,
+    )  # fmt: skip
+
+
+def tokens_of(record: Record, part: Part) -> Tokens:
+    """The tokens that can be changed: the source's, or the decoder's inputs. Raises SettingError."""
+    if part == "target" and record.cross is None:
+        raise SettingError('Only an encoder-decoder has a target beside its source: choose part="source".')
+    if part not in ("source", "target"):
+        raise SettingError(f"A token of the {choices(('source', 'target'))} can be changed.")
+    return record.source if part == "source" else record.attention("decoder").query
+
+
+def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part: Part = "source") -> int:
+    """The id of a replacement: an id, ``#id``, a text that begins a word where the old token did, or a piece as the
+    vocabulary writes it. Raises SettingError, TextError."""
+    found = _NUMBER.fullmatch(token) if isinstance(token, str) else None
+    number = int(found[1]) if found else token if isinstance(token, int) else None
+    if number is not None:
+        if not 0 <= number < model.info.vocabulary:
+            raise SettingError(
+                f"Token {number} is not in the vocabulary: ids go from 0 to {model.info.vocabulary - 1}."
+            )
+        return number
+    text = str(token)
+    starts = position == 0 or old.words[position] is None or old.words[position] != old.words[position - 1]
+    first, second = (" ", "") if starts and _spaced(old, position) else ("", " ")
+    counts = []
+    for variant in (first + text.strip(), second + text.strip()):
+        inside = _inside(model, variant, part)
+        if len(inside) == 1:
+            return inside[0]
+        counts.append(len(inside))
+    piece = model.tokenizer.get_vocab().get(text.strip())
+    if piece is not None and piece < model.info.vocabulary:
+        return int(piece)
+    if not text.strip() or not counts[0]:
+        raise TextError("There is no replacement. Type one token, or choose one of those that are offered.")
+    raise TextError(
+        f"What you typed is {counts[0]} tokens for this model; one token can take the place of one. "
+        "Type a shorter word, or choose one of those that are offered."
+    )
+
+
+def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
+    """Tokens that could stand at a place, the likeliest first, the one that is there left out.
+
+    Where the model itself can say (candidates of its step; a masked language model's guesses with the place masked)
+    its probability; elsewhere the tokens whose embeddings are most alike (cosine).
+    """
+    old = tokens_of(record, part)
+    if not 0 <= position < len(old):
+        raise SettingError(f"There is no position {position}: choose 0 to {len(old) - 1}.")
+    own = int(old.ids[position])
+    found = _by_step(record, part, position) or _by_mask(model, record, position, part) or _alike(model, own)
+    special = set(model.tokenizer.all_special_ids)
+    before = old.ids[:position].tolist()
+    kept: list[Suggestion] = []
+    for token, value, why in found:
+        if token == own or token in special or token >= model.info.vocabulary:
+            continue
+        name = tokens.label(model.tokenizer, token, before)
+        if any(sign.isalnum() for sign in name) and name not in {one.label for one in kept}:
+            kept.append(Suggestion(token, name, value, why))
+    return tuple(kept[:MOST_SUGGESTIONS])
+
+
+def reach(
+    model: Model,
+    text: str,
+    position: int,
+    token: str | int,
+    *,
+    window: int = 2,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Reach:
+    """How far a changed token of a text is felt in the encoder (GPT-2: its decoder), layer by layer, with all
+    positions open, with a window of ``window`` on each side, and with a causal mask, on the same weights.
+
+    Raises TextError, SettingError, Cancelled.
+    """
+    prepared = runs.prepare(model, text)
+    old, n = prepared.tokens, len(prepared.tokens)
+    if not 0 <= position < n:
+        raise SettingError(f"There is no position {position}: choose 0 to {n - 1}.")
+    if not 1 <= window <= n:
+        raise SettingError(f"A window reaches 1 to {n} positions on each side.")
+    ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
+    new = token_id(model, token, old, position)
+    other = ids.clone()
+    other[0, position] = new
+    away = np.subtract.outer(np.arange(n), np.arange(n))  # (n, n) query - key
+    masks = {"bidirectional": np.abs(away) <= n, "window": np.abs(away) <= window, "causal": away >= 0}
+    changes = {}
+    for name, mask in masks.items():
+        was, now = (_states(model, given, torch.from_numpy(mask)[None, None], cancelled) for given in (ids, other))
+        changes[name] = _relative(was, now)
+    kind: Kind = "decoder" if model.info.kind == "decoder" else "encoder"
+    named = _renamed(model, old, other[0].tolist(), position)
+    return Reach(kind, old, position, old.labels[position], named.labels[position], window, changes)
+
+
+@torch.inference_mode()
+def _states(model: Model, ids: Tensor, mask: Tensor, cancelled: Callable[[], bool]) -> tuple[Tensor, ...]:
+    """Hidden states of the encoder (or the only stack) under a mask (1, 1, n, n), True where a row may look."""
+    network = model.network
+    stack: Any = network.get_encoder() if model.info.kind == "encoder-decoder" else network.base_model
+    more = {} if model.info.kind != "decoder" else {"use_cache": False}
+    with recording(SideBySide(cancelled=cancelled)):
+        out = stack(input_ids=ids, attention_mask=mask, output_hidden_states=True, **more)
+    return tuple(out.hidden_states)
+
+
+def _relative(before: tuple[Tensor, ...], after: tuple[Tensor, ...]) -> Floats:
+    """(L + 1, n) |h' - h| / |h|, exactly 0 where all numbers are bit-equal and nowhere else."""
+    lines = []
+    for was, now in zip(before, after, strict=True):
+        moved = (now[0].double() - was[0].double()).norm(dim=-1)
+        change = (moved / was[0].double().norm(dim=-1).clamp(min=1e-30)).float()  # (n,)
+        least = torch.finfo(torch.float32).tiny
+        lines.append(torch.where((was[0] == now[0]).all(-1), 0.0, change.clamp(min=least)).numpy())
+    return np.stack(lines)
+
+
+def _said(replay: Replay, was: Outcome, now: Outcome) -> Said:
+    """rows, targets, before, after, divergence and same of an Edit."""
+    rows, ids = replay.scored()
+    if was.logits is None or now.logits is None:
+        return rows, (), None, None, np.zeros(0, np.float32), np.zeros(0, np.bool_)
+    at = torch.from_numpy(rows.copy())
+    first = was.logits[0, at]
+    targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
+    own, other = score(first, first, targets), score(first, now.logits[0, at], targets)
+    return (
+        rows, replay.labels(rows, targets.tolist()), replay.guesses(own, rows), replay.guesses(other, rows),
+        other.divergence.numpy(), other.same.numpy(),
+    )  # fmt: skip
+
+
+def _renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
+    """The tokens with another one at a position, called what it is called there; the others keep their names."""
+    made = tokens.from_ids(model.tokenizer, ids)[1]
+
+    def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
+        return (*values[:position], new, *values[position + 1 :])
+
+    special = old.special.copy()
+    special[position] = made.special[position]
+    return replace(
+        old, ids=made.ids, special=special, pieces=put(old.pieces, made.pieces[position]),
+        labels=put(old.labels, made.labels[position]),
+    )  # fmt: skip
+
+
+def _inside(model: Model, text: str, part: Part) -> list[int]:
+    """The ids of a text without the special tokens around it; a token of space alone before it is not counted."""
+    encoded = tokens.encode(model.tokenizer, text, target=part == "target", allow_special=True)
+    return [int(i) for i, span in zip(encoded.ids, encoded.spans, strict=True) if span is not None]
+
+
+def _spaced(old: Tokens, position: int) -> bool:
+    """Whether the vocabulary marks a space before the token; the first word of a text may have none."""
+    return old.pieces[position][:1] in ("Ġ", "▁", " ")
+
+
+def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float, str]]:
+    """The candidates of the step that chose this token."""
+    if part == "source" and record.encoder is not None:
+        return []
+    step = next((step for step in record.steps if step.row == position - 1), None)
+    return [] if step is None else [(one.token_id, one.probability, "probability") for one in step.candidates]
+
+
+@torch.inference_mode()
+def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[tuple[int, float, str]]:
+    """A masked language model's own guesses for the place, with a mask there."""
+    mask = model.tokenizer.mask_token_id
+    if part == "target" or model.info.kind != "encoder" or mask is None:
+        return []
+    replay = Replay(model, record)
+    ids = replay.source.clone()
+    ids[0, position] = mask
+    logits = replay.run(SideBySide(), source=ids).logits
+    if logits is None:
+        return []
+    best = logits[0, position].softmax(-1).topk(min(4 * MOST_SUGGESTIONS, model.info.vocabulary))
+    return [(i, p, "probability") for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
+
+
+@torch.inference_mode()
+def _alike(model: Model, own: int) -> list[tuple[int, float, str]]:
+    """The tokens whose input embeddings point the same way."""
+    table: Tensor = model.network.get_input_embeddings().weight  # (V, w)
+    likeness = torch.nn.functional.cosine_similarity(table, table[own][None], dim=-1)  # (V,)
+    best = likeness.topk(min(4 * MOST_SUGGESTIONS, len(likeness)))
+    return [(i, v, "likeness") for i, v in zip(best.indices.tolist(), best.values.tolist(), strict=True)]

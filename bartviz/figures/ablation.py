@@ -1,0 +1,161 @@
+"""Ablation as pictures: layers x heads by what each is worth, the tokens' probabilities before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.ablation import Ablation, Measure, Sweep
+from bartviz.attention import Floats, Head, Ints, Kind
+from bartviz.figures import axes, theme
+from bartviz.figures.panels import Panel, panels
+
+UNITS: Mapping[Measure, str] = {
+    "log_probability": "change of log p, nats",
+    "divergence": "mean KL, nats",
+    "changed": "best tokens changed",
+    "distance": "mean cosine distance",
+}
+_DIGITS: Mapping[Measure, str] = {
+    "log_probability": "+.3f", "divergence": ".4f", "changed": ".0f", "distance": ".4f",
+}  # fmt: skip
+_LEAST: Mapping[Measure, float] = {"log_probability": 0.1, "divergence": 0.01, "changed": 1, "distance": 0.01}
+
+
+def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: bool = False) -> go.Figure:
+    """A sweep: layers x heads of each kind, coloured by what silencing the head changes. One ablation: each token's
+    probability before and after (for a network that names no words how far its states moved).
+
+    Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
+    Raises SettingError for a measure that the sweep does not have.
+    """
+    if isinstance(found, Ablation):
+        return probabilities(found, dark=dark)
+    return worth(dict.fromkeys(found.kinds, found), {}, measure=measure, dark=dark)
+
+
+def worth(
+    sweeps: Mapping[Kind, Sweep | None],
+    shapes: Mapping[Kind, tuple[int, int]],
+    *,
+    measure: Measure | None = None,
+    chosen: Collection[Head] = (),
+    high: float | None = None,
+    clicks: bool = False,
+    dark: bool = False,
+) -> go.Figure:
+    """Layers x heads of each kind by their effect; a kind without a sweep is empty, with the ``shapes`` (L, H) given.
+
+    ``chosen`` heads are framed; ``high`` is the end of the colours, so that several figures share it.
+    """
+    given = []
+    for kind, sweep in sweeps.items():
+        what: Measure = measure or (sweep.measures[0] if sweep is not None else "log_probability")
+        values = np.full(shapes[kind], np.nan, np.float32) if sweep is None else sweep.map(kind, what)
+        most = high or (0.0 if sweep is None else largest(sweep, what)) or _LEAST[what]
+        given.append(_heads(kind, values, what, most, chosen, clicks, dark, measured=sweep is not None))
+    return panels(given, dark=dark)
+
+
+def largest(sweep: Sweep, measure: Measure) -> float:
+    """The end of the colours: the largest effect, but not so small that rounding looks like one."""
+    values = sweep.values(measure)
+    return float(max(np.abs(values).max(initial=0.0), _LEAST[measure]))
+
+
+def _heads(
+    kind: Kind, values: Floats, what: Measure, most: float, chosen: Collection[Head], clicks: bool, dark: bool,
+    *, measured: bool,
+) -> Panel:  # fmt: skip
+    layers, heads = values.shape
+    signed = what == "log_probability"
+    number = f"%{{customdata:{_DIGITS[what]}}}"
+    said = f"{UNITS[what]}: {number}" if measured else "not measured yet"
+    colours = np.where(np.isnan(values), np.float32(0), values)
+    return Panel(
+        f"{kind.capitalize()} heads", colours,
+        [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
+        theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
+        f"<b>{kind} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=UNITS[what], shown=values,
+        chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured,
+    )  # fmt: skip
+
+
+def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None = None) -> go.Figure:
+    """How far the attention of each head moved: layers x heads, mean Jensen-Shannon distance of its rows, 0..1."""
+    given = []
+    high = max(0.05, *(float(change.max()) for change in found.attention.values()))
+    for kind, change in found.attention.items():
+        if kinds is not None and kind not in kinds:
+            continue
+        hover = f"<b>{kind} %{{y}}%{{x}}</b> moved by %{{customdata:.3f}}<extra></extra>"
+        layers, heads = change.shape
+        given.append(Panel(
+            f"{kind.capitalize()} attention moved", change,
+            [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
+            theme.scale(kind, dark), 0.0, high, hover, unit="Jensen-Shannon distance",
+            zeros=np.asarray(change == 0, np.bool_),
+            chosen=[(head.layer, head.head) for head in found.factors if head.kind == kind],
+        ))  # fmt: skip
+    return panels(given, dark=dark)
+
+
+def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> go.Figure:
+    """Bars for each scored token: its probability before (outlined) and after (filled); where the best token is
+    another one now, it is named above. For a network that names no words: how far each state moved."""
+    kind = found.changed.kinds[-1]
+    strong, colors = theme.kind_color(kind, dark), theme.palette(dark)
+    if found.before is None or found.after is None:
+        labels = found.changed.attention(kind).query.labels
+        bars = [_bars(found.distance, "cosine distance", strong, labels, "moved by %{y:.4f}")]
+        return _bar_figure(bars, labels, "cosine distance of the last hidden state", dark, height, None)
+    return before_after(
+        found.targets, found.before.log_probability, found.after.log_probability,
+        now=found.after.labels, turned=found.turned, kind=kind, dark=dark, height=height, ink=colors.ink,
+    )  # fmt: skip
+
+
+def before_after(
+    labels: tuple[str, ...], before: Floats, after: Floats, *, now: tuple[str, ...], turned: Ints,
+    kind: Kind, dark: bool, height: int, ink: str,
+) -> go.Figure:  # fmt: skip
+    """Two bars for each token from log p (T,) before and after; ``now`` names the best tokens, at ``turned`` places."""
+    strong, faint = theme.kind_color(kind, dark), theme.palette(dark).hatch
+    first = _bars(np.exp(before), "before", faint, labels, "before: %{y:.1%}")
+    second = _bars(np.exp(after), "after", strong, labels, "after: %{y:.1%}")
+    tops = np.maximum(np.exp(before), np.exp(after))
+    named = {
+        "type": "scatter", "mode": "text", "name": "best token now", "x": turned, "y": tops[turned] + 0.06,
+        "text": [theme.escape(f"→ {axes.short(now[place])}") for place in turned], "hoverinfo": "skip",
+        "textfont": {"family": theme.MONO, "size": 11, "color": ink}, "showlegend": False,
+    }  # fmt: skip
+    bars = [first, second, *([named] if len(turned) else [])]
+    return _bar_figure(bars, labels, "probability", dark, height, (0, 1.15 if len(turned) else 1.02))
+
+
+def _bars(values: Floats, name: str, color: str, labels: tuple[str, ...], hover: str) -> dict[str, object]:
+    return {
+        "type": "bar", "name": name, "x": np.arange(len(values)), "y": values, "marker": {"color": color},
+        "customdata": [theme.escape(label) for label in labels],
+        "hovertemplate": f"<b>%{{customdata}}</b> {hover}<extra></extra>",
+    }  # fmt: skip
+
+
+def _bar_figure(
+    bars: list[dict[str, object]], labels: tuple[str, ...], unit: str, dark: bool, height: int,
+    span: tuple[float, float] | None,
+) -> go.Figure:  # fmt: skip
+    small = {"size": 12, "color": theme.palette(dark).faint}
+    across = axes.shown(labels, None, 900, "", dark) | {"title": {"text": ""}, "tickangle": -45, "showgrid": False}
+    upward = {"title": {"text": unit, "font": small}, "tickformat": ".0%" if span else None, "rangemode": "tozero"}
+    layout = {
+        "xaxis": across | {"range": [-0.6, len(labels) - 0.4]},
+        "yaxis": upward | ({"range": list(span)} if span else {}),
+        "barmode": "group", "bargap": 0.3, "bargroupgap": 0.05,
+        "showlegend": len(bars) > 1,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
+        "margin": {"l": 8, "r": 8, "t": 30, "b": 8},
+    }  # fmt: skip
+    return theme.build(bars, layout, dark=dark, height=height)

@@ -1,0 +1,107 @@
+"""One changed token as pictures: how far each encoding and each row of attention moved, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.edits import Edit, Reach
+from bartviz.attention import Floats, Kind, Tokens
+from bartviz.errors import SettingError
+from bartviz.figures import theme
+from bartviz.figures.ablation import before_after
+from bartviz.figures.panels import Panel, panels
+
+View = Literal["encodings", "attention", "outputs"]
+LOWEST = -3.0  # of the colours: a thousandth, and everything below
+TICKS = ([-3.0, -2.0, -1.0, 0.0], ["≤ 0.001", "0.01", "0.1", "1"])
+MASKS = {"bidirectional": "Bidirectional: all open", "window": "Window of {} on each side", "causal": "Causal"}
+
+
+def edits(
+    found: Edit | Reach,
+    *,
+    view: View = "encodings",
+    kinds: Collection[Kind] | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """What one changed token changed. Layers down, positions across; 0 is written where all numbers are bit-equal.
+
+    An edit: "encodings" the relative change of each stack's states, |h' - h| / |h|, in powers of ten; "attention" how
+    far each row of each kind moved (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
+    record's tokens before and after. A reach: encodings under three masks. Raises SettingError.
+    """
+    if isinstance(found, Reach):
+        return reach(found, dark=dark)
+    if view == "outputs":
+        return _outputs(found, dark)
+    if view == "encodings":
+        stacks = [stack for stack in found.hidden if kinds is None or stack in kinds]
+        return panels([_states(found, stack, dark) for stack in stacks], dark=dark)
+    if view != "attention":
+        raise SettingError('The view of an edit is one of "encodings", "attention" or "outputs".')
+    chosen = [kind for kind in found.attention if kinds is None or kind in kinds]
+    return panels([_rows(found, kind, dark) for kind in chosen], dark=dark)
+
+
+def reach(
+    found: Reach, *, masks: Collection[str] | None = None, place: int | None = None, dark: bool = False
+) -> go.Figure:
+    """The encodings' change under each mask, side by side; ``place`` is named beside the changed token."""
+    given = []
+    for mask, change in found.changes.items():
+        if masks is not None and mask not in masks:
+            continue
+        title = MASKS[mask].format(found.window)
+        chosen = () if place is None else [(row, place) for row in range(len(change))]
+        given.append(_change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen))
+    return panels(given, dark=dark)
+
+
+def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
+    marked = found.position if stack == found.edited else None
+    title = f"{stack.capitalize()} states: relative change"
+    return _change(title, found.hidden[stack], found.tokens(stack), stack, marked, dark)
+
+
+def _change(
+    title: str, change: Floats, tokens: Tokens, kind: Kind, marked: int | None, dark: bool,
+    *, chosen: Collection[tuple[int, int]] = (),
+) -> Panel:  # fmt: skip
+    """A relative change (L + 1, n) in powers of ten, gaps where it is exactly 0."""
+    zero = np.asarray(change == 0, np.bool_)
+    with np.errstate(divide="ignore"):
+        tens = np.where(zero, np.nan, np.maximum(np.log10(change), LOWEST)).astype(np.float32)
+    layers = len(change) - 1
+    return Panel(
+        title, tens, ["embedding", *(f"L{layer}" for layer in range(layers))], tokens.labels, theme.scale(kind, dark),
+        LOWEST - 0.4, 0.3, "<b>%{x}</b> after %{y}: changed by %{customdata:.3g}<extra></extra>", ticks=TICKS,
+        shown=change, special=tokens.special, zeros=zero, marked=marked, chosen=list(chosen),
+    )  # fmt: skip
+
+
+def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
+    change = found.rows_changed(kind)
+    attention = found.record.attention(kind)
+    zero = np.asarray(found.equal[kind].all(axis=1), np.bool_)  # (L, Q)
+    marked = found.position if kind == found.edited or (kind == "cross" and found.edited == "decoder") else None
+    high = max(0.05, *(float(found.rows_changed(one).max()) for one in found.attention))
+    return Panel(
+        f"{kind.capitalize()} rows of attention", np.where(zero, np.nan, change).astype(np.float32),
+        [f"L{layer}" for layer in range(len(change))], attention.query.labels, theme.scale(kind, dark), 0.0, high,
+        "row of <b>%{x}</b> in %{y} moved by %{customdata:.3f}, mean over heads<extra></extra>",
+        unit="Jensen-Shannon distance", shown=change, special=attention.query.special, zeros=zero, marked=marked,
+    )  # fmt: skip
+
+
+def _outputs(found: Edit, dark: bool) -> go.Figure:
+    if found.before is None or found.after is None:
+        raise SettingError("This network names no words: look at its encodings.")
+    turned = np.flatnonzero(found.before.best != found.after.best)
+    return before_after(
+        found.targets, found.before.log_probability, found.after.log_probability, now=found.after.labels,
+        turned=turned, kind=found.record.kinds[-1], dark=dark, height=300, ink=theme.palette(dark).ink,
+    )  # fmt: skip

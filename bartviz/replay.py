@@ -1,0 +1,208 @@
+"""A record's own tokens through its model once more, in one pass: what ablation and edits compare with each other.
+
+Nothing of the model is changed: what a run changes rides on its tape, or in the ids that it is given. Two runs of the
+same shape go through the same kernels, so what is not affected comes out bit-equal.
+Letters in shapes: B runs side by side, n source tokens, m decoder rows, T rows that are scored, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers.modeling_outputs import BaseModelOutput
+
+from bartviz import runs, tokens
+from bartviz.analysis.ablation import Guesses
+from bartviz.attention import Ints
+from bartviz.errors import SettingError
+from bartviz.models import Model
+from bartviz.record import Head, Kind, Record, Tokens
+from bartviz.tape import Entry, Tape, recording
+
+_ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB
+
+
+class _Forgetful(dict[tuple[Kind, int], Entry]):
+    """Entries of a tape that nobody will read."""
+
+    def setdefault(self, key: tuple[Kind, int], default: Entry | None = None) -> Entry:
+        return Entry() if default is None else default
+
+
+@dataclass
+class SideBySide(Tape):
+    """A tape for B runs at once, each with factors of its own; keeps no queries and keys."""
+
+    runs: Sequence[Mapping[Head, float]] = ()
+    entries: dict[tuple[Kind, int], Entry] = field(default_factory=_Forgetful)
+
+    def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
+        """(B, 1, H, 1) factors for the heads of a layer, or None where none changes."""
+        factors = torch.ones(len(self.runs), 1, heads, 1)
+        changed = False
+        for place, run in enumerate(self.runs):
+            for head, factor in run.items():
+                if (head.kind, head.layer) == (kind, layer):
+                    factors[place, 0, head.head] = factor
+                    changed = True
+        return factors if changed else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one pass gave: logits (B, n or m, V) or None, and hidden states of each stack, L + 1 of (B, n or m, w)."""
+
+    logits: Tensor | None
+    hidden: Mapping[Kind, tuple[Tensor, ...]]
+
+    @property
+    def last(self) -> Tensor:
+        """The last layer's states of the last stack (B, n or m, w)."""
+        return list(self.hidden.values())[-1][-1]
+
+
+class Replay:
+    """The tokens of one record, ready for its model. Raises SettingError for a record of another model."""
+
+    def __init__(self, model: Model, record: Record) -> None:
+        if record.model.fingerprint != model.info.fingerprint:
+            raise SettingError("The record was made by another model, or by other weights: run its text again.")
+        self.model, self.record = model, record
+        source, seen = record.source, (record.encoder or record.attention("decoder")).mask.any(axis=0)
+        self.source = torch.from_numpy(source.ids.copy())[None]  # (1, n)
+        self.target = (
+            None if record.cross is None else torch.from_numpy(record.attention("decoder").query.ids.copy())[None]
+        )  # (1, m)
+        self._inputs: dict[str, Tensor] = {}
+        if not seen.all():
+            self._inputs["attention_mask"] = torch.from_numpy(seen.astype(np.int64))[None]
+        if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
+            self._inputs["token_type_ids"] = torch.from_numpy(source.segments.copy())[None]
+        if record.cross is not None and not record.attention("decoder").mask.any(axis=0).all():
+            own = record.attention("decoder").mask.any(axis=0)
+            self._inputs["decoder_attention_mask"] = torch.from_numpy(own.astype(np.int64))[None]
+
+    @torch.inference_mode()
+    def run(
+        self,
+        tape: Tape,
+        *,
+        source: Tensor | None = None,
+        target: Tensor | None = None,
+        copies: int = 1,
+        encoded: Tensor | None = None,
+    ) -> Outcome:
+        """One pass under ``tape``, of the record's ids or of others of the same shape, ``copies`` of them side by side.
+
+        ``encoded`` (1, n, w): the encoder's output, where it is known already.
+        """
+        given: dict[str, Any] = {name: value.expand(copies, -1) for name, value in self._inputs.items()}
+        given["output_hidden_states"] = True
+        ids = self.source if source is None else source
+        if encoded is None:
+            given["input_ids"] = ids.expand(copies, -1)
+        else:
+            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=encoded.expand(copies, -1, -1))
+        if self.target is not None:
+            given["decoder_input_ids"] = (self.target if target is None else target).expand(copies, -1)
+        if self.model.info.kind != "encoder":
+            given["use_cache"] = False
+        with recording(tape):
+            out = self.model.network(**given)
+        return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind))
+
+    @torch.inference_mode()
+    def encoded(self, cancelled: Callable[[], bool]) -> Tensor | None:
+        """(1, n, w) what the encoder of an encoder-decoder makes of the source, unchanged; None for other models."""
+        if self.target is None:
+            return None
+        mask = {name: self._inputs[name] for name in ("attention_mask",) if name in self._inputs}
+        with recording(SideBySide(cancelled=cancelled)):
+            states: Tensor = self.model.network.get_encoder()(input_ids=self.source, **mask).last_hidden_state
+        return states
+
+    def scored(self) -> tuple[Ints, Ints | None]:
+        """The T rows whose words are compared, and the ids that follow them; None where the first run's own best do.
+
+        A model that writes: every step of the record. A model that fills masks: its masks, or where there are none
+        every token that is not special.
+        """
+        record = self.record
+        if record.output is not None:
+            rows = np.array([step.row for step in record.steps], np.int64)
+            rows = rows if len(rows) else np.arange(len(record.output))
+            return rows, record.output.ids[rows]
+        source, mask = record.source, self.model.tokenizer.mask_token_id
+        masks = np.flatnonzero(source.ids == mask) if mask is not None else np.zeros(0, np.int64)
+        if not len(masks):
+            masks = np.flatnonzero(~source.special)
+        return (masks if len(masks) else np.arange(len(source))), None
+
+    def labels(self, rows: Ints, ids: Sequence[int]) -> tuple[str, ...]:
+        """What tokens are called at their rows."""
+        if self.record.output is None:
+            return tuple(tokens.label(self.model.tokenizer, i) for i in ids)
+        inputs = self.record.attention("decoder").query.ids.tolist()
+        return tuple(tokens.label(self.model.tokenizer, i, inputs[: row + 1]) for row, i in zip(rows, ids, strict=True))
+
+    def guesses(self, scores: Scores, rows: Ints) -> Guesses:
+        """The numbers of one run with the names of its best tokens."""
+        best = scores.best.tolist()
+        return Guesses(
+            scores.log_probability.numpy(), scores.best.numpy(), self.labels(rows, best), scores.probability.numpy()
+        )
+
+    def kept(self, tape: Tape, source: Tokens | None = None, query: Tokens | None = None) -> Record:
+        """The record of the pass on ``tape``, labelled by the record's tokens or by those that took their place."""
+        record = self.record
+        own = None if self.target is None else (query or record.attention("decoder").query)
+        axes = runs.axes(self.model, source or record.source, own)
+        return runs.record(
+            self.model, tape, axes, record.output, (), source_text=record.source_text, target_text=record.target_text
+        )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Numbers of one run against the first, each (T,): log p of the targets in nats, the best token and its
+    probability, KL(first || this) in nats, and whether the logits are bit-equal."""
+
+    log_probability: Tensor
+    best: Tensor
+    probability: Tensor
+    divergence: Tensor
+    same: Tensor
+
+
+@torch.inference_mode()
+def score(before: Tensor, after: Tensor, targets: Tensor) -> Scores:
+    """Compare the logits (T, V) of two runs, ``targets`` (T,) being the ids whose probability counts."""
+    parts: list[tuple[Tensor, ...]] = []
+    for start in range(0, len(targets), _ROWS):
+        rows = slice(start, start + _ROWS)
+        was, now = before[rows].log_softmax(-1), after[rows].log_softmax(-1)  # (rows, V)
+        best = now.max(-1)
+        p = was.exp()
+        divergence = torch.where(p > 0, p * (was - now), 0.0).sum(-1).clamp_(min=0.0)
+        own = now.gather(1, targets[rows, None])[:, 0]
+        same = (before[rows] == after[rows]).all(-1)
+        parts.append((own, best.indices, best.values.exp(), divergence, same))
+    return Scores(*(torch.cat(part) for part in zip(*parts, strict=True)))
+
+
+def _logits(out: Any, vocabulary: int) -> Tensor | None:
+    """The logits over the vocabulary, or None for a network that names no words."""
+    logits = out.get("prediction_logits", out.get("logits"))
+    return logits if logits is not None and logits.dim() == 3 and logits.shape[-1] == vocabulary else None
+
+
+def _hidden(out: Any, kind: str) -> dict[Kind, tuple[Tensor, ...]]:
+    if kind == "encoder-decoder":
+        encoder = out.encoder_hidden_states  # None where the encoder's output was given
+        return ({} if encoder is None else {"encoder": tuple(encoder)}) | {"decoder": tuple(out.decoder_hidden_states)}
+    return {"encoder": tuple(out.hidden_states)} if kind == "encoder" else {"decoder": tuple(out.hidden_states)}
