@@ -253,8 +253,8 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
-            ruled(model, request.search.min_new_tokens), request.text, max_new_tokens=request.max_new_tokens, top_k=request.top_k,
-            values=values, allow_special=request.allow_special, truncate=request.truncate,
+            ruled(model, request.search.min_new_tokens), request.text, max_new_tokens=request.max_new_tokens,
+            top_k=request.top_k, values=values, allow_special=request.allow_special, truncate=request.truncate,
             cancelled=ticket.cancelled, on_step=on_step, **options(request.search),
         )  # fmt: skip
     return capture(
