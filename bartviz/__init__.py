@@ -21,17 +21,21 @@ if TYPE_CHECKING:
     from bartviz import figures
     from bartviz.ablation import ablate, ablate_sweep
     from bartviz.analysis.parameters import parameters
+    from bartviz.branching import branch
     from bartviz.edits import edit, reach
     from bartviz.forward import capture, capture_batch
     from bartviz.generation import decode
     from bartviz.models import load
     from bartviz.record import open_record as open  # noqa: A004
+    from bartviz.sampling import Sampling
 
 _HOMES = {
     "load": ("bartviz.models", "load"),
     "capture": ("bartviz.forward", "capture"),
     "capture_batch": ("bartviz.forward", "capture_batch"),
     "decode": ("bartviz.generation", "decode"),
+    "branch": ("bartviz.branching", "branch"),
+    "Sampling": ("bartviz.sampling", "Sampling"),
     "ablate": ("bartviz.ablation", "ablate"),
     "ablate_sweep": ("bartviz.ablation", "ablate_sweep"),
     "edit": ("bartviz.edits", "edit"),
@@ -42,9 +46,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "Sampling",
     "__version__",
     "ablate",
     "ablate_sweep",
+    "branch",
     "capture",
     "capture_batch",
     "decode",

@@ -1,0 +1,91 @@
+"""branch(): what if the model had said something else at one step? The same beginning, another token, and on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from bartviz import generation, tokens
+from bartviz.errors import SettingError
+from bartviz.generation import FORCED_BY_USER, Options
+from bartviz.models import Model
+from bartviz.record import Head, Record
+from bartviz.runs import Prepared
+from bartviz.sampling import Sampling
+from bartviz.writing import Forced
+
+KEPT = "kept from the first text"
+
+
+def branch(model: Model, record: Record, position: int, token: str | int, **options: Any) -> Record:
+    """The same source and the same tokens before step ``position``, ``token`` there, and then what the model writes.
+
+    record: of decode(), or of capture() with a target or of a decoder-only model. token: an id, or text (with its
+    leading space where it begins a word) that may be several tokens. options: as decode() takes them; those left out
+    are the record's own, so that its own token at a step gives its own text again (beams may find another, since a
+    given beginning leaves them one to start from). Steps before ``position`` keep the rule that decided them, or have
+    "kept from the first text"; the new token has "chosen by you".
+    Raises SettingError, BudgetError, Cancelled.
+    """
+    started = time.perf_counter()
+    if record.model.fingerprint != model.info.fingerprint:
+        raise SettingError("The record was made by another model. Load that one, or decode the text with this model.")
+    if not record.steps or record.decoder is None:
+        raise SettingError(
+            "This record has no steps to branch from: use one of decode(), or of capture() with a target."
+        )
+    last = len(record.steps) - 1
+    if not isinstance(position, Integral) or not 0 <= position <= last:
+        raise SettingError(f"Position {position} is not a step of this record; choose 0 to {last}.")
+    unknown = sorted(set(options) - {field.name for field in fields(Options)})
+    if unknown:
+        raise SettingError(f"branch() has no option {unknown[0]}; it takes those of decode() but force and the text's.")
+    kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
+    typed = generation.forced_ids(model, {int(position): token})
+    new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
+    prepared, start = _beginning(model, record)
+    made = generation.write(model, prepared, start, kept | new, Options(**_as_before(record) | options), started)
+    settings = {**made.provenance.settings, "branched_at": int(position)}
+    return replace(made, provenance=replace(made.provenance, settings=settings))
+
+
+def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:
+    """The source as it was, without padding, and the decoder's tokens before the first step."""
+    assert record.decoder is not None
+    first = record.steps[0].row + 1
+    start = record.decoder.query.take(slice(0, first))
+    ids = tuple(start.ids.tolist())
+    if record.encoder is None:
+        text = tokens.from_ids(model.tokenizer, ids)[0] if record.target_text is None else record.source_text
+        return Prepared(text, start), ids
+    length = int(np.count_nonzero(record.encoder.mask.any(axis=0)))  # padding stands at the end
+    return Prepared(record.source_text, record.source.take(slice(0, length))), ids
+
+
+def _as_before(record: Record) -> dict[str, Any]:
+    """The options with which the record was made."""
+    settings = record.provenance.settings
+    names: list[str] = ["max_new_tokens", "min_new_tokens", "no_repeat_ngram_size", "use_rules"]
+    if settings.get("mode") == "beam search":
+        names += ["beams", "length_penalty", "early_stopping"]
+    found: dict[str, Any] = {name: settings[name] for name in names if name in settings}
+    if settings.get("mode") == "sampling":
+        drawn: dict[str, Any] = {field.name: settings[field.name] for field in fields(Sampling)}
+        found["sample"] = Sampling(**drawn)
+    found["top_k"] = max(1, len(record.steps[0].candidates))
+    found["values"] = any(record.attention(kind).v is not None for kind in record.kinds)
+    found["ablate"] = _factors(settings)
+    return found
+
+
+def _factors(settings: Mapping[str, object]) -> dict[Head, float]:
+    """The heads that a run changed, as provenance writes them: "cross L2H5 x 0"."""
+    written = settings.get("ablated", ())
+    assert isinstance(written, tuple)
+    parts = [str(one).rpartition(" x ") for one in written]
+    return {Head.parse(name): float(factor) for name, _, factor in parts}
