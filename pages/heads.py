@@ -14,7 +14,10 @@ colour, the more of that column's *value* goes into the row's output. The weight
 at once; small means that each block of tokens shows its largest weight. The large map is exact.
 
 **Means.** A mean over heads hides heads: where one looks left and one looks right, the mean looks both ways. It is
-offered, and called a mean.
+offered, and called a mean: at the end of each line of small maps, and below them that of all heads.
+
+**Several tokens at once.** Shift and click, or drag along a token axis: the mean of the rows is shaded, and the sum is
+said. Choose columns, and the text shows who looks at them, all taken together.
 
 **Special tokens and full stops** often take much of the weight: a head that has nothing to look for rests there. They
 can be hidden; then the hidden share is stated, and rows no longer sum to 1 unless they are divided by what is left.
@@ -33,13 +36,9 @@ def main() -> None:
     shown = chosen.view()
     with place:
         show.lead(analysis.notice(shown))
-    small, big = st.columns([4, 5], gap="medium")
-    with small:
-        heads.all_heads(record, chosen)
-        row = heads.text(record, chosen, shown)
-    with big:
-        heads.large(chosen, shown, row)
-    heads.numbers(shown, row)
+    choice = heads.large(chosen)
+    heads.note(chosen, shown)
+    heads.numbers(shown, choice)
     show.explain(EXPLAIN)
     show.downloads(
         "heads",

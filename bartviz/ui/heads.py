@@ -1,30 +1,31 @@
-"""The parts of the heads page: what is chosen, all heads small, one of them large, and the text under it."""
+"""The parts of the heads page: what is chosen, the canvas, and the numbers of what is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
 from bartviz.analysis import heads
-from bartviz.analysis.masks import quote
-from bartviz.analysis.thumbnails import Small, thumbnails
+from bartviz.analysis.spans import Range
+from bartviz.analysis.thumbnails import SIDE
+from bartviz.analysis.words import Groups, word_groups
 from bartviz.attention import Attention, Tokens
-from bartviz.figures.heads import one, overview
-from bartviz.figures.maps import Range
 from bartviz.record import Record
-from bartviz.ui import page, pick, session, show
+from bartviz.ui import canvas, pick, show
+from bartviz.ui.canvas import Choice
+from bartviz.ui.components.canvas.data import Small, Views, What
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    import pandas as pd
 
 WHAT = {"head": "one head", "layer": "mean of its layer", "all": "mean of all heads"}
 SMALL = {"all": "all layers", "layer": "this layer"}
 RANGE_NAMES = {"fixed": "0 to 1", "row": "each row's largest", "log": "powers of ten"}
-HEIGHT = 470  # pixels of the large map
-_OVERVIEW, _LARGE = "heads_overview", "heads_large"
+VIEWS = {"map": "map", "lines": "lines", "text": "text"}
+NAMED = 3  # rows that a title names
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,15 @@ class Chosen:
     attention: Attention
     layer: int
     head: int
-    what: str
+    what: What
+    row: int
+    seen: Views
     rows: Tokens
     words: bool
     hide_sinks: bool
     renormalise: bool
     range: Range
-    one_layer: bool
+    small: Small
 
     def view(self) -> heads.View:
         """The weights as they are shown."""
@@ -51,107 +54,82 @@ class Chosen:
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: kind, layer, head; and folded away how the map is shown."""
-    first, second, third, fourth = st.columns([1.7, 1.3, 1.3, 0.9], vertical_alignment="center")
+    """The kind; and folded away all else that the canvas does not ask for itself, or that somebody wants to type."""
+    first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    with second:
+    with second, st.popover("How it is shown", width="stretch"):
         layer = pick.layer(record, kind, default=attention.shape[0] // 2)
-    with third:
         head = pick.head(record, kind)
-    with fourth, st.popover("How it is shown", width="stretch"):
         what = pick.one_of("Weights of", WHAT, key="weights")
+        seen = pick.one_of("Seen as", VIEWS, key="view")
         small = pick.one_of("Small maps of", SMALL, key="small")
         span = pick.one_of("Colours from", RANGE_NAMES, key="range")
         words = pick.by_words()
         hide = pick.switch("Hide special tokens and full stops", key="hide", hint="Their share is stated.")
         divide = hide and pick.switch("Divide by what is left", key="divide", hint="Rows sum to 1 again.")
         named = pick.reading() if kind != "encoder" and record.output is not None else "reads"
-    rows = record.rows(kind, named)
+        rows = record.rows(kind, named)
+        groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
+        row = pick.index("Row", len(groups), key="row", default=_first_word(rows, groups))
     return Chosen(
-        attention, layer, head, what, rows, words, hide, divide, cast("Range", span), small == "layer"
+        attention, layer, head, cast("What", what), row, cast("Views", seen), rows, words, hide, divide,
+        cast("Range", span), cast("Small", small),
     )  # fmt: skip
 
 
-def all_heads(record: Record, chosen: Chosen) -> None:
-    """Every head of every layer, small; a click on one makes it the large one."""
-    kind, attention = chosen.attention.kind, chosen.attention
-    keys = ~heads.sinks(attention) if chosen.hide_sinks else None
-    layers = [chosen.layer] if chosen.one_layer else None
-    small: Small = session.derived(
-        f"small_{kind}_{chosen.hide_sinks}_{chosen.range}_{layers}", record,
-        lambda: thumbnails(attention, layers, keys=keys, span=chosen.range),
+def large(chosen: Chosen) -> Choice:
+    """The canvas; what is chosen in it becomes the page's choice, and the link's."""
+    return canvas.show(
+        chosen.attention, key="heads_canvas",
+        choice=Choice(chosen.layer, chosen.head, chosen.what, chosen.row, chosen.seen),
+        query=chosen.rows, words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise,
+        span=chosen.range, small=chosen.small, on_change=_take,
     )  # fmt: skip
-    figure = overview(small, kind=kind, chosen=(chosen.layer, chosen.head), dark=page.dark())
-    depth, count = attention.shape[:2]
-    which = f"The {count} {kind} heads of layer {chosen.layer}" if layers else f"All {depth} x {count} {kind} heads"
-    said = f"{which}, small; the framed one is L{chosen.layer}H{chosen.head}."
-    _clickable(figure, key=_OVERVIEW, alt=said, then=lambda point: _take_head(point, count))
-    show.note(f"{said} Each shows the largest weight of each block of tokens. Click one.")
 
 
-def large(chosen: Chosen, shown: heads.View, row: int) -> None:
-    """The chosen weights, exact, as one map; a click on a cell chooses its row."""
-    figure = one(shown, range=chosen.range, row=row, selectable=True, height=HEIGHT, dark=page.dark())
-    _clickable(figure, key=_LARGE, alt=heads.notice(shown), then=_take_row)
-    show.note(f"{shown.name[:1].upper()}{shown.name[1:]}. A row attends to columns. {heads.hidden_note(shown)}")
+def _take(choice: Choice) -> None:
+    """The pickers say what the canvas says."""
+    for key, value in zip(("layer", "head", "weights", "row", "view"), choice.core, strict=True):
+        st.session_state[key] = value
 
 
-def text(record: Record, chosen: Chosen, shown: heads.View) -> int:
-    """The row picker, and the text that is looked at, shaded by that row; gives the row."""
-    row = pick.index("Row", len(shown.query_labels), key="row", default=_first_word(shown))
-    attention, group = chosen.attention, shown.query_groups[row]
-    layer = None if chosen.what == "all" else chosen.layer
-    weights = heads.mean(attention, layer, chosen.head if chosen.what == "head" else None)  # (Q, K)
-    named = "predicts" if chosen.rows is record.output else "reads"
-    who = f"the row that {named} " if attention.kind != "encoder" else ""
-    show.running_text(
-        attention.key, weights[list(group)].mean(axis=0), kind=attention.kind,
-        chosen=group[0] if attention.kind != "cross" and named == "reads" else None,
-        label=f"The text, shaded by where {who}{quote(shown.query_labels[row])} looks; all columns shown",
-        key="heads_text",
-    )  # fmt: skip
-    return row
+def note(chosen: Chosen, shown: heads.View) -> None:
+    """What kind of picture this is, and what is hidden in it."""
+    parts = [f"{shown.name[:1].upper()}{shown.name[1:]}. A row attends to columns."]
+    if max(chosen.attention.shape[2:]) > SIDE:
+        parts.append("A small map shows the largest weight of each block of tokens.")
+    show.note(" ".join([*parts, heads.hidden_note(shown)]))
 
 
-def numbers(shown: heads.View, row: int) -> None:
-    """The chosen row and the whole map, as tables."""
-    show.table(heads.row_table(shown, row), title=f"The numbers of the row {show.plain(shown.query_labels[row])}")
-    show.table(heads.table(shown), title="The whole map as a table")
+def numbers(shown: heads.View, choice: Choice) -> None:
+    """The chosen rows and the whole map, as tables; each is made when it is opened."""
+    rows = choice.rows or (choice.row,)
+    named = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED])
+    more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
+    _folded(f"The numbers of the {'rows' if len(rows) > 1 else 'row'} {named}{more}", "row", lambda: _rows(shown, rows))
+    _folded("The whole map as a table", "map", lambda: heads.table(shown))
 
 
-def _first_word(shown: heads.View) -> int:
+def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
+    """One row's numbers, or of several their mean, their sum and each of them."""
+    frame = heads.row_table(shown, rows[0])
+    if len(rows) == 1:
+        return frame
+    weights = shown.weights[list(rows)]  # (rows, K')
+    frame = frame.drop(columns=["weight", "masked"]).assign(mean=weights.mean(axis=0), sum=weights.sum(axis=0))
+    for row in rows:
+        frame[f"{row} {shown.query_labels[row]}"] = shown.weights[row]
+    return frame
+
+
+def _folded(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
+    with st.expander(title, key=f"heads_{name}_table", on_change="rerun") as folded:
+        if folded.open:
+            st.dataframe(make(), hide_index=True)
+
+
+def _first_word(rows: Tokens, groups: Groups) -> int:
     """The first row that is not a special token."""
-    return next((i for i, special in enumerate(shown.query_special) if not special), 0)
-
-
-def _clickable(figure: go.Figure, *, key: str, alt: str, then: Callable[[dict[str, Any] | None], None]) -> None:
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(
-        figure,
-        key=key,
-        theme=None,
-        config=config,
-        alt=alt,
-        selection_mode="points",
-        on_select=lambda: then(_clicked(key)),
-    )
-
-
-def _clicked(key: str) -> dict[str, Any] | None:
-    """The point of a plotly chart that was clicked last, None where the click took a selection away."""
-    points = st.session_state[key].selection.points
-    return dict(points[0]) if points else None
-
-
-def _take_head(point: dict[str, Any] | None, heads: int) -> None:
-    """The small maps are points, counted layer by layer; the pickers keep what comes from the browser in bounds."""
-    if point is not None and isinstance(point.get("point_index"), int):
-        st.session_state["layer"], st.session_state["head"] = divmod(point["point_index"], heads)
-        st.session_state["weights"] = "head"
-
-
-def _take_row(point: dict[str, Any] | None) -> None:
-    if point is not None and isinstance(point.get("y"), int | float):
-        st.session_state["row"] = int(point["y"])
+    return next((place for place, group in enumerate(groups) if not rows.special[group[0]]), 0)

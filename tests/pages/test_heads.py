@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads
 from bartviz.record import Record
+from bartviz.ui import heads as ui
 from bartviz.ui import session
+from bartviz.ui.components.canvas import data
 from tests import stand_in
 
 ROOT = Path(__file__).parents[2]
@@ -32,11 +34,21 @@ def words(app: AppTest) -> str:
     return " ".join(part.proto.body for part in app.get("html"))
 
 
+def drawn(app: AppTest) -> dict[str, Any]:
+    """What the canvas was told."""
+    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "bartviz.canvas"]
+    return data.decode(component.proto.bytes)[0]
+
+
 def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Record) -> None:
-    said = words(opened(record))
-    assert "Cross L1H0" in said
-    assert "the row that predicts" in said
-    assert len(opened(record).get("plotly_chart")) == 2
+    app = opened(record)
+    assert "Cross L1H0" in words(app)
+    meta = drawn(app)
+    assert meta["kind"] == "cross"
+    assert meta["predicts"]
+    assert meta["begin"] == {
+        "layer": 1, "head": 0, "what": "head", "row": 1, "view": "map", "rows": [], "keys": [],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -48,7 +60,18 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
     ],
 )
 def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
-    assert len(opened(record, **query).get("plotly_chart")) == 2
+    begin = drawn(opened(record, **query))["begin"]
+    assert 0 <= begin["layer"] < 3
+    assert 0 <= begin["head"] < 4
+    assert 0 <= begin["row"] < 9
+
+
+def test_a_link_leads_to_head_row_and_view(record: Record) -> None:
+    app = opened(record, kind="Encoder", layer="2", head="3", row="4", view="lines", weights="mean of its layer")
+    assert drawn(app)["begin"] == {
+        "layer": 2, "head": 3, "what": "layer", "row": 4, "view": "lines", "rows": [], "keys": [],
+    }  # fmt: skip
+    assert "Mean of the 4 heads of encoder layer 2" in words(app)
 
 
 def test_the_link_names_the_head(record: Record) -> None:
@@ -63,7 +86,9 @@ def test_what_is_hidden_is_stated(record: Record) -> None:
 
 def test_the_row_table_holds_the_weights_of_the_head(record: Record) -> None:
     app = opened(record, kind="Cross", layer="0", head="1", row="2")
-    table: Any = app.dataframe[0].value
+    assert not app.dataframe  # made when it is opened
+    app.session_state["heads_row_table"] = True
+    table: Any = app.run().dataframe[0].value
     assert record.cross is not None
     np.testing.assert_allclose(table["weight"], record.cross.head(0, 1)[2], atol=1e-6)
 
@@ -80,10 +105,17 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
     assert f"{kind.title()} L2H0" in words(app)
 
 
-def test_small_maps_can_be_those_of_the_layer_in_the_colours_of_the_large_one(record: Record) -> None:
-    assert "All 3 x 4 cross heads" in words(opened(record))
-    app = opened(record, small="this layer", layer="2", range="each row's largest")
-    assert "The 4 cross heads of layer 2" in words(app)
-    small, large = app.get("plotly_chart")
-    assert "L%{customdata[0]}H%{customdata[1]}" in small.proto.spec
-    assert "share of the row's largest weight" in large.proto.spec
+def test_small_maps_can_be_those_of_the_layer_and_colours_those_of_a_row(record: Record) -> None:
+    assert drawn(opened(record))["small"]["of"] == "all"
+    meta = drawn(opened(record, small="this layer", layer="2", range="each row's largest"))
+    assert meta["small"]["of"] == "layer"
+    assert meta["span"] == "row"
+
+
+def test_several_rows_are_summed_in_the_table(record: Record) -> None:
+    view = heads.view(record.attention("cross"), 0, 1)
+    frame = ui._rows(view, (1, 3))
+    np.testing.assert_allclose(frame["sum"], view.weights[[1, 3]].sum(axis=0))
+    np.testing.assert_allclose(frame["mean"], view.weights[[1, 3]].mean(axis=0))
+    assert list(frame.columns)[:4] == ["position", "key", "mean", "sum"]
+    np.testing.assert_allclose(frame.iloc[:, 5], view.weights[3])

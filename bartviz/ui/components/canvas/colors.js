@@ -1,0 +1,88 @@
+// Colours, and maps as pixels: pure functions, tested with `node --test`.
+
+export const MASKED_SHADE = 256; // the place behind the 256 colours
+
+export function parseColor(text) {
+  const hex = /^#([0-9a-f]{3,8})$/i.exec(text.trim());
+  if (hex) {
+    const digits = hex[1].length < 6 ? [...hex[1]].map((d) => d + d).join("") : hex[1];
+    return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+  }
+  const parts = text.match(/[\d.]+/g);
+  return parts && parts.length >= 3 ? parts.slice(0, 3).map(Number) : [255, 255, 255];
+}
+
+export const css = (rgb) => `rgb(${rgb.join(",")})`;
+export const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
+export const isDark = (color) => parseColor(color).reduce((sum, v, i) => sum + v * [0.3, 0.59, 0.11][i], 0) < 128;
+
+/** 256 colours between evenly spaced stops, [r, g, b] each. */
+export function ramp(stops) {
+  const colors = stops.map(parseColor);
+  return Array.from({ length: 256 }, (_, i) => {
+    const at = (i / 255) * (colors.length - 1), low = Math.min(Math.floor(at), colors.length - 2);
+    return colors[low].map((v, c) => Math.round(v + (colors[low + 1][c] - v) * (at - low)));
+  });
+}
+
+/** As numbers for an image, red first in memory. */
+export const packedColors = (colors) => Uint32Array.from(colors, ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+
+/** code -> place on the colour scale, for the spans where that is the same in every row. */
+export function shadesOf(span, unit = 65535) {
+  return Uint16Array.from({ length: unit + 1 }, (_, code) => Math.round(255 * shareOf(code / unit, span)));
+}
+
+/** byte of a small map -> place on the colour scale. */
+export const smallShades = ({ one, masked }) => Uint16Array.from({ length: 256 }, (_, v) => (v === masked ? MASKED_SHADE : Math.min(255, Math.round((v / one) * 255))));
+
+const edges = (count, from, step, last) => Int32Array.from({ length: count + 1 }, (_, i) => Math.min(last, Math.floor(from + i * step + 1e-6)));
+
+/** Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost.
+ *  target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?}; part {x, y, w, h} in cells. */
+export function paintMap(target, map, part, colors) {
+  const { pixels, stride, left, top, width, height } = target;
+  const { values, columns, open, table, scales } = map;
+  const xs = edges(width, part.x, part.w / width, columns), ys = edges(height, part.y, part.h / height, map.rows);
+  let before = [-1, -1];
+  for (let py = 0; py < height; py++) {
+    const to = (top + py) * stride + left;
+    const first = Math.min(ys[py], map.rows - 1), last = Math.max(ys[py + 1], first + 1);
+    if (first === before[0] && last === before[1]) {
+      pixels.copyWithin(to, to - stride, to - stride + width);
+      continue;
+    }
+    before = [first, last];
+    for (let px = 0; px < width; px++) {
+      const begin = Math.min(xs[px], columns - 1), end = Math.max(xs[px + 1], begin + 1);
+      let best = -1;
+      for (let row = first; row < last; row++) {
+        const scale = scales ? scales[row] : 0;
+        for (let i = row * columns + begin, stop = row * columns + end; i < stop; i++) {
+          if (open && !open[i]) continue;
+          const shade = scales ? Math.min(255, Math.round(values[i] * scale)) : table[values[i]];
+          if (shade !== MASKED_SHADE && shade > best) best = shade;
+        }
+      }
+      pixels[to + px] = colors[best < 0 ? MASKED_SHADE : best];
+    }
+  }
+}
+
+/** Masked cells of a part as rectangles {row, from, to}: one for each run. */
+export function maskedRuns(open, columns, [rowFrom, rowTo], [from, to]) {
+  const runs = [];
+  if (!open) return runs;
+  for (let row = rowFrom; row < rowTo; row++) {
+    let start = -1;
+    for (let column = from; column <= to; column++) {
+      const masked = column < to && !open[row * columns + column];
+      if (masked && start < 0) start = column;
+      if (!masked && start >= 0) {
+        runs.push({ row, from: start, to: column });
+        start = -1;
+      }
+    }
+  }
+  return runs;
+}

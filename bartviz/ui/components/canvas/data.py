@@ -1,0 +1,229 @@
+"""What the attention canvas is sent: one buffer of bytes. No Streamlit here.
+
+Bytes, because they alone travel as they are: anything else would import pandas, and bytes inside a dict turn into a
+string. **The buffer**: ``BVC1``, the length of the header (4 bytes, little endian), the header (JSON, UTF-8), then the
+arrays one after the other, C order, little endian. The header's ``arrays`` name them: [name, type, shape].
+
+- ``tiles`` (N, Q, K) uint16: maps of which every weight is exact to three decimals and more (see ``codes``). The
+  header's ``tiles`` are their N numbers: layer * (H + 1) + head, H for the mean of the layer, and L * (H + 1) for the
+  mean of all heads.
+- ``hidden`` (N, Q) uint16, where columns are hidden: the share of each row that went to them.
+- ``small`` (L, H, h, w) uint8, where not all tiles are sent: see ``bartviz.analysis.thumbnails``.
+- ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
+
+The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
+over when the serial is a new one), and what stays the same: see ``Picture``.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis import heads
+from bartviz.analysis.spans import Range
+from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
+from bartviz.analysis.words import word_groups
+from bartviz.attention import KINDS, Attention, Floats, Tokens
+from bartviz.figures import theme
+from bartviz.labels import CONTINUES
+
+What = Literal["head", "layer", "all"]
+Views = Literal["map", "lines", "text"]
+Small = Literal["all", "layer"]
+Codes = NDArray[np.uint16]
+
+MAGIC = b"BVC1"
+UNIT = 65535  # what a weight of 1 is sent as
+LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
+EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
+LAYER = 700_000  # bytes that the heads of one layer may take, to be sent together
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is chosen: which weights, the row, how they are seen; ``rows`` and ``keys`` where several tokens are.
+
+    Rows and keys count what is shown: words where pieces are merged, columns that are not hidden.
+    """
+
+    layer: int = 0
+    head: int = 0
+    what: What = "head"
+    row: int = 0
+    view: Views = "map"
+    rows: tuple[int, ...] = ()
+    keys: tuple[int, ...] = ()
+
+    @property
+    def core(self) -> tuple[int, int, str, int, str]:
+        """What a link names."""
+        return self.layer, self.head, self.what, self.row, self.view
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the weights of an attention are shown: the arguments of ``bartviz.analysis.heads.view``, and the colours."""
+
+    query: Tokens | None = None
+    words: bool = False
+    hide_sinks: bool = False
+    renormalise: bool = False
+    span: Range = "fixed"
+    small: Small = "all"
+
+
+class Picture:
+    """One attention as it is shown: makes the buffers that the canvas is sent."""
+
+    def __init__(self, attention: Attention, shown: Shown) -> None:
+        self.attention, self.shown = attention, shown
+        self.revision = secrets.token_hex(8)
+        self.first = self.view(Choice())
+        layers, count = attention.shape[:2]
+        rows, columns = self.first.weights.shape
+        self.shape: tuple[int, int, int, int] = layers, count, rows, columns
+        self.exact = max(self.shape[2:]) <= LONGEST and self._bytes(layers * (count + 1) + 1) <= EXACT
+        self._meta = self._describe()
+        self._fixed = self._mask() | ({} if self.exact else self._thumbnails())
+
+    def view(self, choice: Choice) -> heads.View:
+        """The weights of a choice as they are shown."""
+        shown = self.shown
+        return heads.view(
+            self.attention, None if choice.what == "all" else choice.layer,
+            choice.head if choice.what == "head" else None,
+            query=shown.query, words=shown.words, hide_sinks=shown.hide_sinks, renormalise=shown.renormalise,
+        )  # fmt: skip
+
+    def number(self, choice: Choice) -> int:
+        """The number of a choice's map."""
+        layers, count = self.shape[:2]
+        if choice.what == "all":
+            return layers * (count + 1)
+        return choice.layer * (count + 1) + (count if choice.what == "layer" else choice.head)
+
+    def pack(self, begin: Choice, serial: int, wanted: Choice | None = None) -> bytes:
+        """The buffer. ``wanted`` names the map that must be in it where not all are; its layer comes along if small."""
+        views = {number: self.view(choice) for number, choice in self._sent(wanted or begin)}
+        arrays: dict[str, NDArray[Any]] = dict(self._fixed)
+        arrays["tiles"] = np.stack([codes(view.weights) for view in views.values()])
+        if self.first.hidden_labels:
+            arrays["hidden"] = np.stack([codes(view.hidden) for view in views.values()])
+        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": list(views)}
+        return encode(meta, arrays)
+
+    def _sent(self, wanted: Choice) -> list[tuple[int, Choice]]:
+        """(number, choice) of the maps that are sent together."""
+        layers, count = self.shape[:2]
+        every = [Choice(layer, head) for layer in range(layers) for head in range(count)]
+        means = [*(Choice(layer, 0, "layer") for layer in range(layers)), Choice(what="all")]
+        if self.exact:
+            chosen = every + means
+        elif wanted.what == "head" and self._bytes(count) <= LAYER:
+            chosen = [choice for choice in every if choice.layer == wanted.layer]
+        else:
+            chosen = [wanted]
+        return [(self.number(choice), choice) for choice in chosen]
+
+    def _bytes(self, maps: int) -> int:
+        return 2 * maps * self.shape[2] * self.shape[3]
+
+    def _thumbnails(self) -> dict[str, NDArray[Any]]:
+        keys = ~heads.sinks(self.attention) if self.shown.hide_sinks else None
+        return {"small": thumbnails(self.attention, keys=keys, span=self.shown.span).cells}
+
+    def _mask(self) -> dict[str, NDArray[Any]]:
+        mask = self.first.mask  # (Q, K)
+        return {} if mask.all() else {"mask": np.packbits(mask, axis=1)}
+
+    def _describe(self) -> dict[str, Any]:
+        view, attention = self.first, self.attention
+        return {
+            "revision": self.revision, "shape": self.shape, "exact": self.exact, "unit": UNIT,
+            "small": {"one": ONE, "masked": MASKED, "of": self.shown.small},
+            "kind": attention.kind, "predicts": view.predicts, "span": self.shown.span,
+            "query": list(view.query_labels), "key": list(view.key_labels),
+            "query_special": np.flatnonzero(view.query_special).tolist(),
+            "key_special": np.flatnonzero(view.key_special).tolist(),
+            "query_text": _chips(self.shown.query or attention.query, view.query_labels, words=self.shown.words),
+            "key_text": _hiding(attention, self.shown, view),
+            "hidden": list(dict.fromkeys(view.hidden_labels)), "renormalised": view.renormalised,
+            "ramps": {kind: [_ramp(theme.scale(kind)), _ramp(theme.scale(kind, dark=True))] for kind in KINDS},
+        }  # fmt: skip
+
+
+Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidden, special, touches the one before
+
+
+def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
+    """The text itself, token by token or word by word; a word's pieces touch, and carry no mark that they go on."""
+    if words:
+        groups = word_groups(tokens)
+        return [
+            (label, place, bool(tokens.special[group[0]]), False)
+            for place, (label, group) in enumerate(zip(labels, groups, strict=True))
+        ]
+    chips: list[Chip] = []
+    for place, label in enumerate(labels):
+        word, before = tokens.words[place], tokens.words[place - 1] if place else None
+        joined = word is not None and word == before and bool(tokens.segments[place] == tokens.segments[place - 1])
+        text = (label.removeprefix(CONTINUES) or label) if joined else label
+        chips.append((text, place, bool(tokens.special[place]), joined))
+    return chips
+
+
+def _hiding(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
+    """The text that is looked at, hidden columns included: they are there, but have no column."""
+    tokens = attention.key
+    groups = word_groups(tokens) if shown.words else tuple((place,) for place in range(len(tokens)))
+    gone = np.logical_or.reduceat(heads.sinks(attention), [group[0] for group in groups])  # (columns,)
+    kept = ~gone if view.hidden_labels else np.ones_like(gone)
+    rest, hidden = iter(view.key_labels), iter(view.hidden_labels)
+    labels = [next(rest if keep else hidden) for keep in kept.tolist()]
+    place = np.where(kept, np.cumsum(kept) - 1, -1).tolist()
+    chips = _chips(tokens, labels, words=shown.words)
+    return [(text, place[at], special, joined) for text, at, special, joined in chips]
+
+
+def _ramp(scale: theme.Scale) -> list[str]:
+    return [str(color) for _, color in scale]
+
+
+def codes(weights: Floats) -> Codes:
+    """Weights 0..1 as uint16, 65535 for 1, within 1.6e-5; as a number with three decimals each stays the same."""
+    wide = weights.astype(np.float64)
+    sent = np.rint(wide * UNIT)
+    sent += np.rint(wide * 1000) - np.rint(sent * (1000 / UNIT))  # one step, across an edge of rounding; else none
+    np.clip(sent, 0, UNIT, out=sent)
+    return sent.astype(np.uint16)
+
+
+def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """One buffer, as described above."""
+    described = [(name, array.dtype.name, array.shape) for name, array in arrays.items()]
+    text = json.dumps({**meta, "arrays": described}, separators=(",", ":"), ensure_ascii=False)
+    header = text.encode("utf-8", "replace")  # half a surrogate pair has no UTF-8
+    parts = [array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays.values()]
+    return b"".join([MAGIC, struct.pack("<I", len(header)), header, *parts])
+
+
+def decode(buffer: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What ``encode`` has put together; the browser reads it in the same way."""
+    (length,) = struct.unpack_from("<I", buffer, len(MAGIC))
+    place = len(MAGIC) + 4 + length
+    meta: dict[str, Any] = json.loads(buffer[len(MAGIC) + 4 : place])
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, kind, shape in meta["arrays"]:
+        dtype = np.dtype(kind).newbyteorder("<")
+        count = int(np.prod(shape))
+        arrays[name] = np.frombuffer(buffer, dtype, count, place).reshape(shape)
+        place += count * dtype.itemsize
+    return meta, arrays

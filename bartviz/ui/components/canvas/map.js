@@ -1,0 +1,172 @@
+// The large map: cells, hatching, frames, token axes.
+
+export const fontSize = (it) => (it.large ? 19 : 12);
+
+export function shortened(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  const signs = Array.from(text);
+  let end = signs.length;
+  while (end > 1 && context.measureText(`${signs.slice(0, end).join("")}…`).width > room) end--;
+  return `${signs.slice(0, end).join("")}…`;
+}
+
+const widest = (context, labels) => labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
+
+export function measurePlot(it) {
+  it.plot = measured(it.$("plot"));
+  const { context, width, height } = it.plot;
+  const [, , rows, columns] = it.meta.shape, scale = it.large ? 1.6 : 1;
+  context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
+  const left = Math.min(widest(context, it.meta.query) + 12, width * 0.3, 130 * scale);
+  const lines = it.choice.view === "lines";
+  const top = lines ? 4 : Math.min(widest(context, it.meta.key) + 12, height * 0.3, 104 * scale);
+  it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
+  it.seen = bounded(it.fit, it.seen);
+  const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
+  it.labels = { query: fitting(it.meta.query, left - 8), key: fitting(it.meta.key, (lines ? it.fit.right : top) - 8) };
+  it.hatch = hatching(it, context);
+}
+
+function hatching(it, context) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = it.colors.hatch;
+  pen.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift, 6);
+    pen.lineTo(shift + 6, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+export function drawMap(it) {
+  const { context, width, height } = it.plot;
+  if (!width || !height) return;
+  context.clearRect(0, 0, width, height);
+  const { left, top, width: wide, height: high } = it.fit;
+  paintPlot(it);
+  context.drawImage(it.picture, left, top, wide, high);
+  context.save();
+  context.beginPath();
+  context.rect(left, top, wide, high);
+  context.clip();
+  hatchMasked(it, context);
+  gaps(it, context);
+  marks(it, context);
+  context.restore();
+  context.strokeStyle = it.colors.line;
+  context.lineWidth = 1;
+  context.strokeRect(left - 0.5, top - 0.5, wide + 1, high + 1);
+  axes(it, context);
+}
+
+/** The cells as pixels of the screen; again only when another part of another map is seen. */
+function paintPlot(it) {
+  const { fit, seen } = it, { ratio } = it.plot;
+  const now = [it.meta.revision, mapNumber(it.meta.shape, it.choice), Boolean(current(it)), it.paints, seen.x, seen.y, seen.z, fit.width, fit.height].join();
+  if (it.pictured === now) return;
+  it.pictured = now;
+  const sheet = (it.picture ??= document.createElement("canvas"));
+  [sheet.width, sheet.height] = [Math.max(1, Math.round(fit.width * ratio)), Math.max(1, Math.round(fit.height * ratio))];
+  const context = sheet.getContext("2d");
+  const map = sourceOf(it, it.choice);
+  if (!map) return;
+  const image = context.createImageData(sheet.width, sheet.height);
+  const across = map.columns / fit.columns, down = map.rows / fit.rows; // cells of the small map to one of ours
+  const part = { x: seen.x * across, y: seen.y * down, w: map.columns / seen.z, h: map.rows / seen.z };
+  paintMap({ pixels: new Uint32Array(image.data.buffer), stride: sheet.width, left: 0, top: 0, width: sheet.width, height: sheet.height }, map, part, it.colors.table);
+  context.putImageData(image, 0, 0);
+}
+
+export function seenRange(it) {
+  const { fit, seen } = it;
+  const of = (from, count) => [Math.floor(from), Math.min(count, Math.ceil(from + count / seen.z))];
+  return { rows: of(seen.y, fit.rows), columns: of(seen.x, fit.columns) };
+}
+
+function hatchMasked(it, context) {
+  if (!it.open) return;
+  const { rows, columns } = seenRange(it), { fit, seen } = it;
+  context.beginPath();
+  for (const { row, from, to } of maskedRuns(it.open, fit.columns, rows, columns)) {
+    const { x, y } = placeOf(fit, seen, row, from);
+    context.rect(x, y, (to - from) * fit.w * seen.z, fit.h * seen.z + 0.3);
+  }
+  context.fillStyle = it.colors.masked;
+  context.fill();
+  context.fillStyle = it.hatch;
+  context.fill();
+}
+
+function gaps(it, context) {
+  const { fit, seen } = it, [w, h] = [fit.w * seen.z, fit.h * seen.z];
+  if (Math.min(w, h) < 9) return;
+  const { rows, columns } = seenRange(it);
+  context.strokeStyle = it.colors.ground;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let row = rows[0]; row <= rows[1]; row++) {
+    const y = Math.round(placeOf(fit, seen, row, 0).y) + 0.5;
+    context.moveTo(fit.left, y);
+    context.lineTo(fit.left + fit.width, y);
+  }
+  for (let column = columns[0]; column <= columns[1]; column++) {
+    const x = Math.round(placeOf(fit, seen, 0, column).x) + 0.5;
+    context.moveTo(x, fit.top);
+    context.lineTo(x, fit.top + fit.height);
+  }
+  context.stroke();
+}
+
+function marks(it, context) {
+  const { fit, seen } = it, [w, h] = [fit.w * seen.z, fit.h * seen.z];
+  const band = (row, column) => {
+    const { x, y } = placeOf(fit, seen, row ?? 0, column ?? 0);
+    if (row === null) context.strokeRect(x, fit.top + 1, w, fit.height - 2);
+    else if (column === null) context.strokeRect(fit.left + 1, y, fit.width - 2, h);
+    else context.strokeRect(x, y, w, h);
+  };
+  context.strokeStyle = it.colors.ink;
+  context.lineWidth = 1.75;
+  for (const row of it.rows) band(row, null);
+  context.setLineDash([4, 3]);
+  for (const column of it.keys) band(null, column);
+  context.setLineDash([]);
+  const at = it.hover ?? it.cursor;
+  if (!at) return;
+  context.lineWidth = 2.5;
+  if (at.row !== null || at.column !== null) band(at.row, at.column);
+}
+
+function axes(it, context) {
+  const { fit, seen } = it, { rows, columns } = seenRange(it), size = fontSize(it);
+  const at = it.hover ?? it.cursor ?? {};
+  const [w, h] = [fit.w * seen.z, fit.h * seen.z];
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  const strongRows = [...new Set([...it.rows, at.row ?? -1])];
+  for (const row of written(...rows, everyWhich(h, size + 1), strongRows)) {
+    const y = placeOf(fit, seen, row, 0).y + h / 2;
+    if (y < fit.top - 1 || y > fit.top + fit.height + 1) continue;
+    label(it, context, it.labels.query[row], fit.left - 6, y, strongRows.includes(row), it.special.query.has(row));
+  }
+  context.textAlign = "left";
+  const strongColumns = [...new Set([...it.keys, at.column ?? -1])];
+  for (const column of written(...columns, everyWhich(w, size + 1), strongColumns)) {
+    const x = placeOf(fit, seen, 0, column).x + w / 2;
+    if (x < fit.left - 1 || x > fit.left + fit.width + 1) continue;
+    context.save();
+    context.translate(x, fit.top - 6);
+    context.rotate(-Math.PI / 2);
+    label(it, context, it.labels.key[column], 0, 0, strongColumns.includes(column), it.special.key.has(column));
+    context.restore();
+  }
+}
+
+export function label(it, context, text, x, y, strong, special) {
+  context.font = `${strong ? "bold " : ""}${special && !strong ? fontSize(it) - 1 : fontSize(it)}px ${it.colors.mono}`;
+  context.fillStyle = strong ? it.colors.ink : special ? it.colors.faint : it.colors.text;
+  context.fillText(text, x, y);
+}

@@ -1,0 +1,134 @@
+// The canvas's arithmetic: no document, no drawing, tested with `node --test`. Read first into the one module.
+
+const TYPES = { uint8: Uint8Array, uint16: Uint16Array };
+
+/** The buffer as ``data.py`` describes it. Arrays are copied: bytes arrive at an odd place in memory. */
+export function decode(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (new TextDecoder().decode(bytes.subarray(0, 4)) !== "BVC1") throw new Error("not a buffer of the canvas");
+  const end = 8 + view.getUint32(4, true);
+  const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(8, end)));
+  const arrays = {};
+  let at = end;
+  for (const [name, type, shape] of meta.arrays) {
+    const size = shape.reduce((a, b) => a * b, 1) * TYPES[type].BYTES_PER_ELEMENT;
+    arrays[name] = new TYPES[type](bytes.slice(at, at + size).buffer);
+    at += size;
+  }
+  return { meta, arrays };
+}
+
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+/** The number of a map: each layer's heads, then its mean; the mean of all comes last. */
+export const mapNumber = ([layers, heads], { layer, head, what }) =>
+  what === "all" ? layers * (heads + 1) : layer * (heads + 1) + (what === "layer" ? heads : head);
+
+export function nameOf({ kind, shape: [layers, heads] }, { layer, head, what }) {
+  if (what === "all") return `mean of all ${layers * heads} ${kind} heads`;
+  return what === "layer" ? `mean of the ${heads} heads of ${kind} layer ${layer}` : `${kind} L${layer}H${head}`;
+}
+
+/** Bits, row by row -> one byte a cell, 1 where a row may look. */
+export function unpacked(bits, rows, columns) {
+  const open = new Uint8Array(rows * columns), wide = Math.ceil(columns / 8);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) open[row * columns + column] = (bits[row * wide + (column >> 3)] >> (7 - (column & 7))) & 1;
+  return open;
+}
+
+/** The largest code of each row. */
+export function largest(codes, rows, columns) {
+  const most = new Uint16Array(rows);
+  for (let row = 0; row < rows; row++)
+    for (let i = row * columns, end = i + columns; i < end; i++) if (codes[i] > most[row]) most[row] = codes[i];
+  return most;
+}
+
+/** The place of a weight (0..1) on the colour scale. */
+export function shareOf(weight, span, most = 1) {
+  if (span === "row") return most > 0 ? weight / most : 0;
+  return span === "log" ? clamp(Math.log10(Math.max(weight, 1e-4)) / 4 + 1, 0, 1) : weight;
+}
+
+/** (K,) the weights of these rows summed, and their mean. */
+export function ofRows(weight, columns, rows) {
+  const sum = new Float64Array(columns);
+  for (const row of rows) for (let column = 0; column < columns; column++) sum[column] += weight(row, column);
+  return { sum, mean: sum.map((value) => value / Math.max(rows.length, 1)) };
+}
+
+/** (Q,) what each row gives to these columns together. */
+export function ofKeys(weight, count, keys) {
+  return Float64Array.from({ length: count }, (_, row) => keys.reduce((sum, column) => sum + weight(row, column), 0));
+}
+
+/** The indexes of the largest values, the first first. */
+export function top(values, most, leave = () => false) {
+  const order = [...values.keys()].filter((i) => values[i] > 0 && !leave(i)).sort((a, b) => values[b] - values[a] || a - b);
+  return order.slice(0, most);
+}
+
+/** A range from `a` to `b`, both in it. */
+export const range = (a, b) => Array.from({ length: Math.abs(b - a) + 1 }, (_, i) => Math.min(a, b) + i);
+
+/** A selection after a click: alone, toggled (at least `fewest` stay), or from the anchor on. */
+export function picked(selected, index, { add = false, from = null, fewest = 1 } = {}) {
+  if (from !== null) return range(from, index);
+  if (!add) return [index];
+  const rest = selected.filter((i) => i !== index);
+  if (rest.length === selected.length) return [...selected, index].sort((a, b) => a - b);
+  return rest.length < fewest ? selected : rest;
+}
+
+const NAMED = 4;
+export const quoted = (label) => `“${label}”`;
+
+/** Labels in words: the first ones, and how many more. */
+export function listed(labels) {
+  const named = labels.slice(0, NAMED).map(quoted).join(", ");
+  return labels.length > NAMED ? `${named} and ${labels.length - NAMED} more` : named;
+}
+
+/** One cell in words. */
+export function cellSaid(meta, row, column, weight, masked) {
+  const who = `${capital(rowSaid(meta, row))} attends to ${quoted(meta.key[column])} (${column})`;
+  return masked ? `${who}: masked` : `${who}: ${weight.toFixed(3)}`;
+}
+
+/** A row in words, by the token that it reads or predicts. */
+export const rowSaid = (meta, row) => `${meta.predicts ? "the row that predicts " : ""}${quoted(meta.query[row])} (${row})`;
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** One row or several in words: where they look most, and the sum and the mean where there are several. */
+export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
+  if (rows.every((row) => masked(row))) return `${listed(rows.map((row) => meta.query[row]))}: masked wholly, so there are no weights.`;
+  const best = top(mean, 3);
+  const part = (column) => (rows.length > 1 ? `${quoted(meta.key[column])} (sum ${sum[column].toFixed(3)}, mean ${mean[column].toFixed(3)})` : `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`);
+  const who = rows.length > 1 ? `${rows.length} rows, ${listed(rows.map((row) => meta.query[row]))}, attend` : `${capital(rowSaid(meta, rows[0]))} attends`;
+  return `${who} most to ${best.map(part).join(", ")}.`;
+}
+
+/** Columns in words: what the chosen rows give to them together, and what all rows give on average. */
+export function keysSaid(meta, rows, keys, given) {
+  const whom = keys.length > 1 ? `${keys.length} columns, ${listed(keys.map((key) => meta.key[key]))}, together get` : `${quoted(meta.key[keys[0]])} (${keys[0]}) gets`;
+  const sum = rows.reduce((total, row) => total + given[row], 0);
+  const all = given.reduce((total, value) => total + value, 0) / given.length;
+  const from = rows.length > 1 ? `${sum.toFixed(3)} from ${rows.length} rows (mean ${(sum / rows.length).toFixed(3)})` : `${sum.toFixed(3)} from ${quoted(meta.query[rows[0]])} (${rows[0]})`;
+  return `${whom} ${from}; mean of all rows ${all.toFixed(3)}.`;
+}
+
+/** Where an arrow leads from a head: the means stand right of the heads, the mean of all below them. */
+export function neighbour([layers, heads], choice, dx, dy) {
+  if (choice.what === "all") return dy < 0 || dx < 0 ? { ...choice, layer: layers - 1, what: "layer" } : choice;
+  const column = clamp((choice.what === "layer" ? heads : choice.head) + dx, 0, heads);
+  const layer = choice.layer + dy;
+  if (layer >= layers) return column === heads ? { ...choice, what: "all" } : choice;
+  return { ...choice, layer: Math.max(layer, 0), head: Math.min(column, heads - 1), what: column === heads ? "layer" : "head" };
+}
+
+/** The next head in reading order, or the one before. */
+export function nextHead([layers, heads], { layer, head }, step) {
+  const place = clamp(layer * heads + head + step, 0, layers * heads - 1);
+  return { layer: Math.floor(place / heads), head: place % heads, what: "head" };
+}

@@ -1,0 +1,108 @@
+// The overview: every head small, the chosen one framed.
+
+// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
+export function measured(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return { context, width, height, ratio };
+}
+
+export function measureOverview(it) {
+  it.small = measured(it.$("overview"));
+  const { width, height } = it.small;
+  const size = fontSize(it);
+  const only = it.meta.small.of === "layer" ? it.choice.layer : null;
+  it.cells = overviewCells(it.meta.shape, { width, height, left: only === null ? size * 2.6 : 0, top: only === null ? size * 1.7 : 0, only });
+}
+
+/** What a small map is painted from: the exact map where it is there, else the one that came with all the others. */
+function sourceOf(it, choice) {
+  const [, heads, rows, columns] = it.meta.shape;
+  const known = it.maps.get(mapNumber(it.meta.shape, choice));
+  if (known) return shadedMap(it, known);
+  if (choice.what !== "head" || !it.arrays.small) return null;
+  const [, , h, w] = it.meta.arrays.find(([name]) => name === "small")[2];
+  const at = (choice.layer * heads + choice.head) * h * w;
+  return { values: it.arrays.small.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, of: [rows, columns] };
+}
+
+/** A map with what its colours need. */
+export function shadedMap(it, map) {
+  const [, , rows, columns] = it.meta.shape;
+  if (it.meta.span === "row" && !map.scales) map.scales = Float32Array.from(largest(map.values, rows, columns), (most) => (most ? 255 / most : 0));
+  return { values: map.values, rows, columns, open: it.open, table: it.shades, scales: it.meta.span === "row" ? map.scales : null };
+}
+
+const GAP = 3;
+
+function paintOverview(it) {
+  const { width, height, ratio } = it.small;
+  const sheet = (it.sheet ??= document.createElement("canvas"));
+  [sheet.width, sheet.height] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  const context = sheet.getContext("2d"), image = context.createImageData(sheet.width, sheet.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (const place of it.cells.places) {
+    const map = sourceOf(it, place);
+    if (!map) continue;
+    const box = { left: place.x + 1, top: place.y + 1, width: place.w - GAP, height: place.h - GAP };
+    const target = Object.fromEntries(Object.entries(box).map(([name, value]) => [name, Math.round(value * ratio)]));
+    if (target.width > 0 && target.height > 0) paintMap({ pixels, stride: sheet.width, ...target }, map, { x: 0, y: 0, w: map.columns, h: map.rows }, it.colors.table);
+  }
+  context.putImageData(image, 0, 0);
+}
+
+const means = (it) => it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
+
+export function drawOverview(it) {
+  const { context, width, height } = it.small;
+  if (!width || !height) return;
+  const now = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.small.of === "layer" ? it.choice.layer : "", means(it)].join();
+  if (it.painted !== now) paintOverview(it);
+  it.painted = now;
+  context.clearRect(0, 0, width, height);
+  context.drawImage(it.sheet, 0, 0, width, height);
+  labelOverview(it, context);
+  for (const place of it.cells.places) frameOf(it, context, place);
+}
+
+function frameOf(it, context, place) {
+  const same = (other) => other && mapNumber(it.meta.shape, other) === mapNumber(it.meta.shape, place);
+  const chosen = same(it.choice), pointed = same(it.pointed);
+  context.strokeStyle = chosen ? it.colors.ink : pointed ? it.colors.strong : it.colors.line;
+  context.lineWidth = chosen ? 3 : pointed ? 2 : 1;
+  context.strokeRect(place.x + 0.5, place.y + 0.5, place.w - GAP + 1, place.h - GAP + 1);
+  if (place.what === "head" || it.maps.has(mapNumber(it.meta.shape, place))) return;
+  context.font = `${Math.min(fontSize(it), place.w / 3)}px ${it.colors.font}`;
+  context.fillStyle = it.colors.faint;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText("mean", place.x + place.w / 2, place.y + place.h / 2);
+}
+
+function labelOverview(it, context) {
+  const size = fontSize(it) - 1, [layers, heads] = it.meta.shape;
+  context.font = `${size}px ${it.colors.mono}`;
+  context.textBaseline = "middle";
+  if (it.meta.small.of === "layer") return;
+  const { places, across } = it.cells;
+  const cellsWide = everyWhich(places[0].w, size * 2.3), cellsHigh = everyWhich(places[0].h, size);
+  const write = (text, x, y, strong) => {
+    context.fillStyle = strong ? it.colors.ink : it.colors.faint;
+    context.fillText(text, x, y);
+  };
+  context.textAlign = "center";
+  for (const head of written(0, heads, cellsWide, it.choice.what === "head" ? [it.choice.head] : []))
+    write(`H${head}`, places[head].x + places[head].w / 2, size * 0.7, it.choice.what === "head" && head === it.choice.head);
+  write(places[heads].w > size * 2.6 ? "mean" : "Ø", places[heads].x + places[heads].w / 2, size * 0.7, it.choice.what === "layer");
+  context.textAlign = "right";
+  for (const layer of written(0, layers, cellsHigh, it.choice.what === "all" ? [] : [it.choice.layer]))
+    write(`L${layer}`, size * 2.2, places[layer * across].y + places[layer * across].h / 2, it.choice.what !== "all" && layer === it.choice.layer);
+  const last = places[places.length - 1];
+  write("mean of all", last.x - 6, last.y + last.h / 2, it.choice.what === "all");
+}
+
+export const cellAt = (it, x, y) => it.cells.places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h) ?? null;

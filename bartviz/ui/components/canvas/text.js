@@ -1,0 +1,111 @@
+// The text itself, shaded by weights. Tokens reach the page through textContent alone.
+
+export function make(tag, className = "", text = "") {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+const SIDES = { strip: null, "query-text": "query", "key-text": "key" };
+
+/** Fills a list with the chips of one side, if they are not in it already. */
+function fill(it, name, side) {
+  const list = it.$(name), now = `${it.meta.revision} ${side}`;
+  if (list.dataset.holds === now) return;
+  list.dataset.holds = now;
+  const chips = it.meta[`${side}_text`].map(([text, place, special, joined], index) => {
+    const chip = make("span", ["chip", special && "special", joined && "joined", place < 0 && "gone"].filter(Boolean).join(" "), text || "\u00a0");
+    if (place >= 0) {
+      [chip.id, chip.dataset.place] = [`${name}-${place}`, place];
+      chip.setAttribute("role", "option");
+    } else chip.title = "hidden";
+    return index && !joined ? [" ", chip] : [chip];
+  });
+  list.replaceChildren(...chips.flat());
+  it.chips[name] = new Map([...list.children].filter((chip) => chip.dataset.place).map((chip) => [Number(chip.dataset.place), chip]));
+}
+
+/** Which rows and columns are spoken of: those under the pointer or the cursor, else the selected ones. */
+export function spoken(it) {
+  const at = it.hover ?? it.cursor;
+  if (!at || (at.row === null && at.column === null)) return { rows: it.rows, keys: it.keys, side: it.by === "keys" && it.keys.length ? "query" : "key" };
+  if (at.row === null) return { rows: it.rows, keys: [at.column], side: "query" };
+  return { rows: [at.row], keys: [], side: "key" };
+}
+
+export function drawTexts(it) {
+  const { rows, keys, side } = spoken(it), weight = weightOf(it);
+  const columns = weight && ofRows(weight, it.meta.key.length, rows).mean;
+  const given = weight && keys.length ? ofKeys(weight, it.meta.query.length, keys) : null;
+  const text = it.choice.view === "text";
+  for (const [name, fixed] of Object.entries(SIDES)) {
+    if (text === (name === "strip")) continue;
+    const of = fixed ?? side;
+    fill(it, name, of);
+    shade(it, name, of === "key" ? (side === "key" || !fixed ? columns : null) : given, of === "key" ? keys : rows);
+  }
+  titles(it, rows, keys, side);
+}
+
+function shade(it, name, values, framed) {
+  const most = values ? Math.max(...values) : 1, at = it.hover ?? it.cursor;
+  const pointed = at && (name === "query-text" || (name === "strip" && it.$("strip").dataset.holds.endsWith("query")) ? at.row : at.column);
+  for (const [place, chip] of it.chips[name]) {
+    const share = values ? clamp(shareOf(values[place], it.meta.span, most), 0, 1) : 0;
+    const level = Math.round(share * 255);
+    if (chip.level !== level || chip.paints !== it.paints) {
+      chip.style.background = level ? css(it.colors.ramp[level]) : "";
+      chip.style.color = level ? it.colors.inks[level] : "";
+      [chip.level, chip.paints] = [level, it.paints];
+    }
+    chip.title = values ? values[place].toFixed(3) : "";
+    const selected = framed.includes(place);
+    chip.classList.toggle("framed", selected);
+    chip.classList.toggle("pointed", pointed === place);
+    chip.setAttribute("aria-selected", selected);
+  }
+}
+
+function titles(it, rows, keys, side) {
+  const { query, key } = it.meta, who = rows.length > 1 ? `${rows.length} rows (mean)` : rowSaid(it.meta, rows[0]);
+  it.$("strip-title").textContent = side === "key" ? `Where ${who} looks` : `Who looks at ${listed(keys.map((k) => key[k]))}`;
+  it.$("query-title").textContent = keys.length ? `Rows: who looks, shaded by what ${listed(keys.map((k) => key[k]))} gets` : "Rows: who looks. Choose one or several";
+  it.$("key-title").textContent = `Columns: shaded by where ${who} looks`;
+  it.$("strip").setAttribute("aria-label", side === "key" ? "Columns" : "Rows");
+  hiddenShare(it, rows, query);
+}
+
+/** What the hidden columns took of these rows. */
+function hiddenShare(it, rows) {
+  const map = current(it), bar = it.$("hidden");
+  bar.hidden = !it.meta.hidden.length || !map?.hidden;
+  if (bar.hidden) return;
+  const share = rows.reduce((sum, row) => sum + map.hidden[row], 0) / rows.length / it.meta.unit;
+  it.$("hidden-share").style.width = `${100 * share}%`;
+  it.$("hidden-said").textContent = `${Math.round(100 * share)} % to ${listed(it.meta.hidden)}, hidden${it.meta.renormalised ? "; what is left is divided by its sum" : ""}`;
+}
+
+/** The numbers as a table: the whole map where it is small, else the chosen rows. */
+const MOST_CELLS = 5000;
+
+export function buildTable(it) {
+  const { meta } = it, weight = weightOf(it), whole = meta.query.length * meta.key.length <= MOST_CELLS;
+  const now = [meta.revision, mapNumber(meta.shape, it.choice), Boolean(weight), whole || it.rows].join();
+  if (it.tabled === now || !it.$("details").open) return;
+  it.tabled = now;
+  const table = make("table"), shownRows = whole ? [...meta.query.keys()] : it.rows;
+  table.createCaption().textContent = whole ? `${nameOf(meta, it.choice)}: rows attend to columns` : `${nameOf(meta, it.choice)}: the chosen rows of ${meta.query.length}; the CSV has them all`;
+  const heading = (text, scope) => Object.assign(make("th", "", text), { scope });
+  const cell = (row, column) => (it.open && !it.open[row * meta.key.length + column] ? "masked" : weight ? weight(row, column).toFixed(3) : "");
+  const lines = meta.key.map((text, column) => {
+    const line = make("tr");
+    line.append(heading(`${column} ${text}`, "row"), ...shownRows.map((row) => make("td", "", cell(row, column))));
+    return line;
+  });
+  const first = make("tr");
+  first.append(heading("column \\ row", "col"), ...shownRows.map((row) => heading(`${row} ${meta.query[row]}`, "col")));
+  table.createTHead().append(first);
+  table.createTBody().append(...lines);
+  it.$("table").replaceChildren(table);
+}

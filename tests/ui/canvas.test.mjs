@@ -1,0 +1,159 @@
+// The canvas's pure functions. The scripts are joined as the browser gets them.
+import test from "node:test";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+const folder = new URL("../../bartviz/ui/components/canvas/", import.meta.url);
+const names = JSON.parse(process.env.SCRIPTS);
+const script = names.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+const c = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+
+const meta = { kind: "cross", shape: [2, 3, 3, 3], predicts: false, query: ["a", "b", "c"], key: ["x", "y", "z"] };
+const rows = [[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [1, 0, 0]];
+const weight = (row, column) => rows[row][column];
+
+test("a buffer written by Python is read, at any place in memory", () => {
+  const sent = Buffer.from(process.env.BUFFER, "base64");
+  for (const shift of [0, 1, 2, 3]) {
+    const moved = new Uint8Array(sent.length + shift);
+    moved.set(sent, shift);
+    const { meta, arrays } = c.decode(moved.subarray(shift));
+    assert.equal(meta.said, "어텐션 <b>");
+    assert.deepEqual([...arrays.tiles], [0, 1, 258, 65535]);
+    assert.deepEqual([...arrays.mask], [160]);
+  }
+  assert.throws(() => c.decode(new Uint8Array(20)), /not a buffer/);
+});
+
+test("bits of a mask become cells", () => {
+  assert.deepEqual([...c.unpacked(Uint8Array.from([0b10100000, 0b01000000]), 2, 3)], [1, 0, 1, 0, 1, 0]);
+});
+
+test("maps are counted as Python counts them, and named", () => {
+  const head = { layer: 1, head: 2, what: "head" };
+  assert.equal(c.mapNumber(meta.shape, head), 6);
+  assert.equal(c.mapNumber(meta.shape, { ...head, what: "layer" }), 7);
+  assert.equal(c.mapNumber(meta.shape, { ...head, what: "all" }), 8);
+  assert.equal(c.nameOf(meta, head), "cross L1H2");
+  assert.equal(c.nameOf(meta, { ...head, what: "layer" }), "mean of the 3 heads of cross layer 1");
+  assert.equal(c.nameOf(meta, { ...head, what: "all" }), "mean of all 6 cross heads");
+});
+
+test("arrows lead from head to head, to the means, and back", () => {
+  const go = (choice, ...steps) => steps.reduce((now, [dx, dy]) => c.neighbour(meta.shape, now, dx, dy), choice);
+  const at = { layer: 0, head: 1, what: "head" };
+  assert.deepEqual(go(at, [1, 0]), { layer: 0, head: 2, what: "head" });
+  assert.deepEqual(go(at, [1, 0], [1, 0]), { layer: 0, head: 2, what: "layer" });
+  assert.equal(go(at, [1, 0], [1, 0], [0, 1], [0, 1]).what, "all");
+  assert.deepEqual(go(at, [1, 0], [1, 0], [0, 1], [0, 1], [0, -1]), { layer: 1, head: 2, what: "layer" });
+  assert.deepEqual(go(at, [0, -1]), at);
+  assert.deepEqual(go(at, [0, 1], [0, 1]), { layer: 1, head: 1, what: "head" });
+  assert.deepEqual(c.nextHead(meta.shape, { layer: 0, head: 2 }, 1), { layer: 1, head: 0, what: "head" });
+  assert.deepEqual(c.nextHead(meta.shape, { layer: 0, head: 0 }, -1), { layer: 0, head: 0, what: "head" });
+});
+
+test("several rows: sum and mean; several columns: what each row gives to them", () => {
+  const { sum, mean } = c.ofRows(weight, 3, [0, 1]);
+  assert.deepEqual([...sum], [0.625, 1, 0.375]);
+  assert.deepEqual([...mean], [0.3125, 0.5, 0.1875]);
+  assert.deepEqual([...c.ofKeys(weight, 3, [0, 2])], [0.75, 0.25, 1]);
+  assert.deepEqual(c.top(mean, 2), [1, 0]);
+});
+
+test("a selection: alone, one more, one less, from the anchor on", () => {
+  assert.deepEqual(c.picked([4], 2), [2]);
+  assert.deepEqual(c.picked([4], 2, { add: true }), [2, 4]);
+  assert.deepEqual(c.picked([2, 4], 2, { add: true }), [4]);
+  assert.deepEqual(c.picked([2], 2, { add: true }), [2]);
+  assert.deepEqual(c.picked([2], 2, { add: true, fewest: 0 }), []);
+  assert.deepEqual(c.picked([2], 5, { from: 3 }), [3, 4, 5]);
+  assert.deepEqual(c.picked([2], 1, { from: 3 }), [1, 2, 3]);
+});
+
+test("cells, rows and columns in words", () => {
+  assert.equal(c.cellSaid(meta, 1, 1, 0.75, false), "“b” (1) attends to “y” (1): 0.750");
+  assert.equal(c.cellSaid({ ...meta, predicts: true }, 1, 1, 0.75, false), "The row that predicts “b” (1) attends to “y” (1): 0.750");
+  assert.equal(c.cellSaid(meta, 1, 1, 0, true), "“b” (1) attends to “y” (1): masked");
+  assert.equal(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0])), "“a” (0) attends most to “x” (0.500), “y” (0.250), “z” (0.250).");
+  assert.match(c.rowsSaid(meta, [0, 1], c.ofRows(weight, 3, [0, 1])), /^2 rows, “a”, “b”, attend most to “y” \(sum 1\.000, mean 0\.500\)/);
+  assert.match(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0]), () => true), /masked wholly/);
+  assert.equal(c.keysSaid(meta, [0], [0, 2], c.ofKeys(weight, 3, [0, 2])), "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.");
+  assert.equal(c.listed(["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
+});
+
+test("what a colour stands for", () => {
+  assert.equal(c.shareOf(0.3, "fixed"), 0.3);
+  assert.equal(c.shareOf(0.3, "row", 0.6), 0.5);
+  assert.equal(c.shareOf(0, "row", 0), 0);
+  assert.deepEqual([1, 0.01, 0.0001, 0].map((w) => Number(c.shareOf(w, "log").toFixed(6))), [1, 0.5, 0, 0]);
+});
+
+test("zoom keeps the point under the pointer, and never leaves the map", () => {
+  const fit = c.fitted(500, 400, 1000, 1000, 60, 40);
+  const seen = { x: 0, y: 0, z: 1 }, [px, py] = [200, 100];
+  const before = c.under(fit, seen, fit.left + px, fit.top + py);
+  const near = c.zoomed(fit, seen, 8, px, py), after = c.under(fit, near, fit.left + px, fit.top + py);
+  assert.ok(Math.abs(before.row - after.row) <= 1 && Math.abs(before.column - after.column) <= 1);
+  assert.deepEqual(c.zoomed(fit, near, 1 / 100, 10, 10), seen);
+  const far = c.panned(fit, near, -1e6, -1e6);
+  assert.ok(far.x + 1000 / far.z <= 1000 + 1e-9 && far.y + 1000 / far.z <= 1000 + 1e-9);
+  assert.ok(c.zoomed(fit, seen, 1e9, 0, 0).z * Math.min(fit.w, fit.h) <= 44 + 1e-9);
+  const shown = c.revealing(fit, { x: 0, y: 0, z: 10 }, 500, 700), { row, column } = c.under(fit, shown, ...Object.values(c.placeOf(fit, shown, 500.5, 700.5)));
+  assert.deepEqual([row, column], [500, 700]);
+});
+
+test("labels and cells under the pointer", () => {
+  const fit = c.fitted(500, 400, 3, 3, 60, 40), seen = { x: 0, y: 0, z: 1 };
+  assert.deepEqual(c.under(fit, seen, fit.left + 1, fit.top + 1), { row: 0, column: 0 });
+  assert.deepEqual(c.under(fit, seen, 5, fit.top + fit.h * 1.5), { row: 1, column: null });
+  assert.deepEqual(c.under(fit, seen, fit.left + fit.w * 2.5, 5), { row: null, column: 2 });
+  assert.deepEqual(c.under(fit, seen, 499, 399), { row: null, column: null });
+});
+
+test("marked labels are always written, and no other touches them", () => {
+  assert.deepEqual([...c.written(0, 10, 3, [])].sort((a, b) => a - b), [0, 3, 6, 9]);
+  assert.deepEqual([...c.written(0, 10, 3, [4])].sort((a, b) => a - b), [0, 4, 9]);
+  assert.ok(c.written(0, 1000, 20, Array.from({ length: 900 }, (_, i) => i)).size <= 50);
+});
+
+test("the overview has a place for every head, every mean, and the mean of all", () => {
+  const all = c.overviewCells([2, 3], { width: 400, height: 300, left: 20, top: 20 });
+  assert.equal(all.places.length, 2 * 4 + 1);
+  assert.deepEqual(new Set(all.places.map((place) => c.mapNumber([2, 3], place))).size, 9);
+  const one = c.overviewCells([2, 3], { width: 400, height: 300, left: 0, top: 0, only: 1 });
+  assert.deepEqual(one.places.map(({ layer, what }) => `${layer}${what}`), ["1head", "1head", "1head", "1layer", "1all"]);
+  for (const { x, y, w, h } of [...all.places, ...one.places]) assert.ok(x + w <= 400.01 && y + h <= 300.01);
+});
+
+const palette = Uint32Array.from({ length: 257 }, (_, i) => i);
+const paint = (width, height, map, part) => {
+  const pixels = new Uint32Array(width * height);
+  c.paintMap({ pixels, stride: width, left: 0, top: 0, width, height }, map, part, palette);
+  return [...pixels];
+};
+const table = c.shadesOf("fixed", 255);
+
+test("a map that is enlarged repeats its cells, one that is reduced keeps the strongest", () => {
+  const map = { values: Uint8Array.from([0, 100, 200, 255]), rows: 2, columns: 2, table };
+  assert.deepEqual(paint(4, 4, map, { x: 0, y: 0, w: 2, h: 2 }), [0, 0, 100, 100, 0, 0, 100, 100, 200, 200, 255, 255, 200, 200, 255, 255]);
+  assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [255]);
+  assert.deepEqual(paint(2, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [200, 255]);
+  assert.deepEqual(paint(1, 1, map, { x: 1, y: 0, w: 1, h: 1 }), [100]);
+});
+
+test("masked cells have a colour of their own, and rows their own scale", () => {
+  const map = { values: Uint8Array.from([10, 200, 20, 40]), rows: 2, columns: 2, open: Uint8Array.from([1, 0, 0, 0]), table };
+  assert.deepEqual(paint(2, 2, map, { x: 0, y: 0, w: 2, h: 2 }), [10, 256, 256, 256]);
+  assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [10]);
+  const scaled = { ...map, open: null, scales: Float32Array.from([255 / 200, 255 / 40]) };
+  assert.deepEqual(paint(2, 2, scaled, { x: 0, y: 0, w: 2, h: 2 }), [13, 255, 128, 255]);
+  assert.deepEqual([...c.smallShades({ one: 240, masked: 250 })].filter((_, i) => [0, 120, 240, 250].includes(i)), [0, 128, 255, 256]);
+  assert.deepEqual(c.maskedRuns(Uint8Array.from([1, 0, 0, 1, 1, 0]), 3, [0, 2], [0, 3]), [{ row: 0, from: 1, to: 3 }, { row: 1, from: 2, to: 3 }]);
+});
+
+test("colours of a theme are read in both spellings", () => {
+  assert.deepEqual(c.parseColor("#fff"), [255, 255, 255]);
+  assert.deepEqual(c.parseColor("rgb(14, 17, 23)"), [14, 17, 23]);
+  assert.ok(c.isDark("#0e1117") && !c.isDark("#ffffff"));
+  assert.deepEqual(c.ramp(["#000", "#fff"])[255], [255, 255, 255]);
+});

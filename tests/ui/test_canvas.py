@@ -1,0 +1,205 @@
+"""What the canvas is sent, what it is believed, and its arithmetic in JavaScript."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from bartviz.analysis import heads
+from bartviz.record import Record
+from bartviz.ui import canvas
+from bartviz.ui.components.canvas import data
+from bartviz.ui.components.canvas.data import Choice, Picture, Shown
+from tests import records, stand_in
+
+
+def sent(picture: Picture, choice: Choice) -> tuple[dict[str, Any], dict[str, Any]]:
+    meta, found = data.decode(picture.pack(choice, 0))
+    return meta, found
+
+
+def test_the_arithmetic_of_the_browser() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    written = data.encode(
+        {"said": "어텐션 <b>"},
+        {"tiles": np.array([[0, 1], [258, 65535]], np.uint16), "mask": np.array([160], np.uint8)},
+    )
+    told = {"BUFFER": base64.b64encode(written).decode(), "SCRIPTS": json.dumps(canvas.SCRIPTS)}
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("canvas.test.mjs"))],
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **told},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "# pass 0" not in done.stdout
+
+
+def test_the_scripts_are_all_there_is() -> None:
+    assert sorted(canvas.SCRIPTS) == sorted(path.name for path in canvas.HERE.glob("*.js"))
+    assert canvas.script().count("export default") == 1
+
+
+@given(arrays.arrays(np.float32, 50, elements=st.floats(0, 1, width=32)))
+def test_codes_keep_three_decimals(weights: np.ndarray) -> None:
+    back = data.codes(weights) / data.UNIT
+    assert [f"{value:.3f}" for value in back] == [f"{value:.3f}" for value in weights.tolist()]
+    np.testing.assert_allclose(back, weights, atol=1.6e-5)
+
+
+def test_codes_at_the_edges_of_rounding() -> None:
+    edges = np.array([0, 1, 1 / 16, 0.0005, 0.4995, 0.9995, 0.99951, 1 + 1e-7], np.float32)
+    assert [f"{value / data.UNIT:.3f}" for value in data.codes(edges)] == [f"{min(v, 1):.3f}" for v in edges.tolist()]
+
+
+def test_every_head_and_mean_of_a_short_text_is_sent(record: Record) -> None:
+    attention = record.attention("cross")
+    meta, found = sent(Picture(attention, Shown()), Choice())
+    assert meta["exact"]
+    assert found["tiles"].shape == (3 * 5 + 1, 9, 9)
+    for layer, head in np.ndindex(3, 4):
+        place = meta["tiles"].index(layer * 5 + head)
+        np.testing.assert_allclose(found["tiles"][place] / 65535, attention.head(layer, head), atol=1.6e-5)
+    np.testing.assert_allclose(found["tiles"][-1] / 65535, heads.mean(attention), atol=1.6e-5)
+    assert "mask" not in found
+
+
+def test_a_mask_is_sent_as_bits(record: Record) -> None:
+    _, found = sent(Picture(record.attention("decoder"), Shown()), Choice())
+    np.testing.assert_array_equal(np.unpackbits(found["mask"], axis=1)[:, :9], np.tril(np.ones((9, 9))))
+
+
+def test_words_and_hidden_columns_are_sent_as_they_are_shown(record: Record) -> None:
+    attention = record.attention("cross")
+    shown = Shown(record.output, words=True, hide_sinks=True)
+    meta, found = sent(Picture(attention, shown), Choice())
+    view = heads.view(attention, 1, 2, query=record.output, words=True, hide_sinks=True)
+    place = meta["tiles"].index(1 * 5 + 2)
+    np.testing.assert_allclose(found["tiles"][place] / 65535, view.weights, atol=1.6e-5)
+    np.testing.assert_allclose(found["hidden"][place] / 65535, view.hidden, atol=1.6e-5)
+    assert meta["query"] == list(view.query_labels)
+    assert "kaufen" in meta["query"]
+    assert meta["predicts"]
+    assert meta["hidden"] == ["<s>", ".", "</s>"]
+    assert [(text, place) for text, place, *_ in meta["key_text"]] == [
+        ("<s>", -1), ("I", 0), ("want", 1), ("to", 2), ("buy", 3), ("a", 4), ("car", 5), (".", -1), ("</s>", -1),
+    ]  # fmt: skip
+
+
+def test_pieces_of_a_word_touch(record: Record) -> None:
+    meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
+    assert [text for text, _, _, joined in meta["query_text"] if joined] == ["fen"]
+
+
+def long(n: int = 200) -> Any:
+    labels = ("<s>", *(f" w{place}" for place in range(n - 2)), "</s>")
+    return stand_in.attention("encoder", stand_in.tokens(labels), stand_in.tokens(labels))
+
+
+def test_a_long_text_gets_small_maps_and_exact_ones_on_demand() -> None:
+    attention = long()
+    picture = Picture(attention, Shown())
+    meta, found = sent(picture, Choice(1, 2))
+    assert not meta["exact"]
+    assert found["small"].shape == (3, 4, 64, 64)
+    assert meta["tiles"] == [5, 6, 7, 8]  # the heads of layer 1
+    np.testing.assert_allclose(found["tiles"][2] / 65535, attention.head(1, 2), atol=1.6e-5)
+    meta, found = sent(picture, Choice(1, 2, "all"))
+    assert meta["tiles"] == [15]
+    np.testing.assert_allclose(found["tiles"][0] / 65535, heads.mean(attention), atol=1.6e-5)
+
+
+def test_only_the_head_itself_comes_where_a_layer_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "LAYER", 1000)
+    assert sent(Picture(long(), Shown()), Choice(1, 2))[0]["tiles"] == [7]
+
+
+def test_the_overview_of_many_heads_and_tokens_is_small() -> None:
+    labels = ("<s>", *(f" wörter{place}" for place in range(510)), "</s>")
+    tokens = stand_in.tokens(labels)
+    attention = stand_in.attention("decoder", tokens, tokens, layers=12, heads=12)
+    picture = Picture(attention, Shown())
+    buffer = picture.pack(Choice(), 0)
+    _, found = data.decode(buffer)
+    assert len(buffer) - found["tiles"].nbytes < 600_000
+    assert len(buffer) < 2_000_000
+
+
+@pytest.mark.parametrize("source", [("<s>",), ("어텐션", " 👩‍👧", "<img src=x>"), ("\ud800", "x")])
+def test_any_tokens_travel(source: tuple[str, ...]) -> None:
+    tokens = stand_in.tokens(source)
+    meta, found = sent(Picture(stand_in.attention("encoder", tokens, tokens), Shown(words=True)), Choice())
+    assert len(meta["query_text"]) == found["tiles"].shape[1]
+
+
+def test_a_pair_and_padding_are_described() -> None:
+    attention = records.encoder_decoder(padding=2).attention("encoder")
+    meta, found = sent(Picture(attention, Shown()), Choice())
+    assert "mask" in found
+    assert len(meta["key_text"]) == len(meta["key"])
+
+
+GOOD = {"layer": 1, "head": 2, "what": "head", "row": 3, "view": "map", "rows": [1, 3], "keys": [0]}
+
+
+def test_a_choice_that_fits_is_taken() -> None:
+    assert canvas.choice_of(GOOD, (3, 4, 9, 9)) == Choice(1, 2, "head", 3, "map", (1, 3), (0,))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"layer": 3}, {"head": -1}, {"row": 9}, {"row": True}, {"row": 1.5}, {"what": "x"}, {"view": None},
+        {"rows": [9]}, {"rows": "x"}, {"rows": [3, 1]}, {"keys": [1, 1]}, {"keys": ["a"]}, {"keys": None},
+    ],
+)  # fmt: skip
+def test_a_choice_that_does_not_fit_is_not_believed(wrong: dict[str, Any]) -> None:
+    assert canvas.choice_of({**GOOD, **wrong}, (3, 4, 9, 9)) is None
+
+
+def test_a_choice_is_brought_within_the_attention() -> None:
+    far = Choice(9, -1, "head", 99, "text", (2, 50), (7, 1))
+    assert canvas.clamped(far, (3, 4, 9, 5)) == Choice(2, 0, "head", 8, "text", (2,), (1,))
+
+
+def held(record: Record, choice: Choice | None = None, before: canvas._Held | None = None) -> canvas._Held:
+    """What ``show`` keeps, without a browser."""
+    return canvas._held(before, record.attention("cross"), Shown(), choice, mounted=before is not None)
+
+
+def test_what_the_browser_chose_is_not_sent_back(record: Record) -> None:
+    first = held(record, Choice(1, 1))
+    told = replace(first, latest=Choice(2, 3, row=4))
+    again = held(record, Choice(2, 3, row=4), told)
+    assert again.buffer is first.buffer
+    assert again.latest == Choice(2, 3, row=4)
+
+
+def test_what_a_picker_chose_is_sent(record: Record) -> None:
+    first = held(record, Choice(1, 1))
+    again = held(record, Choice(0, 3), first)
+    assert again.serial == 1
+    assert data.decode(again.buffer)[0]["begin"]["head"] == 3
+
+
+def test_without_pickers_the_browser_keeps_its_choice(record: Record) -> None:
+    told = replace(held(record, Choice(1, 1)), latest=Choice(2, 3))
+    assert held(record, Choice(1, 1), told).latest == Choice(2, 3)
+
+
+def test_a_map_that_the_browser_has_not_is_sent() -> None:
+    attention = long()
+    before = canvas._Held(Picture(attention, Shown()), b"", 0, Choice(), Choice(2, 0), known=False)
+    now = canvas._held(before, attention, Shown(), Choice(2, 0), mounted=True)
+    assert data.decode(now.buffer)[0]["tiles"] == [10, 11, 12, 13]
+    assert now.serial == 0
