@@ -26,8 +26,15 @@ class Page:
 PAGES: tuple[Page, ...] = (
     Page("start", "Start", "What does a language model look at?", "One sentence, word by word."),
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
+    Page("inside", "Inside", "What happens inside one head?", "One query, every number up to the head's output."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
     Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
+    Page(
+        "alignment",
+        "Alignment",
+        "Which word became which?",
+        "Word links, and which head draws them.",
+    ),
     Page("parameters", "Parameters", "Where are the parameters?", "Every matrix, and what length costs."),
 )
 

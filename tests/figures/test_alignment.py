@@ -75,7 +75,7 @@ def test_the_default_is_the_head_that_agrees_most(record: Record) -> None:
 def test_words_are_never_markup() -> None:
     record = stand_in.record(source=("<s>", "<b>x</b>", " %{y}", "</s>"))
     for view in ("lines", "matrix"):
-        text = alignment(record, view=view).to_json()  # type: ignore[arg-type]
+        text = alignment(record, view=view).to_json()
         assert "<b>x" not in text.encode().decode("unicode_escape", "ignore").replace("&lt;b&gt;x", "")
         assert "&#37;{y}" in text
 
