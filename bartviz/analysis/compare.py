@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, Name, names
 from bartviz.attention import Bools, Floats, Kind
+from bartviz.errors import SettingError, choices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,13 +45,6 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
     return frame
 
 
-def kept(measured: Measured, name: str, least: float, most: float) -> Bools:
-    """(L, H) the heads whose measure lies between two numbers, both included; where it is undefined, none."""
-    values = measured.values[name]
-    with np.errstate(invalid="ignore"):
-        return np.asarray((values >= least) & (values <= most), np.bool_)
-
-
 def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
     """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
     given = names(measured, threshold=threshold)
@@ -80,19 +75,6 @@ def _said(name: Name) -> str:
     return f"({name.title} {name.score:.2f})"
 
 
-def spread(measured: Measured, name: str) -> tuple[float, float]:
-    """The smallest and the largest value of a measure over all heads; (0, 0) where it is undefined for all."""
-    values = measured.values[name]
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-
-
-def top(measured: Measured, name: str) -> float:
-    """Where a colour scale of the measure ends: its highest possible value, or the largest that any head has."""
-    highest = MEASURES[name].highest
-    return highest if highest is not None else max(spread(measured, name)[1], 1e-6)
-
-
 def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
     """Every measure (L, H), what even attention would give, and how many rows were averaged."""
     found: dict[str, NDArray[np.generic]] = dict(measured.values)
@@ -107,3 +89,46 @@ def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
 def defaults(kind: Kind) -> tuple[str, str, str]:
     """The measures that the page begins with: across, up, and as colours."""
     return ("evenness", "alignment", "alignment") if kind == "cross" else ("evenness", "previous", "distance")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One number of every head, ready to be drawn: ``values`` (L, H), ``highest`` None where it grows with the text,
+    ``even`` what even attention gives (NaN where that has no meaning)."""
+
+    name: str
+    title: str
+    unit: str
+    values: Floats
+    highest: float | None
+    even: float
+
+    @property
+    def label(self) -> str:
+        """For an axis: the title with its unit."""
+        return f"{self.title} ({self.unit})"
+
+    @property
+    def top(self) -> float:
+        """Where a colour scale ends: the highest possible value, or the largest that a head has."""
+        return self.highest if self.highest is not None else max(self.bounds[1], 1e-6)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest value of any head; (0, 0) where it is undefined for all."""
+        known = self.values[np.isfinite(self.values)]
+        return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+
+    def within(self, least: float, most: float) -> Bools:
+        """(L, H) the heads whose value lies between two numbers, both included; none where it is undefined."""
+        return np.asarray((self.values >= least) & (self.values <= most), np.bool_)
+
+
+def field(measured: Measured, name: str, *, to_a: Floats | None = None) -> Field:
+    """A measure by its name, or with ``to_a`` (L, H) the distance from head A. Raises SettingError."""
+    if name == TO_A and to_a is not None:
+        return Field(name, "distance from A", "Jensen-Shannon, 0 to 1", to_a, 1.0, np.nan)
+    if name not in measured.values:
+        raise SettingError(f"There is no such measure of {measured.kind} heads: choose {choices(measured.values)}.")
+    known = MEASURES[name]
+    return Field(name, known.title, known.unit, measured.values[name], known.highest, measured.even[name])

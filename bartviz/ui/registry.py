@@ -28,7 +28,13 @@ PAGES: tuple[Page, ...] = (
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
     Page("inside", "Inside", "What happens inside one head?", "One query, every number up to the head's output."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
+    Page(
+        "compare", "Compare", "Which heads do the same, which differ?", "Every head by what it does, and two of them."
+    ),
     Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
+    Page(
+        "experiments", "Experiments", "What changes if ...?", "Silence heads, change a word, and see what hears of it."
+    ),
     Page(
         "alignment",
         "Alignment",

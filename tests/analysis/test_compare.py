@@ -8,6 +8,7 @@ import pytest
 from bartviz.analysis import compare, naming
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures, of_record
+from bartviz.errors import SettingError
 from tests import records
 from tests.analysis.test_measures import head
 
@@ -39,8 +40,9 @@ def test_a_name_stands_beside_its_score() -> None:
 def test_the_filter_keeps_what_lies_between_and_nothing_undefined() -> None:
     values = {"same": np.array([[0.25, 0.5, np.nan]], np.float32)}
     measured = Measured("encoder", (1, 3), values, {"same": 0.1}, {"same": 3})
-    np.testing.assert_array_equal(compare.kept(measured, "same", 0.1, 0.4), [[True, False, False]])
-    assert compare.spread(measured, "same") == (0.25, 0.5)
+    same = compare.field(measured, "same")
+    np.testing.assert_array_equal(same.within(0.1, 0.4), [[True, False, False]])
+    assert same.bounds == (0.25, 0.5)
 
 
 def test_the_sentence_counts_names_and_says_who_has_none() -> None:
@@ -49,8 +51,17 @@ def test_the_sentence_counts_names_and_says_who_has_none() -> None:
 
 
 def test_colours_end_at_the_highest_possible_value_or_at_the_largest() -> None:
-    assert compare.top(BEFORE, "previous") == 1
-    assert compare.top(BEFORE, "distance") == pytest.approx(1)
+    assert compare.field(BEFORE, "previous").top == 1
+    assert compare.field(BEFORE, "distance").top == pytest.approx(1)
+    assert compare.field(BEFORE, "distance").label == "mean distance (tokens)"
+
+
+def test_an_unknown_measure_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(SettingError, match="choose entropy, evenness"):
+        compare.field(BEFORE, "alignment")
+    with pytest.raises(SettingError):
+        compare.field(BEFORE, compare.TO_A)
+    assert compare.field(BEFORE, compare.TO_A, to_a=np.zeros((1, 1), np.float32)).top == 1
 
 
 def test_arrays_can_be_saved_and_say_what_they_are() -> None:

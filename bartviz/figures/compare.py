@@ -1,0 +1,228 @@
+"""All heads as points over any two measures, and one measure as a matrix of layers and heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis import heads
+from bartviz.analysis.compare import Field, defaults, field
+from bartviz.analysis.distance import distances
+from bartviz.analysis.measures import Measured, measures
+from bartviz.analysis.naming import THRESHOLD, names, told
+from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.figures import theme
+from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
+from bartviz.figures.contrast import pair, pin_color
+from bartviz.figures.maps import Range
+
+LABEL = (0.075, 0.055)  # room of a label, as shares of the scatter's width and height
+WRITTEN = 16  # heads across: up to so many have their number written in the matrix
+Pins = Mapping[str, tuple[int, int]]
+
+
+def compare(
+    attention: Attention,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    color: str | None = None,
+    a: tuple[int, int] | None = None,
+    b: tuple[int, int] | None = None,
+    other: Attention | None = None,
+    query: Tokens | None = None,
+    words: bool = False,
+    range: Range = "fixed",  # noqa: A002
+    dark: bool = False,
+) -> go.Figure:
+    """All heads of one kind: left as points over two measures, right one measure as layers x heads.
+
+    ``x``, ``y`` and ``color`` are names of ``analysis.definitions.MEASURES``, or "to_a": the Jensen-Shannon distance
+    from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
+    signed difference, B minus A; B may be of another attention (``other``) over the same tokens.
+    ``query`` names the rows otherwise, ``words`` merges pieces. Raises SettingError for a measure or head not there.
+    """
+    if a is not None and b is not None:
+        first = heads.view(attention, *a, query=query, words=words)
+        second = heads.view(other or attention, *b, query=query if other is None else None, words=words)
+        return pair(first, second, range=range, dark=dark)
+    measured = measures(attention, query=query)
+    start = defaults(attention.kind)
+    to_a = distances(attention, *a) if a is not None else None
+    across, up, shade = (
+        field(measured, name or default, to_a=to_a) for name, default in zip((x, y, color), start, strict=True)
+    )
+    pins = {"A": a} if a is not None else {}
+    return _together(
+        scatter(measured, across, up, pins=pins, dark=dark), matrix(measured, shade, pins=pins, dark=dark), dark
+    )
+
+
+def scatter(
+    measured: Measured,
+    x: Field,
+    y: Field,
+    *,
+    pins: Pins | None = None,
+    kept: Bools | None = None,
+    threshold: float = THRESHOLD,
+    dark: bool = False,
+    height: int = 420,
+) -> go.Figure:
+    """Every head as a point, darker (in the dark lighter) the later its layer; dotted lines are even attention.
+
+    ``pins``: letter -> (layer, head), ringed. ``kept`` (L, H): the others are faint. Points are counted layer by layer,
+    as plotly reports them when they are clicked.
+    """
+    layers, count = measured.shape
+    strong = np.full(layers * count, 1.0) if kept is None else np.where(kept.ravel(), 1.0, 0.15)
+    layer, head = np.divmod(np.arange(layers * count), count)
+    given = names(measured, threshold=threshold)
+    called = [told(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
+    apart = _labelled(x, y, np.array([place in given for place in zip(layer.tolist(), head.tolist(), strict=True)]))
+    shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
+    colors = theme.palette(dark)
+    points: Part = {
+        "type": "scatter", "mode": "markers+text", "name": "heads", "x": x.values.ravel(), "y": y.values.ravel(),
+        "text": shown, "textposition": "top center", "textfont": {"size": 11, "color": colors.faint},
+        "customdata": [[f"L{one}H{two}", name] for one, two, name in zip(layer, head, called, strict=True)],
+        "marker": {
+            "size": 11, "color": layer, "cmin": -max(layers - 1, 1) * 0.6, "cmax": max(layers - 1, 1),
+            "opacity": strong, "colorscale": theme.scale(measured.kind, dark),
+            "line": {"width": 1, "color": colors.background},
+        },
+        "selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 0.9}},
+        "hovertemplate": f"<b>%{{customdata[0]}}</b><br>{x.title} %{{x:.3f}}<br>{y.title} %{{y:.3f}}"
+        "<br>%{customdata[1]}<extra></extra>", "showlegend": False,
+    }  # fmt: skip
+    traces = [points, *(_ring(letter, place, x, y, dark) for letter, place in (pins or {}).items())]
+    layout = {
+        "xaxis": {"title": _title(f"{x.label} →", dark)}, "yaxis": {"title": _title(f"{y.label} ↑", dark)},
+        "shapes": [*_even(x, "x", dark), *_even(y, "y", dark)], "hovermode": "closest", "modebar": BUTTONS,
+        "dragmode": "zoom", "margin": {"l": 8, "r": 16, "t": 24, "b": 8},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def _labelled(x: Field, y: Field, first: Bools) -> Bools:
+    """(L * H,) the points whose label covers no other: those of ``first`` before the others, the outermost next."""
+    place = np.stack([_share(x), _share(y)], axis=1)  # (L * H, 2) in 0..1
+    outside = np.nan_to_num(np.abs(place - 0.5).max(axis=1))
+    free = np.zeros(len(place), np.bool_)
+    for point in np.lexsort((-outside, ~first)):
+        near = np.abs(place[free] - place[point]) < LABEL
+        free[point] = np.isfinite(place[point]).all() and not near.all(axis=1).any()
+    return free
+
+
+def _share(of: Field) -> Floats:
+    """(L * H,) where each head lies between the smallest and the largest value."""
+    low, high = of.bounds
+    return np.asarray((of.values.ravel() - low) / max(high - low, 1e-6), np.float32)
+
+
+def _title(text: str, dark: bool) -> Part:
+    return {"text": text, "font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
+
+
+def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -> Part:
+    """A pinned head: a ring in the pin's colour with its letter."""
+    color = pin_color(letter, dark)
+    return {
+        "type": "scatter", "mode": "markers+text", "name": letter, "x": [x.values[place]], "y": [y.values[place]],
+        "text": [f"<b>{letter}</b>"], "textposition": "bottom center", "textfont": {"size": 15, "color": color},
+        "marker": {"size": 19, "symbol": "circle-open", "line": {"width": 3}, "color": color},
+        "hoverinfo": "skip", "showlegend": False,
+    }  # fmt: skip
+
+
+def _even(of: Field, axis: str, dark: bool) -> list[Part]:
+    """A dotted line where even attention would be, where that is among the points."""
+    low, high = of.bounds
+    room = max(high - low, 1e-6) * 0.25
+    if not low - room <= of.even <= high + room:
+        return []
+    other = "y" if axis == "x" else "x"
+    return [{
+        "type": "line", f"{axis}0": of.even, f"{axis}1": of.even, f"{other}0": 0, f"{other}1": 1,
+        f"{other}ref": f"{other} domain", "layer": "below",
+        "line": {"color": theme.palette(dark).faint, "width": 1, "dash": "dot"},
+    }]  # fmt: skip
+
+
+def matrix(
+    measured: Measured, shown: Field, *, pins: Pins | None = None, dark: bool = False, height: int = 420
+) -> go.Figure:
+    """One measure as layers down and heads across; grey where it is undefined; ``pins`` are framed.
+
+    Points under the pointer are counted layer by layer, as plotly reports them when they are clicked.
+    """
+    layers, count = measured.shape
+    place = np.arange(layers * count, dtype=np.int32)
+    y, x = np.divmod(place, count)
+    cells: Part = {
+        "type": "heatmap", "name": shown.name, "z": shown.values, "zmin": 0, "zmax": shown.top, "hoverinfo": "skip",
+        "colorscale": theme.scale(measured.kind, dark), "xgap": 2, "ygap": 2,
+        "colorbar": color_bar(f"{shown.label}, 0 to {shown.top:.3g}", dark, height),
+    }  # fmt: skip
+    if count <= WRITTEN:
+        cells |= {"texttemplate": "%{z:.2f}", "textfont": {"size": 11}}
+    hover = unseen(
+        x, y, name="heads", size=22, customdata=shown.values.ravel(),
+        hovertemplate=f"<b>L%{{y}}H%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
+    )  # fmt: skip
+    ticks = {"showgrid": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
+    layout = {
+        "xaxis": ticks | _numbered("H", count) | {
+            "side": "top", "title": _title("heads →", dark), "range": [-0.5, count - 0.5],
+        },
+        "yaxis": ticks | _numbered("L", layers) | {"title": _title("layers ↓", dark), "range": [layers - 0.5, -0.5]},
+        "plot_bgcolor": theme.palette(dark).masked, "modebar": BUTTONS, "hoverdistance": -1,
+        "shapes": [frame for letter, at in (pins or {}).items() for frame in _frame(letter, at, dark)],
+        "annotations": [_letter(letter, at, dark) for letter, at in (pins or {}).items()],
+    }  # fmt: skip
+    return theme.build([cells, hover], layout, dark=dark, height=height)
+
+
+def _numbered(letter: str, count: int) -> Part:
+    step = 1 if count <= WRITTEN else 2 if count <= 2 * WRITTEN else 5
+    values = np.arange(0, count, step, dtype=np.int32)
+    return {"tickmode": "array", "tickvals": values, "ticktext": [f"{letter}{value}" for value in values]}
+
+
+def _frame(letter: str, at: tuple[int, int], dark: bool) -> list[Part]:
+    layer, head = at
+    return [box(head - 0.48, head + 0.48, layer - 0.48, layer + 0.48, pin_color(letter, dark), 3)]
+
+
+def _letter(letter: str, at: tuple[int, int], dark: bool) -> Part:
+    """The pin's letter in a corner of its cell, A left and B right."""
+    left = letter == "A"
+    return {
+        "text": f"<b>{letter}</b>", "x": at[1] + (-0.46 if left else 0.46), "y": at[0] - 0.46, "showarrow": False,
+        "xanchor": "left" if left else "right", "yanchor": "top", "borderpad": 1,
+        "font": {"size": 12, "color": theme.palette(dark).background}, "bgcolor": pin_color(letter, dark),
+    }  # fmt: skip
+
+
+def _together(left: go.Figure, right: go.Figure, dark: bool) -> go.Figure:
+    """The scatter and the matrix in one figure."""
+    moved = [trace.to_plotly_json() | {"xaxis": "x2", "yaxis": "y2"} for trace in right.data]
+    moved[0]["colorbar"] |= {"x": 0.62}
+    shapes = [_on_second(shape.to_plotly_json()) for shape in right.layout.shapes]
+    notes = [_on_second(note.to_plotly_json()) for note in right.layout.annotations]
+    layout = {
+        "xaxis": left.layout.xaxis.to_plotly_json() | {"domain": [0, 0.52]},
+        "yaxis": left.layout.yaxis.to_plotly_json(),
+        "xaxis2": right.layout.xaxis.to_plotly_json() | {"domain": [0.62, 1], "anchor": "y2"},
+        "yaxis2": right.layout.yaxis.to_plotly_json() | {"anchor": "x2"},
+        "shapes": [*(shape.to_plotly_json() for shape in left.layout.shapes), *shapes], "annotations": notes,
+        "hovermode": "closest", "modebar": BUTTONS,
+    }  # fmt: skip
+    return theme.build([*(trace.to_plotly_json() for trace in left.data), *moved], layout, dark=dark, height=460)
+
+
+def _on_second(part: Part) -> Part:
+    return part | {"xref": "x2", "yref": "y2"}

@@ -1,0 +1,120 @@
+"""Two heads side by side, and what B does otherwise than A: orange where A looks more, blue where B does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.distance import Contrast, contrast, mismatch
+from bartviz.analysis.heads import View
+from bartviz.attention import Floats
+from bartviz.figures import axes, hatch, theme
+from bartviz.figures.beside import beside
+from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
+from bartviz.figures.heads import one
+from bartviz.figures.maps import SIDE, Range
+
+BARS = 0.17  # share of the width that the distances of the rows take
+
+
+def pin_color(letter: str, dark: bool = False) -> str:
+    """The colour that stands for A (orange) or B (blue): the ends of the scale of differences."""
+    colors = [str(color) for _, color in theme.difference_scale(dark)]
+    return colors[1] if letter == "A" else colors[5]
+
+
+def pair(
+    a: View,
+    b: View,
+    *,
+    range: Range = "fixed",  # noqa: A002
+    dark: bool = False,
+) -> go.Figure:
+    """A, B, and B minus A where they have the same tokens; else A and B, and the title says why."""
+    maps, titles = [one(view, range=range, dark=dark) for view in (a, b)], [f"A: {a.name}", f"B: {b.name}"]
+    found = contrast(a, b)
+    if found is None:
+        titles[1] += f". {mismatch(a, b)}"
+    else:
+        maps.append(difference(a, b, found, bars=False, dark=dark))
+        titles.append(f"B - A, mean distance {found.mean:.3f}")
+    return beside(maps, titles, dark=dark)
+
+
+def difference(
+    a: View,
+    b: View,
+    found: Contrast,
+    *,
+    row: int | None = None,
+    bars: bool = True,
+    height: int | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """B's weights minus A's, (R, C), on a scale as wide to both sides as the largest difference; ``row`` framed.
+
+    ``bars``: the Jensen-Shannon distance of each row beside it, from 0 to 1. Cells that neither may see are hatched.
+    """
+    factor = -(-max(found.difference.shape) // SIDE)
+    seen = a.mask | b.mask
+    values = np.where(seen, found.difference, np.float32(np.nan))
+    limit = _limit(found.difference)
+    most = "at most " if factor > 1 else ""
+    cells: Part = {
+        "type": "heatmap", "name": "difference", "z": _pooled(values, factor), **grid(factor), "zmin": -limit,
+        "zmax": limit, "zmid": 0, "colorscale": theme.difference_scale(dark), "hoverongaps": False,
+        "colorbar": color_bar(f"B - A: orange A more, blue B more, ±{limit:g}", dark, height),
+        "hovertemplate": f"<b>%{{y}}</b> to <b>%{{x}}</b>: B - A {most}%{{z:+.3f}}<extra></extra>",
+    }  # fmt: skip
+    traces = [cells, axes.anchor()]
+    if not seen.all():
+        traces = [
+            closed(seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>"),
+            *traces,
+            hatch.hatching(~seen, dark),
+        ]
+    layout = axes.token_axes(
+        a.query_labels, a.key_labels, query_special=a.query_special, key_special=a.key_special, pooled=factor,
+        height=height, dark=dark,
+    ) | {"shapes": frames(found.difference.shape, row, dark)}  # fmt: skip
+    if bars:
+        traces.append(_bars(found, dark))
+        layout |= _beside_bars(layout, dark)
+    pixels = height or axes.height(a.query_labels, a.key_labels)
+    return theme.build(traces, layout, dark=dark, height=pixels)
+
+
+def _limit(difference: Floats) -> float:
+    """The largest difference, rounded up to a tenth."""
+    largest = float(np.abs(difference).max()) if difference.size else 0.0
+    return max(math.ceil(largest * 10 - 1e-6) / 10, 0.1)
+
+
+def _pooled(values: Floats, factor: int) -> Floats:
+    """Of each block of cells the difference that is farthest from 0."""
+    up, down = pool(values, factor), -pool(-values, factor)
+    return up if factor == 1 else np.where(up >= -down, up, down)
+
+
+def _bars(found: Contrast, dark: bool) -> Part:
+    rows = np.arange(len(found.distance), dtype=np.int32)
+    return {
+        "type": "bar", "name": "distance", "orientation": "h", "x": found.distance.astype(np.float32), "y": rows,
+        "xaxis": "x3", "yaxis": "y", "marker": {"color": theme.palette(dark).faint}, "showlegend": False,
+        "hovertemplate": "<b>%{y}</b>: Jensen-Shannon distance %{x:.3f}<extra></extra>", "width": 0.8,
+    }  # fmt: skip
+
+
+def _beside_bars(layout: Part, dark: bool) -> Part:
+    """The map's axes made narrower, and the axis of the bars."""
+    small = {"size": 11, "color": theme.palette(dark).faint}
+    ends = {"domain": [0, 1 - BARS - 0.04]}
+    return {
+        "xaxis": layout["xaxis"] | ends, "xaxis2": layout["xaxis2"] | ends,
+        "xaxis3": {
+            "domain": [1 - BARS, 1], "anchor": "y", "range": [0, 1], "side": "top", "tickvals": [0, 1],
+            "tickfont": small, "title": {"text": "JS distance", "font": small, "standoff": 2},
+        },
+    }  # fmt: skip

@@ -1,0 +1,166 @@
+"""The compare page: what is chosen, and all heads as points and as a matrix. A click pins a head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from bartviz.analysis import compare as analysis
+from bartviz.analysis import naming
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.measures import Measured
+from bartviz.attention import Attention, Floats, Head, Kind
+from bartviz.figures.compare import matrix, scatter
+from bartviz.figures.maps import Range
+from bartviz.record import Record
+from bartviz.ui import heads, page, pick, pins, session, show
+from bartviz.ui.pins import Pin
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 390  # pixels of the scatter and of the matrix
+_SCATTER, _MATRIX = "compare_scatter", "compare_matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What the page shows: a kind and its numbers, three measures of it, and the two pins."""
+
+    record: Record
+    kind: Kind
+    measured: Measured
+    x: analysis.Field
+    y: analysis.Field
+    shade: analysis.Field
+    threshold: float
+    a: Pin
+    b: Pin
+    words: bool
+    range: Range
+
+    @property
+    def attention(self) -> Attention:
+        return self.record.attention(self.kind)
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """The pins that are heads of this kind of the current run."""
+        return {pin.letter: pin.place for pin in (self.a, self.b) if not pin.other and pin.head.kind == self.kind}
+
+    @property
+    def to_a(self) -> Floats | None:
+        """(L, H) how far each head is from A; None where A is of another kind or run."""
+        return pins.to_a(self.a) if "A" in self.places else None
+
+
+def choose(record: Record) -> Chosen:
+    """The pickers of kind, of the three measures, and of A and B."""
+    first, second, third, fourth, fifth = st.columns([1.5, 1.2, 1.2, 1.2, 0.8], vertical_alignment="bottom")
+    with first:
+        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+    measured = pins.measured(record, kind)
+    with fifth, st.popover("Settings", width="stretch"):
+        threshold = _threshold()
+        words = pick.by_words()
+        span = cast("Range", pick.one_of("Colours of maps from", heads.RANGE_NAMES, key="range"))
+    one_pin, other_pin, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
+    with run, st.popover("Other run", width="stretch"):
+        pins.other_run(record)
+    with one_pin:
+        a = pins.choose(record, "A", _clearest(measured, threshold, 0))
+    with other_pin:
+        b = pins.choose(record, "B", _clearest(measured, threshold, 1))
+    with target:
+        pick.one_of("A click pins a head as", ["A", "B"], key="click")
+    near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
+    options, start = [*measured.defined, *near], analysis.defaults(kind)
+    with second:
+        x = _measure("Across", options, key="x", default=start[0])
+    with third:
+        y = _measure("Up", options, key="y", default=start[1])
+    with fourth:
+        shade = _measure("As colours", options, key="colour", default=start[2])
+    to_a = pins.to_a(a) if analysis.TO_A in (x, y, shade) else None
+    across, up, colours = (analysis.field(measured, name, to_a=to_a) for name in (x, y, shade))
+    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span)
+
+
+def _threshold() -> float:
+    """From which share of weight on a head has a name (URL ``threshold``)."""
+    given = st.session_state.get("threshold")
+    if given is not None and not 0.3 <= given <= 0.95:
+        st.session_state["threshold"] = naming.THRESHOLD
+    return float(
+        st.slider(
+            "A name needs a share of weight of",
+            0.3,
+            0.95,
+            naming.THRESHOLD,
+            0.05,
+            key="threshold",
+            bind="query-params",
+            help="At least half of the weight, as in Clark et al. 2019.",
+        )
+    )
+
+
+def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
+    """One of the measures that have a value in this text (URL ``key``)."""
+    titles = {name: "distance from A" if name == analysis.TO_A else MEASURES[name].title for name in options}
+    first = default if default in options else options[0]
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = first
+    chosen = st.selectbox(
+        label, options, index=options.index(first), format_func=lambda name: titles.get(name, name), key=key,
+        bind="query-params",
+    )  # fmt: skip
+    return chosen if chosen in options else first
+
+
+def _clearest(measured: Measured, threshold: float, place: int) -> Head:
+    """The head with the highest score of all names, or the next one."""
+    given = sorted(naming.names(measured, threshold=threshold).items(), key=lambda item: -item[1].score)
+    count = measured.shape[0] * measured.shape[1]
+    found = given[place][0] if place < len(given) else divmod(min(place, count - 1), measured.shape[1])
+    return Head(measured.kind, *found)
+
+
+def hero(chosen: Chosen) -> None:
+    """All heads twice: as points over two measures, and one measure as layers x heads."""
+    left, right = st.columns([1, 1], gap="medium")
+    dark, places = page.dark(), chosen.places
+    with left:
+        drawn = scatter(
+            chosen.measured, chosen.x, chosen.y, pins=places, threshold=chosen.threshold, dark=dark, height=HEIGHT
+        )
+        said = f"Every {chosen.kind} head as a point: {chosen.x.title} across, {chosen.y.title} up"
+        _clickable(drawn, key=_SCATTER, alt=said)
+        show.note(f"{said}; later layers stronger; dotted: attention spread evenly.")
+    with right:
+        lowest, highest = chosen.shade.bounds
+        said = f"{chosen.shade.label} of every {chosen.kind} head"
+        _clickable(
+            matrix(chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT), key=_MATRIX, alt=said
+        )  # fmt: skip
+        show.note(f"{said[:1].upper()}{said[1:]}, from {lowest:.3g} to {highest:.3g}. Click one to pin it.")
+
+
+def _clickable(figure: go.Figure, *, key: str, alt: str) -> None:
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
+    st.plotly_chart(
+        figure, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=lambda: _take(key)
+    )
+
+
+def _take(key: str) -> None:
+    """The head that was clicked becomes the pin: points are counted layer by layer, and kept within the record."""
+    points, record = st.session_state[key].selection.points, session.current_record()
+    kind, place = st.session_state.get("kind"), points[0].get("point_index") if points else None
+    if record is None or kind not in record.kinds or not isinstance(place, int):
+        return
+    layers, count = record.attention(kind).shape[:2]
+    if 0 <= place < layers * count:
+        pins.put(Head(kind, *divmod(place, count)))

@@ -1,0 +1,82 @@
+"""Beyond one head's weights: attention rolled out through the layers, and weights beside what arrives."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bartviz.analysis import contributions, weighing
+from bartviz.analysis.heads import mean
+from bartviz.analysis.rollout import rollout
+from bartviz.attention import Attention, Floats, Kind, Tokens
+from bartviz.figures.maps import attention_map
+from bartviz.record import Record
+from bartviz.ui import page, pick, session, show
+from bartviz.ui.compare import Chosen
+
+HEIGHT = 430  # pixels of each map
+
+
+def rolled_out(chosen: Chosen) -> None:
+    """A layer's mean attention beside everything that reached it from the input."""
+    kinds: list[Kind] = [kind for kind in chosen.record.kinds if kind != "cross"]
+    kind = chosen.kind if chosen.kind in kinds else kinds[0]
+    attention = chosen.record.attention(kind)
+    if chosen.kind == "cross":
+        show.note("Cross-attention leads from one text to another and has no rollout: here is the encoder's own.")
+    layer = pick.index("Up to layer", attention.shape[0], key="upto", default=attention.shape[0] - 1)
+    rolled = _rolled(chosen.record, kind, layer)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        said = f"Mean of the {attention.shape[1]} {kind} heads of layer {layer} alone"
+        _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
+    with right:
+        said = f"Rollout: {kind} layers 0 to {layer}, half of each row the token itself"
+        _map(rolled, attention, attention.query, chosen, "compare_rollout", said)
+    show.note(
+        "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), and "
+        "layers are multiplied. Values, feed-forward layers and norms are left out, so it bounds nothing: it is what "
+        "would arrive if attention were all there is."
+    )
+    show.downloads("rollout", arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels})
+
+
+def _rolled(record: Record, kind: Kind, layer: int) -> Floats:
+    known: dict[int, Floats] = session.derived(f"rollout_{kind}", record, dict)
+    if layer not in known:
+        known[layer] = rollout(record.attention(kind), layer)
+    return known[layer]
+
+
+def _map(weights: Floats, attention: Attention, rows: Tokens, chosen: Chosen, key: str, said: str) -> None:
+    drawn = attention_map(
+        weights, rows.labels, attention.key.labels, kind=attention.kind, mask=attention.mask, range=chosen.range,
+        query_special=rows.special, key_special=attention.key.special, height=HEIGHT, dark=page.dark(),
+    )  # fmt: skip
+    show.figure(drawn, key=key, alt=said)
+    show.note(f"{said}. A row attends to columns.")
+
+
+def weighed(chosen: Chosen) -> None:
+    """Head A twice in the same colours: its weights, and the norms of what they bring."""
+    pin = chosen.a
+    if not contributions.available(pin.attention):
+        show.note("This run was kept without its values, so contributions are unknown. Run the text again.")
+        return
+    found = weighing.weigh(pin.attention, *pin.place, query=pin.rows)
+    st.text(weighing.notice(found, pin.told))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _map(found.attention, pin.attention, pin.rows, chosen, "compare_weights", f"Weights of A, {pin.told}")
+    with right:
+        said = "Contribution: the length of weight times projected value, each row divided by its sum"
+        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said)
+    show.note(
+        "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The usual "
+        "difference: a special token or full stop that is looked at much and whose value is short."
+    )
+    frame = weighing.table(found)
+    show.table(frame, title="Where the two differ most")
+    show.downloads(
+        "contribution", table=frame,
+        arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""All heads as a table that is filtered and sorted, the ones nearest to A, and what each measure means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bartviz.analysis import compare as analysis
+from bartviz.analysis import distance, naming
+from bartviz.analysis.definitions import MEASURES, definitions
+from bartviz.attention import Head
+from bartviz.ui import pick, pins, show
+from bartviz.ui.compare import Chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WHICH = {"all": "all heads", "named": "with a name", "unnamed": "unclassified"}
+HEIGHT = 330  # pixels of the tables
+_TABLE, _LINES = "compare_table", "_compare_lines"
+_DISTANCE = st.column_config.NumberColumn("distance from A", format="%.3f", help="Jensen-Shannon, mean over rows")
+
+
+def table(chosen: Chosen) -> pd.DataFrame:
+    """All heads of the kind with all measures, names and scores, and how far each is from A."""
+    return analysis.table(chosen.measured, threshold=chosen.threshold, to_a=chosen.to_a)
+
+
+def all_heads(chosen: Chosen) -> None:
+    """The table with its filters, and beside it the heads nearest to A; a line that is marked becomes the pin."""
+    left, right = st.columns([3, 1], gap="medium")
+    with left:
+        found = _filtered(table(chosen), chosen)
+        st.session_state[_LINES] = found["head"].tolist()
+        st.dataframe(
+            found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all"), hide_index=True, height=HEIGHT,
+            key=_TABLE, column_config=_columns(), on_select=lambda: _take(_TABLE), selection_mode="single-row",
+            placeholder="–",
+        )  # fmt: skip
+        count = chosen.measured.shape[0] * chosen.measured.shape[1]
+        show.note(f"{len(found)} of {count} heads. A title sorts; a line that is marked becomes the pin.")
+    with right:
+        _nearest(chosen)
+
+
+def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
+    """The lines that the filters leave (URL ``show`` and ``least``)."""
+    first, second = st.columns([1.3, 1])
+    with first:
+        which = pick.one_of("Show", WHICH, key="show")
+    with second:
+        share = pick.index(f"Least {chosen.y.title}, in % of the largest", 101, key="least")
+    if which != "all":
+        whole = whole[(whole["name"] == naming.UNNAMED) == (which == "unnamed")]
+    if share:
+        within = chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf")).ravel()
+        whole = whole[within[whole.index]]
+    return whole
+
+
+def _columns() -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
+    return named | {"score": number(format="%.2f", help="The score that gave the name"), analysis.TO_A: _DISTANCE}
+
+
+def _take(key: str) -> None:
+    """The line that was marked becomes the pin."""
+    lines, found = st.session_state[key].selection.rows, st.session_state.get(f"{_LINES}", [])
+    if lines and lines[0] < len(found):
+        pins.put(Head.parse(found[lines[0]]))
+
+
+def _nearest(chosen: Chosen) -> None:
+    """The heads of A's kind and run that do most nearly what A does."""
+    import pandas as pd
+
+    a = chosen.a
+    near = distance.nearest(pins.to_a(a), *a.place)
+    show.note(f"The heads most like A, {a.told}, by Jensen-Shannon distance:")
+    lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
+    frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
+    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config={analysis.TO_A: _DISTANCE}, key="nearest")
+    if near and not a.other:
+        best = Head(a.head.kind, *near[0][:2])
+        st.button(f"Pin {best} as B", on_click=pins.put, args=(best, "B"), key="pin_nearest", width="stretch")
+
+
+def meanings(chosen: Chosen) -> None:
+    """Every measure of the kind with its formula, unit, range, rows, source, and how many rows it had here."""
+    known = definitions(chosen.kind)
+    measured = chosen.measured
+    known.insert(2, "rows here", list(measured.rows.values()))
+    known.insert(3, "even attention", list(measured.even.values()))
+    config = {"even attention": st.column_config.NumberColumn(format="%.3f", help="What weight spread evenly gives")}
+    st.dataframe(known, hide_index=True, column_config=config, key="meanings", placeholder="–", height="content")
+    show.note(
+        "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. A "
+        "row counts if it is no padding and no special token and may see at least two keys: with a single one its "
+        "weight is 1 whatever the head does. Rows of cross-attention are the tokens that they predict."
+    )
+    show.note(
+        f"A name is given from {chosen.threshold:g} of the weight on (spreads evenly: {naming.EVENLY:g} of the "
+        f"possible entropy), and only where that is {naming.ROOM:g} times what even attention gives. It holds for "
+        "this text; other heads stay unclassified."
+    )
