@@ -148,6 +148,7 @@ def _info(name: str, source: Source, network: PreTrainedModel, settings: Setting
         positions=sizes.positions,
         parameters=sum(parameter.numel() for parameter in network.parameters()),
         fingerprint=fingerprint,
+        activation=sizes.activation,
     )
 
 

@@ -127,6 +127,7 @@ class ModelInfo:
     """What a record says of the model that made it. ``fingerprint`` changes when any weight or setting changes.
 
     Layers and heads are 0 where a stack is missing; ``positions`` is the longest input or None where there is no limit.
+    ``activation`` is transformers' name of the feed-forward layers' function; None in records older than the field.
     """
 
     name: str
@@ -144,6 +145,7 @@ class ModelInfo:
     positions: int | None
     parameters: int
     fingerprint: str
+    activation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from bartviz.figures.beams import beams
 from bartviz.figures.decoding import decoding
 from bartviz.figures.edits import edits
 from bartviz.figures.heads import heads
+from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
 from bartviz.figures.parameters import parameters
 
-__all__ = ["ablation", "alignment", "beams", "decoding", "edits", "heads", "masks", "parameters"]
+__all__ = ["ablation", "alignment", "beams", "decoding", "edits", "heads", "inside", "masks", "parameters"]

@@ -1,0 +1,88 @@
+"""The functions between the two matrices of a feed-forward layer: GELU beside ReLU, and which one a model has.
+
+GELU(x) = x * Phi(x) with Phi the normal distribution's cumulative function (Hendrycks and Gimpel 2016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.catalogue import entry
+from bartviz.configs import sizes
+from bartviz.families import FAMILIES
+from bartviz.record import ModelInfo
+
+Doubles = NDArray[np.float64]
+Curve = Callable[[Doubles], Doubles]
+
+
+def relu(x: Doubles) -> Doubles:
+    """max(0, x)."""
+    return np.maximum(x, 0.0)
+
+
+def gelu(x: Doubles) -> Doubles:
+    """x * Phi(x), with the exact error function."""
+    phi = np.array([0.5 * (1 + math.erf(number / math.sqrt(2))) for number in x.ravel()]).reshape(x.shape)
+    result: Doubles = x * phi
+    return result
+
+
+def gelu_tanh(x: Doubles) -> Doubles:
+    """GELU's approximation by tanh, as GPT-2 and T5 1.1 use it; it differs from GELU by less than 0.001."""
+    result: Doubles = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return result
+
+
+def swish(x: Doubles) -> Doubles:
+    """x / (1 + e^-x), also called SiLU; Marian models have it."""
+    result: Doubles = x / (1 + np.exp(-x))
+    return result
+
+
+CURVES: Mapping[str, tuple[str, Curve]] = {
+    "gelu": ("GELU", gelu),
+    "gelu_python": ("GELU", gelu),
+    "gelu_new": ("GELU by tanh", gelu_tanh),
+    "gelu_fast": ("GELU by tanh", gelu_tanh),
+    "gelu_pytorch_tanh": ("GELU by tanh", gelu_tanh),
+    "relu": ("ReLU", relu),
+    "silu": ("Swish", swish),
+    "swish": ("Swish", swish),
+}
+"""transformers' name of a function -> what it is called, and the function."""
+
+
+def of(info: ModelInfo) -> tuple[str, str]:
+    """transformers' name of the model's activation, and where that is known from.
+
+    The record itself, else the model's published configuration, else what its family takes where nothing is said.
+    """
+    if info.activation is not None:
+        return info.activation, "the model's configuration"
+    known = entry(info.name)
+    if known is not None and known.family == info.family:
+        return sizes(known.config).activation, "the model's configuration"
+    return FAMILIES[info.family].activation[1], f"what {FAMILIES[info.family].title} takes unless configured otherwise"
+
+
+def sentence(info: ModelInfo) -> str:
+    """Which one the model has, in words; what cannot be known from a record is said to be from the configuration."""
+    name, source = of(info)
+    title = CURVES[name][0] if name in CURVES else name
+    written = "" if title.lower() == name.lower() else f" (written {name})"
+    return f"This model has {title}{written}, from {source}; a record holds attention, not what feed-forward layers do."
+
+
+def norm_sentence(info: ModelInfo) -> str:
+    """Where the model normalises, in words."""
+    family = FAMILIES[info.family]
+    if family.norm == "post":
+        told = "after each sum (post-norm): the stream that the next block reads has the same size in every layer"
+    else:
+        told = "before each block (pre-norm): blocks add to a stream that is never normalised itself, only its copies"
+    return f"{family.title} normalises {told}. This is how the family is built; it is not measured."

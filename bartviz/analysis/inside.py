@@ -1,0 +1,270 @@
+"""One head and one query token: every number between the query and what the head adds to the layer's output.
+
+score_j = (q . k_j) * scale + bias_j, weight = softmax of the scores over the keys that may be seen, output = sum over j
+of weight_j v_j (Vaswani et al. 2017, equation 1), and W_O^h of that output is what the head adds to its layer.
+
+Letters in shapes: H heads, K keys, d head width, D model width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis import contributions
+from bartviz.analysis.masks import quote
+from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
+from bartviz.errors import SettingError, choices
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Which = Literal["strongest", "first", "last", "near"]
+MOST = 12  # keys that are shown one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """The arithmetic of one head for one query token, as the model did it.
+
+    q (d,), k (K, d), v (K, d); dots (K,) = q . k_j; scaled (K,) = dots * scale; bias (K,) or None; scores (K,) = scaled
+    + bias; mask (K,) True where the key may be seen; weights (K,) sum to 1.
+    context (d,) = sum of weight_j v_j; added (D,) = W_O^h context; block (D,) what all heads and the bias add together;
+    shares (H,) of the heads in the lengths of what they add, sum 1. None where the record was made without values.
+    ``masked``: the row may look nowhere, so its weights are uniform and mean nothing.
+    """
+
+    kind: Kind
+    layer: int
+    head: int
+    row: int
+    query_label: str
+    keys: Tokens
+    scale: float
+    q: Floats
+    k: Floats
+    dots: Floats
+    scaled: Floats
+    bias: Floats | None
+    scores: Floats
+    mask: Bools
+    weights: Floats
+    masked: bool
+    v: Floats | None = None
+    context: Floats | None = None
+    added: Floats | None = None
+    block: Floats | None = None
+    shares: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} L{self.layer}H{self.head}"
+
+    @property
+    def width(self) -> int:
+        """d, the width of the head's queries and keys."""
+        return len(self.q)
+
+    def label(self, key: int) -> str:
+        return self.keys.labels[key]
+
+    @cached_property
+    def strongest(self) -> int:
+        """The key of the largest weight."""
+        return int(self.weights.argmax())
+
+    def products(self, key: int) -> Floats:
+        """(d,) q_m * k_jm, dimension by dimension; they sum to ``dots[key]``."""
+        product: Floats = self.q * self.k[key]
+        return product
+
+
+def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
+    """The arithmetic of one head for one row. Raises SettingError for a layer, head or row that is not there."""
+    attention.check(layer, head)
+    check_row(attention, row)
+    q, k = attention.q[layer, head, row], attention.k[layer, head]  # (d,), (K, d)
+    dots = k @ q  # (K,)
+    scaled = dots * np.float32(attention.scale)
+    bias = None if attention.bias is None else attention.bias[head, row]
+    scores = scaled if bias is None else scaled + bias
+    mask = attention.mask[row]
+    weights = masked_softmax(scores[None].copy(), mask[None])[0]
+    return Inside(
+        attention.kind, layer, head, row, attention.query.labels[row], attention.key, attention.scale,
+        q, k, dots, scaled, bias, scores, mask, weights, masked=bool(attention.masked_rows[row]),
+        **_output(attention, layer, head, row, weights),
+    )  # fmt: skip
+
+
+def check_row(attention: Attention, row: int) -> None:
+    """Raise SettingError, with the choices, for a row that is not there."""
+    rows = attention.shape[2]
+    if not 0 <= row < rows:
+        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+
+
+def _output(attention: Attention, layer: int, head: int, row: int, weights: Floats) -> dict[str, Floats]:
+    """What comes after the weights, as far as the record goes."""
+    if attention.v is None:
+        return {}
+    v = attention.v[layer, head]  # (K, d)
+    found = {"v": v, "context": weights @ v}
+    if attention.out is None:
+        return found
+    parts = row_outputs(attention, layer, row)  # (H, D)
+    lengths = np.linalg.norm(parts, axis=1)  # (H,)
+    shares = lengths / lengths.sum() if lengths.sum() > 0 else np.full_like(lengths, 1 / len(lengths))
+    block = parts.sum(axis=0)
+    if attention.out_bias is not None:
+        block = block + attention.out_bias[layer]
+    return found | {"added": parts[head], "block": block, "shares": shares}
+
+
+def row_outputs(attention: Attention, layer: int, row: int) -> Floats:
+    """(H, D) what each head of a layer adds to one row: W_O^h applied to its output. Needs values."""
+    assert attention.v is not None
+    assert attention.out is not None
+    scores = np.einsum("hd,hkd->hk", attention.q[layer, :, row], attention.k[layer]) * np.float32(attention.scale)
+    if attention.bias is not None:
+        scores = scores + attention.bias[:, row]
+    weights = masked_softmax(scores, np.broadcast_to(attention.mask[row], scores.shape))  # (H, K)
+    contexts = np.einsum("hk,hkd->hd", weights, attention.v[layer])
+    parts: Floats = np.einsum("hd,ehd->he", contexts, attention.out[layer])
+    return parts
+
+
+def growth(attention: Attention, row: int) -> Floats:
+    """(L,) the length of what each layer's attention block adds to one row: |block output|. Needs values."""
+    if not contributions.available(attention):
+        raise SettingError("This record was made without values. Run the text again.")
+    check_row(attention, row)
+    lengths = []
+    for layer in range(attention.shape[0]):
+        whole = row_outputs(attention, layer, row).sum(axis=0)  # (D,)
+        lengths.append(np.linalg.norm(whole if attention.out_bias is None else whole + attention.out_bias[layer]))
+    return np.array(lengths, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Which keys are shown one by one, in text order, and what the others come to as one row.
+
+    rest: how many others there are; their weights add up to ``rest_weight``, their scores act as one score
+    ``rest_score`` = log sum exp (so that the softmax over the rows shown is the same), their values as one value
+    ``rest_value`` (d,), the mean by weight (so that weight times value is what they add). None where nothing is left.
+    """
+
+    keys: tuple[int, ...]
+    rest: int
+    rest_weight: float = 0.0
+    rest_score: float | None = None
+    rest_value: Floats | None = None
+
+
+def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int | None = None) -> Shown:
+    """All keys of a short text; of a longer one ``most``: the strongest, the first, the last, or those near the query.
+
+    ``keep`` is a key that is shown whatever is asked. Raises SettingError for another word.
+    """
+    if which not in get_args(Which):
+        raise SettingError(f"Choose which keys are shown: {choices(get_args(Which))}.")
+    count = len(one.keys)
+    if count <= most:
+        return Shown(tuple(range(count)), 0)
+    order: NDArray[np.int64] = {
+        "strongest": np.argsort(-one.weights, kind="stable"),
+        "first": np.arange(count),
+        "last": np.arange(count)[::-1],
+        "near": np.argsort(np.abs(np.arange(count) - min(one.row, count - 1)), kind="stable"),
+    }[which]
+    chosen = order[:most].tolist()
+    if keep is not None and keep not in chosen:
+        chosen[-1] = keep
+    others = np.setdiff1d(np.arange(count), chosen)
+    weights, scores = one.weights[others], one.scores[others][one.mask[others]]
+    total = float(weights.sum())
+    score = float(np.logaddexp.reduce(scores)) if len(scores) else None
+    value = weights @ one.v[others] / np.float32(total) if one.v is not None and total > 0 else None
+    return Shown(tuple(sorted(chosen)), len(others), total, score, value)
+
+
+def sentence(one: Inside) -> str:
+    """What to notice in this row, in words."""
+    if one.masked:
+        return f"{quote(one.query_label)} may look nowhere: its weights are uniform and mean nothing."
+    key = one.strongest
+    visible = int(one.mask.sum())
+    if visible == 1:
+        return f"{quote(one.query_label)} may see {quote(one.label(key))} alone: its weight is 1 whatever the score."
+    ordered = np.sort(one.scores[one.mask])
+    said = (
+        f"{quote(one.query_label)} fits {quote(one.label(key))} best: score {one.scores[key]:.2f}, the next "
+        f"{ordered[-2]:.2f}, so its weight is {one.weights[key]:.3f}"
+    )
+    return f"{said}." if one.shares is None else f"{said}. The head is {one.shares[one.head]:.0%} of its layer here."
+
+
+def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
+    """From the products to the weight of one key: (number, what it is), in the order in which they are computed."""
+    steps = [(f"{one.dots[key]:.3f}", f"q · k, the sum of {one.width} products")]
+    steps.append(
+        (
+            f"× {one.scale:.4g}",
+            "scale: none in this family" if one.scale == 1 else f"scale, 1 / √{1 / one.scale**2:.4g}",
+        )
+    )
+    if one.bias is not None:
+        steps.append((f"{one.bias[key]:+.3f}", "bias of the relative position"))
+    if not one.mask[key]:
+        return (*steps, ("−∞", "mask: may not be seen"), ("0", "weight, exactly"))
+    steps.append((f"= {one.scores[key]:.3f}", "score"))
+    top, total = float(one.scores[one.mask].max()), _normaliser(one)
+    steps.append((f"e^({one.scores[key]:.2f} − {top:.2f}) / {total:.3f}", "softmax: over the sum of all keys"))
+    return (*steps, (f"= {one.weights[key]:.3f}", "weight"))
+
+
+def _normaliser(one: Inside) -> float:
+    """The sum over the visible keys of e^(score - largest score), 1 to K."""
+    scores = one.scores[one.mask].astype(float)
+    return float(np.exp(scores - scores.max()).sum())
+
+
+def table(one: Inside) -> pd.DataFrame:
+    """One line for each key: q . k, scale, scaled, bias, visible, score, weight, and what it adds through this head."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "key": range(len(one.keys)), "token": one.keys.labels, "q·k": one.dots, "scale": one.scale,
+            "scaled": one.scaled, "bias": 0.0 if one.bias is None else one.bias, "visible": one.mask,
+            "score": one.scores, "weight": one.weights,
+        }
+    )  # fmt: skip
+    if one.v is not None:
+        lengths = np.linalg.norm(one.v, axis=1)  # (K,)
+        frame["length of v"] = lengths
+        frame["length of weight × v"] = one.weights * lengths
+    return frame
+
+
+def dimensions(one: Inside, key: int) -> pd.DataFrame:
+    """One line for each of the d dimensions: q, k, their product, and the sum so far."""
+    import pandas as pd
+
+    products = one.products(key)
+    return pd.DataFrame(
+        {"dimension": range(one.width), "q": one.q, "k": one.k[key], "product": products, "sum": np.cumsum(products)}
+    )
+
+
+def arrays(one: Inside) -> Mapping[str, NDArray[np.generic]]:
+    """All of it by name: q, k, v, dots, scores, bias, mask, weights, output, added, block."""
+    names = ("q", "k", "v", "dots", "scaled", "bias", "scores", "mask", "weights", "added", "block", "shares")
+    found = {name: getattr(one, name) for name in names if getattr(one, name) is not None}
+    return found if one.context is None else found | {"output": one.context}

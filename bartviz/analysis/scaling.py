@@ -1,0 +1,122 @@
+"""What becomes of the scores and the weights of a head when q . k is not divided by the square root of its width.
+
+Vaswani et al. 2017, section 3.2.1: products of vectors of width d with components of variance 1 have variance d, which
+drives the softmax to where it is nearly one-hot. T5 leaves the division out; there the other side is with it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.attention import Attention, Bools, Floats, masked_softmax
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS = 128  # rows that are looked at, evenly spaced, where there are more
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One way to scale: the scores of all visible cells (S,), and the entropy in bits and the largest weight of rows
+    (R,) that have a choice of keys."""
+
+    name: str
+    scale: float
+    scores: Floats
+    entropy: Floats
+    largest: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The same products scaled as the model does, and otherwise.
+
+    ``width`` is d; ``components`` the variance of the numbers in queries and in keys; ``rows`` of ``of_rows`` were
+    looked at; ``even``: the mean entropy in bits of rows that look evenly.
+    """
+
+    model: Side
+    other: Side
+    width: int
+    components: tuple[float, float]
+    rows: int
+    of_rows: int
+    even: float
+
+
+def scaling(attention: Attention, layer: int, head: int | None = None) -> Scaling:
+    """One head, or all heads of a layer. Raises SettingError for a layer or head that is not there."""
+    attention.check(layer, head or 0)
+    heads = range(attention.shape[1]) if head is None else [head]
+    count = attention.shape[2]
+    rows = np.arange(count) if count <= ROWS else np.unique(np.linspace(0, count - 1, ROWS).astype(int))
+    mask = attention.mask[rows]
+    width, scale = attention.q.shape[3], attention.scale
+    unscaled = math.isclose(scale, 1.0)
+    other = width**-0.5 if unscaled else 1.0
+    names = ("q · k as it is", f"divided by √{width}")
+    own, changed = names if unscaled else (f"times {scale:.3g}, as the model does", names[0])
+    own = f"{own}, as the model does" if unscaled else own
+    q, k = (part[layer, list(heads)] for part in (attention.q, attention.k))
+    dots = q[:, rows] @ k.swapaxes(1, 2)  # (H, R, K)
+    bias = None if attention.bias is None else attention.bias[list(heads)][:, rows]
+    return Scaling(
+        _side(own, scale, dots, bias, mask), _side(changed, other, dots, bias, mask), width,
+        (float(q.var()), float(k.var())), len(rows), count, _even(mask),
+    )  # fmt: skip
+
+
+def _side(name: str, scale: float, dots: Floats, bias: Floats | None, mask: Bools) -> Side:
+    scores = dots * np.float32(scale)  # (H, R, K)
+    if bias is not None:
+        scores = scores + bias
+    seen = np.broadcast_to(mask, scores.shape)
+    weights = masked_softmax(scores.copy(), seen)
+    told = mask.sum(axis=1) > 1  # (R,)
+    log = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    entropy = np.maximum(-(weights * log).sum(axis=-1), 0)[:, told].ravel()
+    return Side(name, scale, scores[seen], entropy, weights.max(axis=-1)[:, told].ravel())
+
+
+def _even(mask: Bools) -> float:
+    """The mean over rows of log2 of the keys that they may see: the entropy of looking evenly."""
+    visible = mask.sum(axis=1)
+    visible = visible[visible > 1]
+    return float(np.log2(visible).mean()) if len(visible) else 0.0
+
+
+def sentence(found: Scaling) -> str:
+    """What the division does here, with its numbers."""
+    if not len(found.model.entropy):
+        return "Each row may see one key alone: its weight is 1, however the score is scaled."
+    scaled, plain = (found.other, found.model) if math.isclose(found.model.scale, 1.0) else (found.model, found.other)
+    return (
+        f"Without the division the scores have a variance of {plain.scores.var():.2f} and a row's largest weight is "
+        f"{plain.largest.mean():.2f} on average ({plain.entropy.mean():.2f} bits); with it {scaled.scores.var():.2f}, "
+        f"{scaled.largest.mean():.2f} and {scaled.entropy.mean():.2f} bits. "
+        f"Looking evenly would be {found.even:.2f} bits."
+    )
+
+
+def table(found: Scaling) -> pd.DataFrame:
+    """One line for each way to scale."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "scaled": side.name, "scale": side.scale, "variance of scores": float(side.scores.var()),
+                "mean entropy in bits": _mean(side.entropy), "mean largest weight": _mean(side.largest),
+            }
+            for side in (found.model, found.other)
+        ]
+    )  # fmt: skip
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None

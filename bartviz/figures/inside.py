@@ -1,0 +1,293 @@
+"""One head from the inside: a row of arithmetic from left to right, and what one key's score is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis import inside as analysis
+from bartviz.analysis.inside import Inside, Shown, Which
+from bartviz.attention import Attention, Floats
+from bartviz.figures import axes, theme
+from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.hatch import pattern
+from bartviz.figures.strips import bars, caption, signed, strip
+
+HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
+TOP = 0.012  # of the figure's height, between a panel and its caption
+GAP = 0.026  # of the figure's width, between panels
+
+
+def inside(
+    attention: Attention,
+    layer: int,
+    head: int,
+    row: int = 0,
+    *,
+    key: int | None = None,
+    which: Which = "strongest",
+    most: int = analysis.MOST,
+    dark: bool = False,
+) -> go.Figure:
+    """The whole arithmetic of one head for one query token: query and keys, their products, scores, weights, values,
+    output. Of a long text ``most`` keys are drawn, the rest as one row. ``key`` is framed (the strongest if None).
+
+    Raises SettingError for a layer, head or row that is not there.
+    """
+    one = analysis.inside(attention, layer, head, row)
+    chosen = one.strongest if key is None else key
+    return arithmetic(one, analysis.shown(one, which, most, keep=chosen), chosen, dark=dark)
+
+
+def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go.Figure:
+    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar gives its key."""
+    frame = _Frame(one, shown, dark)
+    traces = [
+        *_vectors(frame), *_scores(frame), *_weights(frame), *(_values(frame) if one.v is not None else ()),
+        *_masked(frame), *_pointer(frame),
+    ]  # fmt: skip
+    layout = {
+        **frame.axes(), "annotations": frame.captions(), "bargap": 0, "showlegend": False, "modebar": BUTTONS,
+        "shapes": _marks(frame, key), "margin": {"l": 8, "r": 8, "t": 8, "b": 4}, "hovermode": "closest",
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=frame.height)
+
+
+class _Frame:
+    """Which panel stands where, and the names of its rows."""
+
+    def __init__(self, one: Inside, shown: Shown, dark: bool) -> None:
+        self.one, self.shown, self.dark = one, shown, dark
+        self.keys = list(shown.keys)
+        self.rows = len(self.keys) + (shown.rest > 0)
+        self.color = theme.kind_color(one.kind, dark)
+        self.labels = [theme.escape(axes.short(one.label(key))) for key in self.keys]
+        shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15}
+        shares |= {"bias": 0.9, "score": 1.1} if one.bias is not None else {}
+        shares |= {"weight": 1.1} | ({"values": 1.5} if one.v is not None else {})
+        self.names = list(shares)
+        room = (1 - GAP * (len(shares) - 1)) / sum(shares.values())
+        self.domains: dict[str, tuple[float, float]] = {}
+        left = 0.0
+        for name, share in shares.items():
+            self.domains[name] = (left, left + room * share)
+            left += room * share + GAP
+        self.height = HEAD + FOOT + (26 if self.rows <= 10 else 21) * self.rows  # pixels
+        self.split = 1 - HEAD / self.height  # the keys' lines end here
+
+    def axis(self, name: str) -> str:
+        number = self.names.index(name) + 1
+        return "x" if number == 1 else f"x{number}"
+
+    def axes(self) -> dict[str, Part]:
+        """Lines are shared by all panels (y); query and output have a line of their own above (y2)."""
+        found: dict[str, Part] = {}
+        for number, name in enumerate(self.names, start=1):
+            quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
+            found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
+        names = [*self.labels, *([f"<i>{self.shown.rest:,} others</i>"] if self.shown.rest else [])]
+        found["yaxis"] = {
+            "range": [self.rows - 0.5, -0.5], "domain": [0, self.split], "tickvals": list(range(self.rows)),
+            "ticktext": names, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 13}, "fixedrange": True,
+            "ticks": "",
+        }  # fmt: skip
+        found["yaxis2"] = {
+            "range": [0.5, -0.5], "domain": [1 - 62 / self.height, 1 - 38 / self.height],
+            "showticklabels": False, "showgrid": False, "fixedrange": True, "anchor": "x", "ticks": "",
+        }  # fmt: skip
+        return found
+
+    def _range(self, name: str) -> Part:
+        if name in ("keys", "products"):
+            return {"range": [-0.5, self.one.width - 0.5]}
+        if name == "values":
+            assert self.one.v is not None
+            return {"range": [-0.5, self.one.v.shape[1] - 0.5]}
+        if name == "weight":
+            return {"range": [0, 1.42], "showline": False}
+        return {"range": self.range_of(name)}
+
+    def range_of(self, name: str) -> list[float]:
+        """The range of a panel of scores."""
+        numbers = {"scaled": self.one.scaled, "bias": self.one.bias, "score": self.one.scores}[name]
+        assert numbers is not None
+        return _room(numbers[self.keys], None if name != self.score else self.shown.rest_score)
+
+    @property
+    def score(self) -> str:
+        """The panel whose numbers the softmax takes."""
+        return "scaled" if self.one.bias is None else "score"
+
+    def captions(self) -> list[Part]:
+        """Each panel's part of the formula, over it."""
+        one, dark = self.one, self.dark
+        scale = "" if one.scale == 1 else f" × {one.scale:.3g}"
+        said = {
+            "keys": f'<b style="color:{theme.KEY}">k</b> of each key',
+            "products": "q × k, each dimension",
+            "scaled": f"sum{scale}" + (" = <b>score</b>" if one.bias is None else ""),
+            "bias": "+ bias",
+            "score": "= <b>score</b>",
+            "weight": "softmax = <b>weight</b>",
+            "values": f'weight × <b style="color:{theme.VALUE}">v</b>',
+        }
+        found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
+        over = 1 - 36 / self.height
+        query = theme.escape(axes.short(one.query_label))
+        found.append(caption(f'<b style="color:{theme.QUERY}">q</b> of the query <b>{query}</b>', 0, over, dark))
+        if one.v is not None:
+            text = f'<b style="color:{theme.VALUE}">output</b> = sum of weight × v'
+            found.append(caption(text, 1, over, dark, anchor="right"))
+        return found
+
+
+def _room(numbers: Floats, more: float | None) -> list[float]:
+    """A range that holds 0, the numbers, and their text beyond the bars' ends."""
+    low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
+    span = (high - low) or 1.0
+    return [low - 0.42 * span * (low < 0), high + 0.42 * span * (high > 0)]
+
+
+def _vectors(frame: _Frame) -> list[Part]:
+    one, dark = frame.one, frame.dark
+    names = np.array(frame.labels, object)[:, None].repeat(one.width, 1)
+    empty = np.full((frame.rows - len(frame.keys), one.width), np.nan, np.float32)
+    keys = np.concatenate([one.k[frame.keys], empty])  # (rows, d)
+    blank = np.full((len(empty), one.width), "", object)
+    hover = "%{customdata}, dimension %{x}: "
+    query = theme.escape(one.query_label)
+    return [
+        strip(one.q[None], color=theme.QUERY, xaxis="x", yaxis="y2", name="q", dark=dark,
+              hover=f"q of {query}, dimension %{{x}}: %{{z:.3f}}"),
+        strip(keys, color=theme.KEY, xaxis="x", yaxis="y", name="k", dark=dark, hover=f"k of {hover}%{{z:.3f}}",
+              customdata=np.concatenate([names, blank])),
+        strip(keys * one.q, color=frame.color, xaxis=frame.axis("products"), yaxis="y", name="q × k", dark=dark,
+              hover=f"q × k of {hover}%{{z:.3f}}", customdata=np.concatenate([names, blank])),
+    ]  # fmt: skip
+
+
+def _scores(frame: _Frame) -> list[Part]:
+    one, keys = frame.one, frame.keys
+    told = [
+        f"{label}: q · k = {one.dots[key]:.3f}, × {one.scale:.4g} = {one.scaled[key]:.3f}"
+        for key, label in zip(keys, frame.labels, strict=True)
+    ]
+    found = [_bar(frame, "scaled", one.scaled[keys], told)]
+    if one.bias is not None:
+        texts = [f"{label}: bias of the relative position {one.bias[key]:.3f}"
+                 for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
+        sums = [f"{label}: {one.scaled[key]:.3f} {one.bias[key]:+.3f} = {one.scores[key]:.3f}"
+                for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
+        found += [_bar(frame, "bias", one.bias[keys], texts), _bar(frame, "score", one.scores[keys], sums)]
+    return found
+
+
+def _bar(frame: _Frame, name: str, values: Floats, told: list[str]) -> Part:
+    """Bars of scores; where a key may not be seen there is hatching instead of the one that the softmax takes."""
+    open_, numbers = frame.one.mask[frame.keys], values.astype(float)
+    if name == frame.score:
+        told = [
+            text if seen else f"{text}; masked: the score becomes −∞" for text, seen in zip(told, open_, strict=True)
+        ]
+        numbers = np.where(open_, numbers, np.nan)
+        if frame.shown.rest:
+            score = frame.shown.rest_score
+            numbers = np.append(numbers, np.nan if score is None else score)
+            told = [*told, f"{frame.shown.rest:,} others: their scores act as one, log of the sum of e^score"]
+    texts = ["" if np.isnan(number) else f"{number:.2f}" for number in numbers]
+    colors = signed(numbers, frame.color, frame.dark)
+    return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=told, name=name, text=texts)
+
+
+def _weights(frame: _Frame) -> list[Part]:
+    one, shown = frame.one, frame.shown
+    weights = one.weights[frame.keys].astype(float)
+    told = [f"{label}: weight {weight:.4f}" for label, weight in zip(frame.labels, weights, strict=True)]
+    if shown.rest:
+        weights = np.append(weights, shown.rest_weight)
+        told.append(f"{shown.rest:,} others together: {shown.rest_weight:.4f}")
+    texts = [f"{weight:.3f}" for weight in weights]
+    color = [frame.color] * len(weights)
+    return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=told, name="weight", text=texts)]
+
+
+def _values(frame: _Frame) -> list[Part]:
+    """weight × v of each key (or of the others together), and their sum, the output, on the line above."""
+    one, shown = frame.one, frame.shown
+    assert one.v is not None
+    assert one.context is not None
+    width = one.v.shape[1]
+    parts = one.weights[frame.keys, None] * one.v[frame.keys]  # (keys, d)
+    values = one.v[frame.keys]
+    if shown.rest:
+        value = np.zeros(width, np.float32) if shown.rest_value is None else shown.rest_value
+        parts, values = np.vstack([parts, shown.rest_weight * value]), np.vstack([values, value])
+    labels = [*frame.labels, *(["the others together"] if shown.rest else [])]
+    names = np.array(labels, object)[:, None].repeat(width, 1)
+    data = np.stack([names, np.vectorize(lambda number: f"{number:.3f}")(values)], axis=2)
+    axis, query = frame.axis("values"), theme.escape(one.query_label)
+    return [
+        strip(parts, color=theme.VALUE, xaxis=axis, yaxis="y", name="weight × v", dark=frame.dark, customdata=data,
+              hover="%{customdata[0]}, dimension %{x}: weight × v = %{z:.3f}, v = %{customdata[1]}"),
+        strip(one.context[None], color=theme.VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark,
+              hover=f"output for {query}, dimension %{{x}}: %{{z:.3f}}"),
+    ]  # fmt: skip
+
+
+def _pointer(frame: _Frame) -> list[Part]:
+    """Points over the weights that report a click with their key."""
+    rows = np.arange(len(frame.keys))
+    told = [f"{label}: weight {frame.one.weights[key]:.4f}. Click: its products"
+            for key, label in zip(frame.keys, frame.labels, strict=True)]  # fmt: skip
+    return [
+        unseen(np.full(len(rows), place), rows, name="keys", size=22, customdata=np.array(frame.keys),
+               xaxis=frame.axis("weight"), yaxis="y", hovertext=told, hoverinfo="text")
+        for place in (0.15, 0.5, 0.85, 1.2)
+    ]  # fmt: skip
+
+
+def _masked(frame: _Frame) -> list[Part]:
+    """Hatching and −∞ in place of the score of a key that may not be seen."""
+    rows = [row for row, key in enumerate(frame.keys) if not frame.one.mask[key]]
+    if not rows:
+        return []
+    axis, (low, high) = frame.axis(frame.score), frame.range_of(frame.score)
+    gap = float("nan")
+    x = [low, high, high, low, low, gap] * len(rows)
+    y = [y for row in rows for y in (row - 0.36, row - 0.36, row + 0.36, row + 0.36, row - 0.36, gap)]
+    told = [
+        f"{frame.labels[row]}: q · k × scale would be {frame.one.scaled[frame.keys[row]]:.3f}, "
+        "but it is masked: the score becomes −∞ and the weight exactly 0"
+        for row in rows
+    ]
+    return [
+        {
+            "type": "scatter", "mode": "lines", "name": "masked", "x": x, "y": y, "xaxis": axis, "yaxis": "y",
+            "line": {"width": 0}, "fill": "toself", "fillcolor": theme.palette(frame.dark).masked,
+            "fillpattern": pattern(frame.dark), "hoverinfo": "skip",
+        },
+        {
+            "type": "scatter", "mode": "text", "name": "−∞", "x": [(low + high) / 2] * len(rows), "y": rows,
+            "text": ["−∞"] * len(rows), "xaxis": axis, "yaxis": "y", "hovertext": told, "hoverinfo": "text",
+        },
+    ]  # fmt: skip
+
+
+def _marks(frame: _Frame, key: int) -> list[Part]:
+    """A line where scores are 0; a frame round the chosen key."""
+    colors = theme.palette(frame.dark)
+    found: list[Part] = []
+    for name in ("scaled", "bias", "score", "weight"):
+        if name in frame.names:
+            place = frame.axis(name)
+            found.append({
+                "type": "line", "xref": place, "yref": "y", "x0": 0, "x1": 0, "y0": -0.5, "y1": frame.rows - 0.5,
+                "line": {"color": colors.hatch, "width": 1},
+            })  # fmt: skip
+    if key in frame.keys:
+        row = frame.keys.index(key)
+        found.append({
+            "type": "rect", "xref": "paper", "yref": "y", "x0": -0.002, "x1": 1.002, "y0": row - 0.5, "y1": row + 0.5,
+            "line": {"color": colors.ink, "width": 1.5},
+        })  # fmt: skip
+    return found

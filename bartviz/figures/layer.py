@@ -1,0 +1,137 @@
+"""Beside attention: what scaling does to scores and weights, GELU and ReLU, where the layer normalises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.activations import CURVES, Curve, Doubles, gelu, relu
+from bartviz.analysis.scaling import Scaling
+from bartviz.attention import Floats, Kind
+from bartviz.figures import theme
+from bartviz.figures.cells import BUTTONS, Part
+
+BINS = 41
+_LEGEND: Part = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"}
+_TITLE: Part = {"size": 12}
+
+
+def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290) -> go.Figure:
+    """Left the scores of all visible cells, right the entropy of the rows, each with and without the division."""
+    sides = (found.model, found.other)
+    colors = (theme.kind_color(kind, dark), theme.palette(dark).ink)
+    scores = _edges([side.scores for side in sides])
+    entropy = np.linspace(0, max(float(side.entropy.max(initial=1.0)) for side in sides) + 1e-6, 25)
+    traces = []
+    for side, color in zip(sides, colors, strict=True):
+        traces.append(_steps(side.scores, scores, side.name, color, "x", "y", "scores"))
+        traces.append(_steps(side.entropy, entropy, side.name, color, "x2", "y2", "rows") | {"showlegend": False})
+    layout = {
+        "xaxis": _titled("score") | {"domain": [0, 0.46]}, "yaxis": _titled("share of the cells"),
+        "xaxis2": _titled("entropy of a row, in bits") | {"domain": [0.56, 1]},
+        "yaxis2": _titled("share of the rows") | {"anchor": "x2"},
+        "legend": _LEGEND, "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def _edges(parts: Sequence[Floats]) -> Doubles:
+    both = np.concatenate([part.ravel() for part in parts])
+    edges: Doubles = np.linspace(float(both.min(initial=0.0)), float(both.max(initial=0.0)) + 1e-6, BINS)
+    return edges
+
+
+def _steps(values: Floats, edges: Doubles, name: str, color: str, xaxis: str, yaxis: str, what: str) -> Part:
+    """A histogram as an outline: share of ``values`` in each bin."""
+    counts = np.histogram(values, edges)[0] / max(values.size, 1)
+    middles = (edges[1:] + edges[:-1]) / 2
+    return {
+        "type": "scatter", "mode": "lines", "name": name, "x": middles, "y": counts, "xaxis": xaxis, "yaxis": yaxis,
+        "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if "as the model" in name else "dot"},
+        "fill": "tozeroy" if "as the model" in name else None,
+        "hovertemplate": f"%{{y:.1%}} of the {what} near %{{x:.2f}}<extra>{theme.escape(name)}</extra>",
+    }  # fmt: skip
+
+
+def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure:
+    """GELU and ReLU from -4 to 4, and the model's own function where it is another; its line is the thick one."""
+    x = np.linspace(-4, 4, 161)
+    curves: dict[str, Curve] = {"GELU": gelu, "ReLU": relu}
+    title, function = CURVES.get(name, (name, None))
+    if function is not None:
+        curves[title] = function
+    paints = {"GELU": theme.VALUE, "ReLU": theme.KEY}
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "name": f"{label} · this model's" if label == title else label,
+            "x": x, "y": curve(x), "hovertemplate": f"{label}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
+            "line": {"color": paints.get(label, theme.QUERY), "width": 4 if label == title else 2,
+                     "dash": "dash" if label == "ReLU" else "solid"},
+        }
+        for label, curve in curves.items()
+    ]  # fmt: skip
+    layout = {
+        "xaxis": _titled("x"), "yaxis": _titled("what comes out"), "legend": _LEGEND, "modebar": BUTTONS,
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
+    """The two orders as two lines of boxes; the model's own is in its colour."""
+    lines = {
+        "post-norm": ("x", "attention", "+ x", "LayerNorm", "to the next block"),
+        "pre-norm": ("x", "LayerNorm", "attention", "+ x", "to the next block"),
+    }
+    colors, own = theme.palette(dark), "pre-norm" if pre else "post-norm"
+    shapes: list[Part] = []
+    notes: list[Part] = []
+    for y, (name, boxes) in enumerate(lines.items()):
+        mine = name == own
+        ink = theme.kind_color(kind, dark) if mine else colors.faint
+        notes.append(_word(f"<b>{name}</b>" + (" · this model" if mine else ""), -0.45, y - 0.42, ink, "left"))
+        for x, word in enumerate(boxes):
+            shapes.append({
+                "type": "rect", "x0": x - 0.4, "x1": x + 0.4, "y0": y - 0.22, "y1": y + 0.22,
+                "line": {"color": ink, "width": 2.5 if mine else 1},
+            })  # fmt: skip
+            notes.append(_word(word, x, y, ink if mine else colors.ink))
+            if x:
+                notes.append(_word("→", x - 0.5, y, ink))
+    layout = {
+        "xaxis": {"range": [-0.5, 4.5], "visible": False, "fixedrange": True},
+        "yaxis": {"range": [1.4, -0.6], "visible": False, "fixedrange": True},
+        "shapes": shapes, "annotations": notes, "modebar": {"remove": ["toImage", *BUTTONS["remove"]]},
+    }  # fmt: skip
+    traces = [{"type": "scatter", "x": [0], "y": [0], "mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip"}]
+    return theme.build(traces, layout, dark=dark, height=190)
+
+
+def _word(text: str, x: float, y: float, color: str, anchor: str = "center") -> Part:
+    return {
+        "text": text, "x": x, "y": y, "showarrow": False, "xanchor": anchor, "yanchor": "middle",
+        "font": {"size": 13, "color": color},
+    }  # fmt: skip
+
+
+def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, height: int = 190) -> go.Figure:
+    """The length of what each layer's attention block adds to one row, layer by layer, this page's layer filled."""
+    place = np.arange(len(lengths))
+    color = theme.kind_color(kind, dark)
+    traces = [
+        {
+            "type": "bar", "x": place, "y": lengths, "hovertemplate": "layer %{x}: length %{y:.3f}<extra></extra>",
+            "marker": {"color": [color if one == layer else theme.palette(dark).masked for one in place]},
+        }
+    ]  # fmt: skip
+    layout = {
+        "xaxis": _titled("layer") | {"dtick": 1 if len(lengths) <= 16 else 4, "showgrid": False},
+        "yaxis": _titled("length of what is added") | {"rangemode": "tozero"}, "modebar": BUTTONS, "bargap": 0.3,
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def _titled(text: str) -> Part:
+    return {"title": {"text": text, "font": _TITLE, "standoff": 6}}

@@ -1,0 +1,85 @@
+"""One key's score dimension by dimension, and one head's part in what its layer adds."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.inside import Inside
+from bartviz.figures import theme
+from bartviz.figures.cells import BUTTONS, Part
+from bartviz.figures.strips import bars, signed, strip
+
+
+def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False, height: int = 250) -> go.Figure:
+    """The d products q_m × k_jm as steps, each from the sum of those before it to the sum with it; the last ends at
+    q · k. In the order of the dimensions, or the largest first."""
+    numbers = one.products(key).astype(float)  # (d,)
+    order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
+    sums = np.cumsum(numbers[order])  # (d,)
+    told = [
+        f"dimension {m}: {one.q[m]:.3f} × {one.k[key, m]:.3f} = {numbers[m]:.3f}, sum so far {total:.3f}"
+        for m, total in zip(order, sums, strict=True)
+    ]
+    colors, total = theme.palette(dark), float(one.dots[key])
+    traces: list[Part] = [
+        {
+            "type": "bar", "name": "q × k", "x": np.arange(one.width), "y": numbers[order],
+            "base": sums - numbers[order], "hovertext": told, "hoverinfo": "text",
+            "marker": {"color": signed(numbers[order], theme.kind_color(one.kind, dark), dark)},
+        },
+        {
+            "type": "scatter", "mode": "lines", "name": "q · k", "x": [-0.5, one.width - 0.5], "y": [total, total],
+            "line": {"color": colors.ink, "width": 1, "dash": "dot"}, "hoverinfo": "skip",
+        },
+    ]  # fmt: skip
+    note = {
+        "x": 0, "xref": "x domain", "y": total, "text": f"q · k = {total:.3f}", "showarrow": False,
+        "xanchor": "left", "yanchor": "bottom" if total >= 0 else "top",
+        "font": {"family": theme.MONO, "size": 13, "color": colors.ink},
+    }  # fmt: skip
+    title = "dimension, the largest product first" if by_size else "dimension"
+    layout = {
+        "xaxis": _titled(title, dark) | {"showgrid": False, "showticklabels": not by_size, "zeroline": False},
+        "yaxis": _titled("sum of q × k so far", dark) | {"zeroline": True, "zerolinecolor": colors.hatch},
+        "annotations": [note], "bargap": 0.12, "modebar": BUTTONS, "showlegend": False,
+        "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def share(one: Inside, *, dark: bool = False) -> go.Figure:
+    """The heads' shares in the length of what they add to this row, and what this head and the whole block add.
+
+    Needs values. The block's own output holds the projection's bias too.
+    """
+    assert one.shares is not None
+    assert one.added is not None
+    assert one.block is not None
+    heads = len(one.shares)
+    color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
+    told = [f"{one.kind} L{one.layer}H{head}: {part:.1%} of what the heads add" for head, part in enumerate(one.shares)]
+    texts = [f"{part:.0%}" for part in one.shares]
+    fills = [color if head == one.head else colors.masked for head in range(heads)]
+    both = np.stack([one.added, one.block])  # (2, D)
+    traces = [
+        bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
+        strip(both, color=theme.VALUE, xaxis="x2", yaxis="y2", name="output", dark=dark,
+              hover="%{y}, dimension %{x} of the layer: %{z:.3f}",
+              y=np.array([f"this head, H{one.head}", "all heads + bias"])),
+    ]  # fmt: skip
+    layout = {
+        "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
+                  "showgrid": False},
+        "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(range(heads)), "showgrid": False,
+                  "ticktext": [f"H{head}" for head in range(heads)], "tickfont": {"family": theme.MONO, "size": 12}},
+        "xaxis2": _titled(f"dimension of the model's width, {len(one.block):,}", dark)
+        | {"domain": [0.46, 1], "showgrid": False},
+        "yaxis2": {"anchor": "x2", "autorange": "reversed", "showgrid": False}, "showlegend": False,
+        "modebar": BUTTONS, "bargap": 0,
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=max(170, 60 + 19 * heads))
+
+
+def _titled(text: str, dark: bool) -> Part:
+    return {"title": {"text": text, "font": {"size": 12, "color": theme.palette(dark).faint}, "standoff": 6}}

@@ -1,0 +1,231 @@
+"""The parts of the inside page: what is chosen, the row of arithmetic, one key's products, what the head adds, and
+beside attention the scaling, the activation and the norms."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from bartviz.analysis import activations, inside, scaling
+from bartviz.analysis.contributions import available
+from bartviz.analysis.inside import Inside, Shown, Which
+from bartviz.analysis.masks import quote
+from bartviz.attention import Attention
+from bartviz.families import FAMILIES
+from bartviz.figures import layer as beside
+from bartviz.figures import products
+from bartviz.figures.inside import arithmetic
+from bartviz.record import Record
+from bartviz.ui import page, pick, show
+
+KEYS = {
+    "strongest": "the strongest",
+    "near": "near the query",
+    "first": "the first",
+    "last": "the last",
+}
+ORDER = {"dimension": "dimension by dimension", "size": "largest first"}
+NO_VALUES = "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
+_HERO = "inside_row"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the page shows: one head, one query token, which of its keys, and one of them."""
+
+    attention: Attention
+    one: Inside
+    shown: Shown
+    key: int
+
+
+def choose(record: Record) -> Chosen:
+    """The pickers: kind, layer, head, query token; of a long text which keys; and the key that is taken apart."""
+    first, second, third, fourth, fifth = st.columns([1.8, 1, 1, 1.4, 1], vertical_alignment="center")
+    with first:
+        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+    attention = record.attention(kind)
+    layers, _, rows, columns = attention.shape
+    with second:
+        layer = pick.layer(record, kind, default=layers // 2)
+    with third:
+        head = pick.head(record, kind)
+    with fourth:
+        row = pick.index("Query token", rows, key="row", default=_first_word(attention))
+    one = inside.inside(attention, layer, head, row)
+    which = "strongest"
+    if columns > inside.MOST:
+        with fifth, st.popover("Keys shown", width="stretch"):
+            which = pick.one_of(f"Of {columns:,} keys, {inside.MOST} are shown one by one", KEYS, key="which")
+    key = _key(one)
+    return Chosen(attention, one, inside.shown(one, cast("Which", which), keep=key), key)
+
+
+def _key(one: Inside) -> int:
+    """The key that was clicked, else the strongest."""
+    chosen = st.session_state.get("token")
+    if not st.session_state.get("follow", True) and isinstance(chosen, int):
+        return min(max(chosen, 0), len(one.keys) - 1)
+    return one.strongest
+
+
+def _first_word(attention: Attention) -> int:
+    """The first row that is not a special token."""
+    return next((i for i, special in enumerate(attention.query.special) if not special), 0)
+
+
+def formula(one: Inside) -> None:
+    """The formula of which the picture is the numbers, in the colours of its parts."""
+    parts = ["q · k<sub>j</sub>"]
+    if one.scale != 1:
+        parts.append(f"× {one.scale:.4g}")
+    if one.bias is not None:
+        parts.append("+ bias<sub>j</sub>")
+    text = " ".join(parts).replace("q", "<b style='color:#7048c8'>q</b>", 1)
+    text = text.replace("k<sub>", "<b style='color:#d97b0f'>k</b><sub>", 1)
+    value = "<b style='color:#3f97dd'>v</b><sub>j</sub>"
+    st.html(
+        "<p class='bv-note' style='opacity:1;font-size:1.02rem'>"
+        f"output = &Sigma;<sub>j</sub> softmax<sub>j</sub>( {text} ) &middot; {value}"
+        f"<span style='opacity:.7'> &emsp; {one.name}, heads {one.width} wide"
+        f"{', over the keys that may be seen' if not one.mask.all() else ''}</span></p>"
+    )
+
+
+def row(record: Record, chosen: Chosen) -> None:
+    """The row of arithmetic; a click on a weight takes that key apart below."""
+    keys = chosen.shown.keys
+    alt = f"The arithmetic of {chosen.one.name} for {chosen.one.query_label}, from query and keys to the output."
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
+    st.plotly_chart(
+        arithmetic(chosen.one, chosen.shown, chosen.key, dark=page.dark()), key=_HERO, theme=None, config=config,
+        alt=alt, selection_mode="points", on_select=lambda: _take(keys),
+    )  # fmt: skip
+    rest = "" if not chosen.shown.rest else f" {chosen.shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
+    told = "Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."
+    show.note(f"{_row_name(record, chosen.one)}{told}{rest}")
+    if not available(chosen.attention):
+        st.info(NO_VALUES)
+
+
+def _row_name(record: Record, one: Inside) -> str:
+    """Of a decoder's row: what it reads, and what it predicts."""
+    if one.kind == "encoder" or record.output is None:
+        return ""
+    return f"This row reads {quote(one.query_label)} and predicts {quote(record.output.labels[one.row])}. "
+
+
+def _take(keys: tuple[int, ...]) -> None:
+    points = st.session_state[_HERO].selection.points
+    place = points[0].get("y") if points else None
+    if isinstance(place, int | float) and 0 <= int(place) < len(keys):
+        st.session_state["follow"] = False
+        st.session_state["token"] = keys[int(place)]
+
+
+def text(chosen: Chosen) -> None:
+    """The text of the keys, shaded by the weights of the row."""
+    one = chosen.one
+    show.running_text(
+        one.keys, one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
+        label=f"Where {one.name} looks from {quote(one.query_label)}", key="inside_text",
+    )  # fmt: skip
+
+
+def key(chosen: Chosen) -> None:
+    """One key's score from its products to its weight: the picture, and the line of arithmetic."""
+    one, at = chosen.one, chosen.key
+    st.subheader("How the score of one key comes about", anchor=False)
+    first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
+    with first:
+        follow = pick.switch("The strongest key", key="follow", default=True)
+    with second:
+        if not follow:
+            pick.index("Key token", len(one.keys), key="token", default=at)
+    with third:
+        order = pick.one_of("Products", ORDER, key="order")
+    show.note(f"Query {quote(one.query_label)}, key {quote(one.label(at))}: {one.width} products and their sum")
+    figure = products.products(one, at, by_size=order == "size", dark=page.dark())
+    show.figure(figure, key="inside_products", alt=f"The products of query and key; their sum is {one.dots[at]:.3f}.")
+    _equation(inside.equation(one, at))
+    show.table(inside.dimensions(one, at), title="The products as a table")
+
+
+def _equation(steps: tuple[tuple[str, str], ...]) -> None:
+    number = "font-family:monospace;font-size:1.12rem;font-weight:600;white-space:nowrap"
+    parts = "".join(
+        f"<span style='display:inline-block;margin:0 1.1rem .5rem 0;vertical-align:top'>"
+        f"<span style='{number}'>{html.escape(value)}</span><br>"
+        f"<span class='bv-note'>{html.escape(what)}</span></span>"
+        for value, what in steps
+    )
+    st.html(f"<p class='bv-equation' style='margin:0'>{parts}</p>")
+
+
+def share(chosen: Chosen) -> None:
+    """What the head adds to its layer's output, beside the other heads."""
+    one = chosen.one
+    if one.shares is None or one.added is None or one.block is None:
+        return
+    st.subheader("What the head adds to its layer", anchor=False)
+    length, whole = (float((part.astype(float) ** 2).sum() ** 0.5) for part in (one.added, one.block))
+    told = (
+        f"The output, {one.width} numbers, times the head's part of the output matrix is a vector of length "
+        f"{length:.3f}: {one.shares[one.head]:.1%} of the lengths that the {len(one.shares)} heads add. Heads may "
+        f"point against each other: together, with the bias, they add a vector of length {whole:.3f}."
+    )
+    show.note(told)
+    show.figure(products.share(one, dark=page.dark()), key="inside_share", alt=told)
+
+
+def around(record: Record, chosen: Chosen) -> None:
+    """Folded away: the scaling, the activation, the norms."""
+    names = ["Without the scaling", "GELU and ReLU", "Before or after the norm"]
+    first, second, third = st.tabs(names, on_change="rerun", key="around")
+    if first.open:
+        with first:
+            _scaling(chosen)
+    if second.open:
+        with second:
+            told = activations.sentence(record.model)
+            show.note(told)
+            name = activations.of(record.model)[0]
+            show.figure(beside.activation(name, dark=page.dark()), key="inside_gelu", alt=told)
+    if third.open:
+        with third:
+            _norms(record, chosen)
+
+
+def _scaling(chosen: Chosen) -> None:
+    one = chosen.one
+    whole = pick.switch("All heads of the layer", key="whole")
+    found = scaling.scaling(chosen.attention, one.layer, None if whole else one.head)
+    told = scaling.sentence(found)
+    some = f" {found.rows} of {found.of_rows:,} rows were looked at." if found.rows < found.of_rows else ""
+    q, k = found.components
+    show.note(
+        f"{told}{some} The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, "
+        f"products of {found.width}-wide vectors would have a variance of {found.width}."
+    )
+    show.figure(beside.scaling(found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
+    show.table(scaling.table(found))
+
+
+def _norms(record: Record, chosen: Chosen) -> None:
+    told, one = activations.norm_sentence(record.model), chosen.one
+    show.note(told)
+    pre = FAMILIES[record.model.family].norm == "pre"
+    show.figure(beside.norms(pre, one.kind, dark=page.dark()), key="inside_norms", alt=told)
+    if not available(chosen.attention):
+        show.note(NO_VALUES)
+        return
+    lengths = inside.growth(chosen.attention, one.row)
+    said = (
+        f"Measured: the length of what each layer's {one.kind} attention adds to {quote(one.query_label)}, from "
+        f"{lengths.min():.2f} to {lengths.max():.2f}. The stream that it is added to is not in a record."
+    )
+    show.note(said)
+    show.figure(beside.growth(lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
