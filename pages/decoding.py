@@ -1,12 +1,15 @@
 """How is each word chosen? The steps of one output, played in the browser."""
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.analysis import decoding
 from bartviz.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.record import Reading, Record
-from bartviz.ui import page, pick, show
+from bartviz.ui import branches, page, pick, show
+from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import Place, player
 
 EXPLAIN = """
@@ -19,6 +22,10 @@ over the output so far (the decoder's own attention, vermilion). Rows sum to 1. 
 
 **Candidates** show probabilities from the raw logits, before any rule. Where a rule decided (a forced token, a minimum
 length, a blocked repetition) it is named, and its bar is hatched in the film.
+
+**What if it had said ...** Click a candidate, or type a word, and the model writes the text again from there. The
+second film strip is that branch: pale where both say the same. Its log p beside the first one's says which whole text
+the model holds for more probable.
 
 **How sure:** probabilities of the steps multiply, so their logarithms add up: log p(output | source) is their sum.
 Entropy says how many bits of choice were left: 0 when one token has it all, 1 when two are even.
@@ -71,8 +78,16 @@ def main() -> None:
         show.lead(decoding.notice(record))
     with settings, st.popover("Layer and head", width="stretch"):
         layer, head = choices(record)
-    place = player(record, layer=layer, head=head, place=asked(), key="player")
+    parts.style()
+    branch = branches.current(record)
+    hear = partial(branches.hear, record)
+    place = player(record, layer=layer, head=head, place=asked(), branch=branch, on_wish=hear, key="player")
     st.query_params.update(step=str(place.step + 1), reading=place.reading)
+    if branch is not None:
+        branches.numbers(record, branch)
+    parts.rules(record)
+    parts.given_output(record)
+    parts.beam_tree(record, place.step)
     show.explain(EXPLAIN)
     show.downloads(
         "decoding",

@@ -30,7 +30,7 @@ class Course:
 
 def course(main: Record, branch: Record) -> Course:
     """Where the outputs of two records of one source part and meet. Raises RecordError for two sources."""
-    if main.source_text != branch.source_text or main.model.fingerprint != branch.model.fingerprint:
+    if not _same_source(main, branch):
         raise RecordError("These two records have different sources or models: they are no branches of one text.")
     one, other = _ids(main), _ids(branch)
     shared = _common(one, other)
@@ -101,6 +101,21 @@ def _weighing(main: Record, branch: Record) -> str:
     likelier, factor = ("first", times) if times >= 1 else ("second", 1 / times if times else math.inf)
     size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
     return f"Whole texts: log p {totals[0]} against {totals[1]}; the {likelier} is {size} times as probable."
+
+
+def _same_source(main: Record, branch: Record) -> bool:
+    """Whether one model read the same text: the encoder's tokens without padding, or the tokens before the steps."""
+    if main.model.fingerprint != branch.model.fingerprint or main.kinds != branch.kinds:
+        return False
+    sides = []
+    for record in (main, branch):
+        decoding.kind_of(record)
+        attention, read = record.attention("decoder"), record.source
+        if record.encoder is not None:
+            sides.append(read.ids[record.encoder.mask.any(axis=0)])
+        else:
+            sides.append(attention.query.ids[: record.steps[0].row + 1])
+    return np.array_equal(sides[0], sides[1])
 
 
 def _ids(record: Record) -> list[int]:

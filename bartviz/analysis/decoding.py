@@ -184,6 +184,28 @@ def notice(record: Record) -> str:
     return f"{sentence}."
 
 
+BY_VISITOR = frozenset({"chosen by you", "kept from the first text"})
+
+
+def rules_notice(record: Record) -> str:
+    """Which rules acted in this run, and at which steps (from 1) one decided; empty where there is none to tell of."""
+    decided: dict[str, list[int]] = {}
+    for step in record.steps:
+        if step.rule is not None and step.rule not in BY_VISITOR:
+            decided.setdefault(step.rule, []).append(step.position + 1)
+    active = record.provenance.settings.get("rules") or ()
+    names = dict.fromkeys([*(active if isinstance(active, tuple) else ()), *decided])
+    if not names:
+        return ""
+    said = [f"{name} ({_steps_said(decided[name])})" if name in decided else f"{name} (no step)" for name in names]
+    return f"Rules in force, and where they decided: {'; '.join(said)}."
+
+
+def _steps_said(positions: list[int]) -> str:
+    word = "step" if len(positions) == 1 else "steps"
+    return f"{word} {', '.join(map(str, positions[:8]))}{f' and {len(positions) - 8} more' if positions[8:] else ''}"
+
+
 def percent(probability: float) -> str:
     """A probability as a reader sees it: 92 %, 3.1 %, <0.1 %, >99.9 %."""
     value = 100 * probability

@@ -82,10 +82,10 @@ test("the chosen token is always among the bars", () => {
 
 test("a note says why a token was chosen that was not the most probable", () => {
   const second = { rank: 2, candidates: [["Wagen", 0.5, false], ["Auto", 0.27, true]] };
-  assert.equal(p.noteOf(step(), false), "");
-  assert.equal(p.noteOf(step(second), false), "Not the most probable: “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step({ ...second, rule: "minimum length" }), false), "Decided by a rule: minimum length. “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step(), true), "Given, and the model's own first choice too.");
+  assert.equal(p.noteOf(step()), "");
+  assert.equal(p.noteOf(step(second)), "Not the most probable: “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step({ ...second, rule: "minimum length" })), "Decided by a rule: minimum length (the end was not allowed yet). “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step(), { given: true }), "Given, and the model's own first choice too.");
 });
 
 test("the step in words", () => {
@@ -120,8 +120,42 @@ test("a new record stops playback and draws nothing of the one before", () => {
   globalThis.cancelAnimationFrame = () => {};
   const button = { classList: { toggle() {} }, setAttribute() {} };
   const table = (values) => ({ getChild: () => ({ toArray: () => Float32Array.from(values) }) });
-  const next = { meta: { ...meta(), revision: "new", start: 0, reading: "predicts" }, rows: table([0.2, 0.7, 0.1]), own: table([]) };
+  const next = { meta: { ...meta(), revision: "new", start: 0, reading: "predicts" }, rows: table([0.2, 0.7, 0.1]), own: table([]), other: table([]) };
   const it = { $: (name) => assert.equal(name, "play") ?? button, meta: { revision: "old" }, frames: [], playing: true, step: 7 };
   p.take(it, { data: next, setStateValue() {} });
   assert.deepEqual([it.playing, it.step, it.count, it.columns], [false, 0, 1, 3]);
+});
+
+test("a rule is named in the film by a word or two", () => {
+  assert.equal(p.tagOf({ rule: null }), "");
+  assert.equal(p.tagOf({ rule: "no 3 tokens repeated" }), "no repeat");
+  assert.equal(p.tagOf({ rule: "forced first token" }), "forced");
+  assert.equal(p.tagOf({ rule: "chosen by you" }), "yours");
+  assert.equal(p.tagOf({ rule: "kept from the first text" }), "");
+  assert.equal(p.tagOf({ rule: "a rule of tomorrow" }), "a rule of tomorrow");
+});
+
+test("notes say who chose: the visitor, the draw, the beam", () => {
+  const second = { rank: 2, candidates: [["Wagen", 0.5, false, 7], ["Auto", 0.27, true, 8]] };
+  assert.equal(p.noteOf(step({ ...second, rule: "chosen by you" })), "Chosen by you. “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step({ ...second, filtered: 0.4 })), "Drawn, with 40 % after temperature and filters. “Wagen” was more probable (50 %).");
+  assert.equal(p.noteOf(step(second), { mode: "beam search" }), "The beam's choice for the whole text: “Wagen” was more probable (50 %).");
+});
+
+test("a frame is never too narrow for a word", () => {
+  assert.equal(p.frameWidth(900, 9), 100);
+  assert.equal(p.frameWidth(900, 128), 54);
+  assert.equal(p.frameWidth(900, 1), 150);
+});
+
+test("the branch's steps: the same, the parting, the same again", () => {
+  const run = { parts: 1, meets: [3, 4] };
+  assert.deepEqual([0, 1, 2, 3, 4, 5].map((i) => p.kinship(run, i)), ["same", "parts", "", "", "same", "same"]);
+  assert.equal(p.kinship({ parts: 1, meets: null }, 5), "");
+});
+
+test("one side of the comparison says its token, p and totals", () => {
+  const steps = [step({ running_log_probability: -1.3 }), step({ running_log_probability: -2.6 })];
+  assert.equal(p.sideOf("Main", steps, 0), "Main: “Auto” 27 % · log p so far −1.30 · whole text −2.60");
+  assert.equal(p.sideOf("Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
 });

@@ -5,9 +5,10 @@ Plain files, no bundler. The scripts are read in this order into one module: ari
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from bartviz.ui.components.player.data import payload, revision
 HERE = Path(__file__).parent
 SCRIPTS = ("numbers.js", "picture.js", "canvases.js", "player.js")
 _HELD = "_player_place"
+LONGEST_WISH = 200  # characters of a typed text, as the field allows
 
 
 def script() -> str:
@@ -39,6 +41,14 @@ class Place(NamedTuple):
     reading: Reading
 
 
+class Wish(NamedTuple):
+    """What a visitor asks for: another ``token`` (id, or a typed text) at a step, or what to do with the branch."""
+
+    step: int
+    token: int | str | None
+    then: Literal["follow", "adopt", "drop"]
+
+
 class _Held(NamedTuple):
     """What the session keeps of one record: where the player began, and where the visitor was last."""
 
@@ -47,20 +57,53 @@ class _Held(NamedTuple):
     latest: Place
 
 
-def player(record: Record, *, layer: int | None, head: int | None, place: Place, key: str) -> Place:
+def player(
+    record: Record,
+    *,
+    layer: int | None,
+    head: int | None,
+    place: Place,
+    branch: Record | None = None,
+    on_wish: Callable[[Wish], None] = lambda wish: None,
+    key: str,
+) -> Place:
     """Draw the player; gives the place at which the visitor last rested. The record must have steps.
 
     ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is where a new record
     begins; the browser keeps its own place afterwards, so that an unchanged record is not sent again. A visitor who
-    comes back from another page finds the last place.
+    comes back from another page finds the last place. ``branch`` is drawn as a second strip under the first;
+    ``on_wish`` is called, before the next run of the script, with what the visitor asks for.
     """
     held = _held(record, place, mounted=key in st.session_state)
-    data = payload(record, layer=layer, head=head)
+    data = payload(record, layer=layer, head=head, branch=branch)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading}
-    result = _mount(data=data, key=key, on_place_change=_unheard)
+    hear = partial(_hear, key, held.revision, record, on_wish)
+    result = _mount(data=data, key=key, on_place_change=_unheard, on_ask_change=hear)
     held = held._replace(latest=told(result.get("place"), held.revision, len(record.steps)) or held.latest)
     st.session_state[_HELD] = held
     return held.latest
+
+
+def _hear(key: str, now: str, record: Record, then: Callable[[Wish], None]) -> None:
+    wish = wished(st.session_state[key].get("ask"), now, len(record.steps), record.model.vocabulary)
+    if wish is not None:
+        then(wish)
+
+
+def wished(said: object, now: str, steps: int, vocabulary: int) -> Wish | None:
+    """What the browser asks for, where it fits the record that is shown: anything else is not believed."""
+    if not isinstance(said, Mapping) or said.get("revision") != now:
+        return None
+    step, token, text, wish = (said.get(name) for name in ("step", "token", "text", "wish"))
+    if type(step) is not int or not 0 <= step < steps:
+        return None
+    if wish in ("adopt", "drop"):
+        return Wish(step, None, "adopt" if wish == "adopt" else "drop")
+    if type(token) is int and 0 <= token < vocabulary:
+        return Wish(step, token, "follow")
+    if isinstance(text, str) and text.strip() and len(text) <= LONGEST_WISH:
+        return Wish(step, text, "follow")
+    return None
 
 
 def _held(record: Record, place: Place, *, mounted: bool) -> _Held:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bartviz.analysis import decoding
+from bartviz.analysis import branches, decoding
 from bartviz.attention import Floats, Tokens
 from bartviz.figures import theme
 from bartviz.record import KINDS, Record, Step
@@ -24,17 +24,43 @@ EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays
 Segment = tuple[str, list[int], bool]  # text, the columns that it stands for, whether it is a special token
 
 
-def payload(record: Record, *, layer: int | None, head: int | None) -> dict[str, Any]:
-    """``meta`` (JSON), ``rows`` (T, K) of the kind that explains the steps, and ``own`` (T, Q): the decoder's own rows
-    beside cross-attention, else one empty column. Weights are flat, row by row, under the name ``w``.
+def payload(record: Record, *, layer: int | None, head: int | None, branch: Record | None = None) -> dict[str, Any]:
+    """``meta`` (JSON), ``rows`` (T, K) of the kind that explains the steps, ``own`` (T, Q): the decoder's own rows
+    beside cross-attention, else one empty column; ``other`` (T', S): the branch's rows over the source, else empty.
+    Weights are flat, row by row, under the name ``w``.
     """
     kind = decoding.kind_of(record)
     rows = decoding.alignment(record, layer=layer, head=head)
     own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
+    other = rows[:0] if branch is None else _over_source(branch, record, layer, head)
+    unit = _unit(rows, own, other)
+    meta = _meta(record, layer, head) | {"scale": unit}
+    if branch is not None:
+        meta["branch"] = _branch(record, branch, other.shape[1])
+    weights = {"rows": rows, "own": own, "other": other}
+    return {"meta": meta} | {name: pa.table({"w": _packed(part, unit)}) for name, part in weights.items()}
+
+
+def _over_source(branch: Record, record: Record, layer: int | None, head: int | None) -> Floats:
+    """(T', S) the branch's rows over the columns of the source, or of the prompt of a decoder-only model."""
+    rows = decoding.alignment(branch, layer=layer, head=head)
+    return rows if record.cross is not None else np.ascontiguousarray(rows[:, : first_column(record)])
+
+
+def first_column(record: Record) -> int:
+    """The first column that is output: 0 beside an encoder, else the one after the prompt."""
+    return 0 if record.cross is not None else int(decoding.step_rows(record)[0]) + 1
+
+
+def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
+    run = branches.course(record, branch)
     return {
-        "meta": _meta(record, layer, head) | {"scale": _unit(rows, own)},
-        "rows": pa.table({"w": _packed(rows, _unit(rows, own))}),
-        "own": pa.table({"w": _packed(own, _unit(rows, own))}),
+        "revision": revision(branch),
+        "steps": _steps(branch),
+        "columns": columns,
+        "parts": run.parts,
+        "meets": None if run.meets is None else list(run.meets),
+        "said": branches.sentence(record, branch),
     }
 
 
@@ -45,9 +71,9 @@ def revision(record: Record) -> str:
     return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _unit(rows: Floats, own: Floats) -> int:
+def _unit(*parts: Floats) -> int:
     """What a weight of 1 is sent as: 1 (exact float32) or 255 (one byte)."""
-    return 1 if rows.size + own.size <= EXACT else 255
+    return 1 if sum(part.size for part in parts) <= EXACT else 255
 
 
 def _packed(weights: Floats, unit: int) -> pa.Array:
@@ -58,7 +84,7 @@ def _packed(weights: Floats, unit: int) -> pa.Array:
 def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]:
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
-    first = 0 if kind == "cross" else int(decoding.step_rows(record)[0]) + 1  # columns of a prompt are no output
+    first = first_column(record)
     source = record.source if kind == "cross" else decoder.query.take(slice(first))
     return {
         "revision": revision(record),
@@ -74,6 +100,8 @@ def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]
         "steps": _steps(record),
         "cost": _cost(record),
         "given": decoding.given(record),
+        "mode": str(record.provenance.settings.get("mode", "")),
+        "branch": None,
         "stopped": record.provenance.stopped,
         "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
     }
@@ -97,13 +125,15 @@ def _steps(record: Record) -> list[dict[str, Any]]:
     for line, step in zip(lines, record.steps, strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
+        line["filtered"] = step.chosen.filtered
         line["candidates"] = [_candidate(step, place) for place in range(len(step.candidates))]
     return lines
 
 
-def _candidate(step: Step, place: int) -> tuple[str, float, bool]:
+def _candidate(step: Step, place: int) -> tuple[str, float, bool, int]:
     candidate = step.candidates[place]
-    return candidate.label, candidate.probability, candidate.token_id == step.chosen.token_id
+    same = candidate.token_id == step.chosen.token_id
+    return candidate.label, candidate.probability, same, candidate.token_id
 
 
 def _cost(record: Record) -> dict[str, Any]:

@@ -103,7 +103,7 @@ export function cellAt(place, x, y) {
 
 // The bars to show: the first `most` candidates, and the chosen token where it is not among them.
 export function barsOf(step, most) {
-  const shown = step.candidates.slice(0, most).map(([label, p, chosen]) => ({ label, p, chosen }));
+  const shown = step.candidates.slice(0, most).map(([label, p, chosen, token]) => ({ label, p, chosen, token }));
   if (!shown.some((bar) => bar.chosen)) {
     if (shown.length === most && most > 1) shown.pop();
     shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true });
@@ -113,13 +113,57 @@ export function barsOf(step, most) {
 
 const quoted = (label) => `“${label}”`;
 
+// What a rule does, for a reader who meets its name for the first time.
+const RULES = [
+  [/^minimum length/, "the end was not allowed yet", "min. length"],
+  [/^no \d+ tokens repeated/, "it forbids a run of tokens that stands there already", "no repeat"],
+  [/of the source/, "it forbids a run of tokens of the source", "not copied"],
+  [/^forced first/, "this model always begins so", "forced"],
+  [/^forced end/, "the longest length was reached", "forced"],
+  [/^chosen by you/, "", "yours"],
+  [/^excluded/, "it forbids some tokens", "excluded"],
+  [/penalty|preference/, "it changes the scores of tokens seen before", "penalty"],
+];
+const KEPT = "kept from the first text";
+
+// The rule of a step as a word or two for the film; empty where none decided.
+export function tagOf({ rule }) {
+  if (!rule || rule === KEPT) return "";
+  return RULES.find(([pattern]) => pattern.test(rule))?.[2] ?? rule;
+}
+
 // Why this token: nothing to add, the rule that decided, or what would have been more probable.
-export function noteOf(step, given) {
+export function noteOf(step, { given = false, mode = "greedy" } = {}) {
   const first = step.candidates.find(([, , chosen]) => !chosen);
   const likelier = first && step.rank !== 1 ? `${quoted(first[0])} was more probable (${percent(first[1])}).` : "";
   if (given) return likelier ? `Given, not chosen. ${likelier}` : "Given, and the model's own first choice too.";
-  if (step.rule) return `Decided by a rule: ${step.rule}. ${likelier}`.trim();
+  if (step.rule === KEPT) return `Kept from the first text. ${likelier}`.trim();
+  if (step.rule === "chosen by you") return `Chosen by you. ${likelier}`.trim();
+  if (step.rule) {
+    const what = RULES.find(([pattern]) => pattern.test(step.rule))?.[1];
+    return `Decided by a rule: ${step.rule}${what ? ` (${what})` : ""}. ${likelier}`.trim();
+  }
+  if (step.filtered !== null && step.filtered !== undefined) return `Drawn, with ${percent(step.filtered)} after temperature and filters. ${likelier}`.trim();
+  if (likelier && mode === "beam search") return `The beam's choice for the whole text: ${likelier}`;
   return likelier && `Not the most probable: ${likelier}`;
+}
+
+// How wide a frame is where `count` steps share a film of this width: never too narrow for a word, then the film scrolls.
+export const frameWidth = (width, count) => clamp(Math.floor(width / count), 54, 150);
+
+// How the branch's step `i` relates to the main text: the same beginning, the step where they part, the same end again.
+export function kinship({ parts, meets }, i) {
+  if (parts === null || i < parts) return "same";
+  if (i === parts) return "parts";
+  return meets && i >= meets[1] ? "same" : "";
+}
+
+// One side of the comparison at a step: its token, its probability, the sum so far and of the whole text.
+export function sideOf(name, steps, i) {
+  const whole = signed(steps.at(-1).running_log_probability);
+  if (i >= steps.length) return `${name}: ended after ${steps.length} steps · whole text log p ${whole}`;
+  const step = steps[i];
+  return `${name}: ${quoted(step.predicts)} ${percent(step.probability)} · log p so far ${signed(step.running_log_probability)} · whole text ${whole}`;
 }
 
 // What a reader sees of the columns: the source text's segments and, for a decoder alone, the tokens after its prompt.
@@ -145,7 +189,9 @@ export const pieceOf = (label, joined) => (joined && label.length > 1 && label.s
 // The step in words: what was chosen, how surely, and where it looked.
 export function sentenceOf(meta, index, weights) {
   const step = meta.steps[index];
-  const verb = meta.given ? "was given; the model gave it" : step.rule ? "was decided by a rule; the model gave it" : "was chosen with";
+  const forced = { "chosen by you": "was chosen by you; the model gave it", [KEPT]: "was kept; the model gave it" };
+  const own = step.filtered === null || step.filtered === undefined ? "was chosen with" : "was drawn; the model gave it";
+  const verb = meta.given ? "was given; the model gave it" : step.rule ? (forced[step.rule] ?? "was decided by a rule; the model gave it") : own;
   const best = lookedAt(meta, index, weights);
   const special = weights.reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
   let looked = "";

@@ -52,10 +52,7 @@ export function build(it) {
   $("output-title").textContent = one ? "Continuation so far, shaded by the same row" : `Output so far, shaded by ${meta.own}`;
   $("choice-title").textContent = meta.given ? "The model's own candidates, ✓ is given" : "Candidates: probability before any rule";
   $("matrix-title").textContent = `Alignment so far: ${meta.weights}`;
-  it.segments = meta.source.map(([text, columns, special]) => {
-    const node = make("span", special ? "special" : columns.length ? "token" : "", text);
-    return { node, columns };
-  });
+  it.segments = segmentsOf(meta);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
   const length = meta.source.reduce((sum, [text]) => sum + text.length, 0);
   $("source").classList.toggle("short", length <= 80);
@@ -69,19 +66,49 @@ export function build(it) {
   $("output").classList.toggle("long", it.count > 24);
   it.frames = meta.steps.map((step, i) => frame(it, step, i));
   $("frames").replaceChildren(...it.frames);
+  buildTwins(it);
+  const all = [...meta.steps, ...(meta.branch?.steps ?? [])];
+  it.root.classList.toggle("tagged", all.some((step) => tagOf(step)));
   $("scrub").max = it.count - 1;
   $("scrub").hidden = it.count < 2;
   for (const name of ["first", "back", "play", "next"]) $(name).disabled = it.count < 2;
   it.root.style.setProperty("--steps", it.count);
 }
 
+// The second strip and the two texts shaded by both rows; hidden where there is no branch.
+function buildTwins(it) {
+  const { meta, $ } = it;
+  const branch = meta.branch;
+  for (const name of ["twins", "twin", "which"]) $(name).hidden = !branch;
+  it.root.classList.toggle("branched", Boolean(branch));
+  it.twins = [];
+  if (!branch) return;
+  $("course").textContent = branch.said;
+  it.twins = branch.steps.map((step, i) => {
+    const node = frame(it, step, i);
+    const kin = kinship(branch, i);
+    if (kin) node.classList.add(kin);
+    return node;
+  });
+  $("twin").replaceChildren(...it.twins);
+  it.pair = ["main-source", "branch-source"].map((name) => {
+    const made = segmentsOf(meta);
+    $(name).replaceChildren(...made.map(({ node }) => node));
+    return made;
+  });
+}
+
+const segmentsOf = (meta) =>
+  meta.source.map(([text, columns, special]) => ({ node: make("span", special ? "special" : columns.length ? "token" : "", text), columns }));
+
 function frame(it, step, i) {
-  const node = make("div", `frame${step.rule ? " ruled" : ""}`);
+  const tag = tagOf(step);
+  const node = make("div", `frame${tag ? " ruled" : ""}`);
   const well = make("div", "well"), bar = make("i");
   bar.style.height = `${Math.max(0, step.probability) * 100}%`;
   well.append(bar);
-  node.append(well, make("div", "name", step.predicts));
-  node.title = `Step ${i + 1}: ${step.predicts}, ${percent(step.probability)}${step.rule ? `, ${step.rule}` : ""}`;
+  node.append(make("div", "tag", tag), well, make("div", "name", step.predicts));
+  node.title = `Step ${i + 1}: ${step.predicts}, ${percent(step.probability)}${tag ? `, ${step.rule}` : ""}`;
   node.onclick = () => it.go(i, true);
   return node;
 }
@@ -91,12 +118,12 @@ export function fit(it) {
   const bars = it.$("bars");
   const taken = [...bars.parentElement.children].reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
   it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);
-  const width = clamp(Math.floor(it.$("film").clientWidth / it.count), 10, 150);
+  const width = frameWidth(it.$("film").clientWidth, Math.max(it.count, it.twins.length));
   it.root.style.setProperty("--frame", `${width}px`);
+  it.root.classList.toggle("scrolls", width * it.count > it.$("film").clientWidth + 1);
   const { encoder, table } = it.meta.cost;
   it.cell = clamp(Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))), 1, 14);
   it.root.style.setProperty("--cell", `${it.cell}px`);
-  it.$("frames").classList.toggle("narrow", width < 30);
 }
 
 // Everything that belongs to the current step, without the canvases.
@@ -105,7 +132,7 @@ export function show(it) {
   const step = meta.steps[it.step];
   const row = rowOf(it.rows, it.columns, it.step, meta.scale);
   const own = meta.kind === "cross" ? rowOf(it.own, meta.reads.length, it.step, meta.scale) : row;
-  const looked = showSource(it, row);
+  const looked = meta.branch ? showTwins(it, row) : showSource(it, row);
   showOutput(it, own, step);
   showChoice(it, step);
   $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
@@ -120,13 +147,20 @@ export function show(it) {
   for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", it.range === name);
   it.frames.forEach((node, i) => {
     node.classList.toggle("done", i < it.step);
-    node.classList.toggle("current", i === it.step);
+    node.classList.toggle("current", i === placeOf(it));
+  });
+  it.twins.forEach((node, i) => {
+    node.classList.toggle("done", i < placeOf(it));
+    node.classList.toggle("current", i === placeOf(it));
   });
   showCost(it);
-  if (looked) keepInView($("source"), looked, "y"); // positions are read after everything was written
+  for (const [box, node] of looked) if (node) keepInView(box, node, "y"); // positions are read after everything was written
   keepInView($("output"), it.now, "y");
-  keepInView($("film"), it.frames[it.step], "x");
+  keepInView($("film"), it.twins[placeOf(it)] ?? it.frames[it.step], "x");
 }
+
+// The step that both strips show: beyond the main text's end where the branch is longer and the visitor went there.
+export const placeOf = (it) => it.step + (it.beyond ?? 0);
 
 const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` Stopped: ${it.meta.stopped}.` : "");
 
@@ -137,13 +171,29 @@ function shadeChip(node, table, weight, full) {
   node.title = `weight ${weight.toFixed(3)}`;
 }
 
-function showSource(it, row) {
+const showSource = (it, row) => [[it.$("source"), shadeText(it, it.segments, row)]];
+
+// The source twice: where the main text looks at this step, and where the branch does.
+function showTwins(it, row) {
   const { meta, $ } = it;
-  const table = it.colors.ramps[meta.kind];
+  const { branch } = meta;
+  const at = placeOf(it);
+  const none = new Float32Array(branch.columns);
+  const other = at < branch.steps.length ? rowOf(it.other, branch.columns, at, meta.scale) : none;
+  $("main-said").textContent = sideOf("Main", meta.steps, at);
+  $("branch-said").textContent = sideOf("Branch", branch.steps, at);
+  const rows = [at < it.count ? row.subarray(0, branch.columns) : none, other];
+  return ["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]);
+}
+
+// Shade the segments of a text by one row of weights; gives the one that is looked at most.
+function shadeText(it, segments, row) {
+  const table = it.colors.ramps[it.meta.kind];
   const full = fullShade(row, it.range);
-  const best = lookedAt(meta, it.step, row)?.columns[0];
+  const seen = segments.filter(({ columns, node }) => columns.length && !node.classList.contains("special"));
+  const best = seen.reduce((a, b) => (a && massOf(row, a.columns) >= massOf(row, b.columns) ? a : b), null)?.columns[0];
   let looked = null;
-  for (const { node, columns } of it.segments) {
+  for (const { node, columns } of segments) {
     if (!columns.length) continue;
     shadeChip(node, table, massOf(row, columns), full);
     node.classList.toggle("looked", columns.includes(best));
@@ -173,7 +223,7 @@ function showChoice(it, step) {
   const bars = barsOf(step, it.room ?? FEWEST_BARS);
   while ($("bars").children.length < bars.length) $("bars").append(bar());
   while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
-  bars.forEach(({ label, p, chosen, outside }, i) => {
+  bars.forEach(({ label, p, chosen, outside, token }, i) => {
     const node = $("bars").children[i];
     const [name, track, value] = node.children;
     node.classList.toggle("chosen", chosen);
@@ -181,9 +231,13 @@ function showChoice(it, step) {
     if (outside) name.title += " (not among the candidates kept)";
     track.firstChild.style.transform = `scaleX(${p})`; // moves without a new layout
     value.textContent = percent(p);
-    node.setAttribute("aria-label", `${label} ${percent(p)}${chosen ? ", chosen" : ""}`);
+    node.setAttribute("aria-label", `${label} ${percent(p)}${chosen ? ", chosen" : ": follow it instead"}`);
+    node.title = chosen ? "" : `Follow “${label}” instead`;
+    node.dataset.token = chosen ? "" : token;
+    node.tabIndex = chosen ? -1 : 0;
+    node.setAttribute("role", chosen ? "listitem" : "button");
   });
-  $("note").textContent = noteOf(step, it.meta.given);
+  $("note").textContent = noteOf(step, it.meta);
   $("sums").textContent = `log p ${signed(step.log_probability)} · entropy ${signed(step.entropy_bits)} bits\nso far log p ${signed(step.running_log_probability)}, p = ${scientific(step.running_probability)}`;
 }
 

@@ -9,15 +9,16 @@ const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").m
 function begin(component) {
   const root = component.parentElement.querySelector(".player");
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
-  const it = { root, $: (name) => named.get(name), step: 0, range: "fixed", playing: false, since: 0, raf: 0, timer: 0 };
+  const it = { root, $: (name) => named.get(name), step: 0, range: "fixed", playing: false, twins: [], beyond: 0, since: 0, raf: 0, timer: 0 };
   it.go = (step, report) => go(it, step, report);
   return it;
 }
 
-export function take(it, { data, setStateValue }) {
+export function take(it, { data, setStateValue, setTriggerValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
+  const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
   const flat = (table) => table.getChild("w").toArray();
-  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), setStateValue });
+  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), other: flat(data.other), setStateValue, setTriggerValue });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   if (anew) {
@@ -25,6 +26,8 @@ export function take(it, { data, setStateValue }) {
     it.step = it.told = it.meta.start;
     it.reading = it.meta.reading;
   }
+  if (anew || parted) it.beyond = 0;
+  if (parted && !anew && it.meta.branch.parts !== null) it.step = it.meta.branch.parts;
   it.step = clamp(it.step, 0, it.count - 1);
 }
 
@@ -46,6 +49,7 @@ function refresh(it, reveal = 1) {
 
 function go(it, step, report) {
   const to = clamp(step, 0, it.count - 1);
+  it.beyond = clamp(step - to, 0, Math.max(0, it.twins.length - it.count));
   const grown = to === it.step + 1 && !calm();
   it.step = to;
   it.since = performance.now();
@@ -134,10 +138,24 @@ function shadeBy(it, range) {
   refresh(it);
 }
 
+// Ask Python for a branch at this step, by a candidate's id or by a typed text; or what to do with the branch.
+function ask(it, wish) {
+  if (it.playing) stop(it, false);
+  it.setTriggerValue("ask", { revision: it.meta.revision, step: it.step, ...wish });
+}
+
+function onSubmit(it, event) {
+  event.preventDefault();
+  const text = it.$("said").value;
+  if (text.trim()) ask(it, { text });
+}
+
 function onKey(it, event, anywhere) {
   const target = event.composedPath()[0];
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
-  const keys = { ArrowLeft: it.step - 1, ArrowRight: it.step + 1, Home: 0, End: it.count - 1 };
+  if (target.matches?.("input[type=text]")) return;
+  if (target.dataset?.token && [" ", "Enter"].includes(event.key)) return void (event.preventDefault(), event.stopPropagation(), ask(it, { token: Number(target.dataset.token) }));
+  const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: it.count - 1 };
   const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
   if (!space && !(event.key in keys)) return;
   if (anywhere && !event.key.startsWith("Arrow")) return;
@@ -159,8 +177,8 @@ function onPointer(it, event) {
 function listen(it) {
   const { $ } = it;
   $("first").onclick = () => step(it, 0);
-  $("back").onclick = () => step(it, it.step - 1);
-  $("next").onclick = () => step(it, it.step + 1);
+  $("back").onclick = () => step(it, placeOf(it) - 1);
+  $("next").onclick = () => step(it, placeOf(it) + 1);
   $("play").onclick = () => play(it);
   $("scrub").oninput = () => step(it, Number($("scrub").value));
   $("matrix").onpointermove = (event) => onPointer(it, event);
@@ -170,6 +188,12 @@ function listen(it) {
     const cell = cellAt(it.place, event.clientX - box.left, event.clientY - box.top);
     if (cell) step(it, cell.row);
   };
+  $("bars").onclick = (event) => {
+    const token = event.target.closest("li")?.dataset.token;
+    if (token) ask(it, { token: Number(token) });
+  };
+  $("ask").onsubmit = (event) => onSubmit(it, event);
+  for (const name of ["adopt", "drop"]) $(name).onclick = () => ask(it, { wish: name });
   for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);
   $("details").ontoggle = () => $("details").open && buildTable(it);

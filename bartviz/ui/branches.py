@@ -1,0 +1,163 @@
+"""What if it had said ...: a second text beside the first, asked for in the player, written by a task, in the link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bartviz.analysis import branches
+from bartviz.analysis.beams import not_greedy
+from bartviz.analysis.decoding import percent
+from bartviz.ui import session, show, tasks
+from bartviz.ui.components.player import LONGEST_WISH, Wish
+from bartviz.ui.components.player.data import revision
+from bartviz.ui.search import ruled
+
+if TYPE_CHECKING:
+    from bartviz.gate import Ticket
+    from bartviz.models import Model
+    from bartviz.record import Record
+
+TASK, PARAMETER, _SHOWN = "branch", "branch", "_branch_shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a branch leaves the text: the step from 0, the token that stands there (id or typed text), and whether
+    the rest is written greedily, else as the first text was.
+    """
+
+    step: int
+    token: int | str
+    greedy: bool = False
+
+
+def current(record: Record) -> Record | None:
+    """The branch of this record, when it is there; else its progress is drawn, or why it failed.
+
+    The link's branch is begun with the visit; the link follows the branch that there is. A typed text stands in the
+    link only where the visitor shares texts.
+    """
+    begun = tasks.begun(TASK)
+    if begun is not None and begun["record"] != _mark(record):
+        _forget()
+        begun = None
+    if begun is None:
+        linked = read_link(st.query_params.get(PARAMETER, ""), len(record.steps), record.model.vocabulary)
+        if linked is None:
+            st.query_params.pop(PARAMETER, None)
+            return None
+        follow(record, linked)
+    branch: Record | None = tasks.show(TASK)
+    st.session_state[_SHOWN] = branch
+    return branch
+
+
+def hear(record: Record, wish: Wish) -> None:
+    """Do what the visitor asks for in the player: a callback."""
+    if wish.then == "drop":
+        _forget()
+    elif wish.then == "adopt":
+        adopt()
+    elif wish.token is not None:
+        follow(record, Turn(wish.step, wish.token))
+
+
+def follow(record: Record, turn: Turn) -> None:
+    """Begin to write the branch."""
+    st.session_state[_SHOWN] = None
+    token = begins_word(record, turn.step, turn.token) if isinstance(turn.token, str) else turn.token
+    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy}
+    work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
+    tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
+    shared = isinstance(turn.token, int) or bool(st.session_state.get("link"))
+    if shared and not turn.greedy:
+        st.query_params[PARAMETER] = link(Turn(turn.step, turn.token))
+    else:
+        st.query_params.pop(PARAMETER, None)
+
+
+def adopt() -> None:
+    """Make the branch the record that every page shows: a callback."""
+    branch = st.session_state.get(_SHOWN)
+    if branch is not None:
+        st.session_state[session.RECORD] = branch
+        _forget()
+
+
+def greedy_button(record: Record) -> None:
+    """Offer the greedy text beside one that was found with beams or drawn."""
+    away = not_greedy(record)
+    if not away:
+        return
+    step = away[0]
+    better = step.candidates[0]
+    turn = Turn(step.position, better.token_id, greedy=True)
+    st.button(
+        f"Follow greedy search from step {step.position + 1}", key="greedy_branch", on_click=follow,
+        args=(record, turn), help=f"The most probable token there had {percent(better.probability)}.",
+    )  # fmt: skip
+
+
+def numbers(record: Record, branch: Record) -> None:
+    """Both texts as a table, and to download."""
+    show.table(branches.table(record, branch), title="Main and branch as a table")
+    show.downloads("branch", table=lambda: branches.table(record, branch), record=branch)
+
+
+def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -> Record:
+    """The branch itself: runs in the gate's thread."""
+    from bartviz.branching import branch
+
+    def on_step(step: int, longest: int) -> None:
+        ticket.report(f"Writing the branch: token {step} of at most {longest}", step / max(longest, 1))
+
+    options: dict[str, Any] = {"cancelled": ticket.cancelled, "on_step": on_step}
+    if turn.greedy:
+        options |= {"beams": 1, "length_penalty": None, "early_stopping": None, "sample": None}
+    model = ruled(model, record.provenance.settings.get("min_new_tokens"))
+    return branch(model, record, turn.step, turn.token, **options)
+
+
+def begins_word(record: Record, step: int, text: str) -> str:
+    """The typed text with the space before it where the token that stands there begins a word after another."""
+    if text[:1].isspace() or record.output is None or not text[:1].isalnum():
+        return text
+    piece = record.output.pieces[record.steps[step].row]
+    return f" {text}" if piece[:1] in ("Ġ", "▁", " ") else text
+
+
+def link(turn: Turn) -> str:
+    """``5.1234``: token 1234 at step 5, counted from 1; ``5~Wagen``: the typed text."""
+    sign = "." if isinstance(turn.token, int) else "~"
+    return f"{turn.step + 1}{sign}{turn.token}"
+
+
+def read_link(text: str, steps: int, vocabulary: int) -> Turn | None:
+    """What a link asks for, where it fits the record; None where it does not."""
+    for sign in (".", "~"):
+        place, found, token = text.partition(sign)
+        if not found or not (place.isascii() and place.isdigit() and len(place) < 6):
+            continue
+        step = int(place) - 1
+        if not 0 <= step < steps or not token.strip() or len(token) > LONGEST_WISH:
+            return None
+        if sign == "~":
+            return Turn(step, token)
+        whole = token.isascii() and token.isdigit() and len(token) < 8 and int(token) < vocabulary
+        return Turn(step, int(token)) if whole else None
+    return None
+
+
+def _mark(record: Record) -> str:
+    """Changes with the record and with how it was made: a branch goes on in the same way."""
+    return f"{revision(record)} {dict(record.provenance.settings)}"
+
+
+def _forget() -> None:
+    tasks.drop(TASK)
+    st.session_state[_SHOWN] = None
+    st.query_params.pop(PARAMETER, None)

@@ -1,0 +1,97 @@
+"""The parts of the decoding page around the player: the beam tree, a given output token by token, the rules."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from bartviz.analysis import beams, decoding, given
+from bartviz.figures.beams import beams as tree_figure
+from bartviz.record import Record, Step
+from bartviz.ui import branches, page, pick, session, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STYLE = Path(__file__).with_name("decoding.css")
+WHICH = {"all": "everything looked at", "kept": "what was kept", "survivors": "texts that ended"}
+LIGHT_INK = 0.55  # from this probability on, the chip's ink is light
+
+
+def style() -> None:
+    """The page's own chips."""
+    st.html(_STYLE)
+
+
+def beam_tree(record: Record, step: int) -> None:
+    """The tree of the search, the texts that ended, and greedy search beside it; nothing without beams."""
+    if record.beams is None:
+        return
+    st.subheader("The beam search", anchor=False)
+    show.note(beams.notice(record))
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        which = cast("beams.Which", pick.one_of("Drawn", WHICH, key="tree"))
+    with right:
+        branches.greedy_button(record)
+    figure = session.derived(
+        f"beams_{which}_{step}_{page.dark()}", record,
+        lambda: tree_figure(record, which=which, step=step, dark=page.dark()),
+    )  # fmt: skip
+    show.figure(figure, key="beam_tree", alt=f"The tree of the beam search. {beams.notice(record)}")
+    show.note(
+        "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
+        "Drag to move along, point at a node for its numbers."
+    )
+    texts = beams.texts(record)
+    st.dataframe(_written(texts), hide_index=True)
+    show.table(beams.table(record), title="All continuations as a table")
+    show.downloads("beams", table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which))
+
+
+def _written(texts: pd.DataFrame) -> pd.DataFrame:
+    """The texts that ended, as they are read on the page."""
+    shown = texts[["place", "text", "tokens", "total", "score", "probability"]].copy()
+    shown["probability"] = [decoding.percent(p) for p in texts["probability"]]
+    shown[["total", "score"]] = shown[["total", "score"]].round(3)
+    shown.insert(1, "won", ["✓" if won else "" for won in texts["won"]])
+    return shown.rename(columns={"total": "sum of log p", "probability": "p of the whole text"})
+
+
+def given_output(record: Record) -> None:
+    """A given output as chips coloured by probability, each with its rank and what the model would rather have said."""
+    if not decoding.given(record):
+        return
+    st.subheader("The given output, token by token", anchor=False)
+    show.note(given.notice(record))
+    chips = "".join(_chip(step) for step in record.steps)
+    st.html(f"<ol class='bv-given'>{chips}</ol>")
+    show.note("Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
+              "the model held for the most probable where that is another.")  # fmt: skip
+    show.table(given.table(record), title="The given output as a table")
+    show.downloads("given", table=lambda: given.table(record))
+
+
+def _chip(step: Step) -> str:
+    p, would = step.chosen.probability, given.rather(step)
+    ink = " class='bv-light'" if p >= LIGHT_INK else ""
+    rather = "" if would is None else f"rather {_bdi(would.label)} {decoding.percent(would.probability)}"
+    rank = given.rank_text(step)
+    return (
+        f"<li><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
+        f"<span>{decoding.percent(p)} · rank {html.escape(rank)}</span><span>{rather or '&nbsp;'}</span></li>"
+    )
+
+
+def _bdi(label: str) -> str:
+    return f"<bdi>{html.escape(label) or '&nbsp;'}</bdi>"
+
+
+def rules(record: Record) -> None:
+    """One line: which rules the checkpoint has, and at which steps one of them decided."""
+    said = decoding.rules_notice(record)
+    if said:
+        show.note(said)
