@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -16,44 +15,10 @@ from transformers import GenerationConfig
 import bartviz
 from bartviz import rules
 from bartviz.errors import BudgetError, Cancelled, SettingError
-from bartviz.models import Model
-from bartviz.record import Record
-from tests import loaded, networks
+from tests import loaded
+from tests.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
 
-TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
-WRITERS = (*networks.ENCODER_DECODERS, "gpt2")
 NEW = 24
-
-
-def with_rules(model: Model, **changes: Any) -> Model:
-    """The model with other generation settings; the network is the same."""
-    from dataclasses import replace
-
-    generation = copy.deepcopy(model.generation)
-    for name, value in changes.items():
-        setattr(generation, name, value)
-    return replace(model, generation=generation)
-
-
-def generated(family: str, model: Model, source: np.ndarray[Any, Any], **options: Any) -> list[int]:
-    """The new tokens of transformers' own greedy search under the same settings."""
-    settings = GenerationConfig(**(model.generation.to_diff_dict() | {"num_beams": 1, "do_sample": False} | options))
-    for name in ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"):
-        setattr(settings, name, getattr(model.generation, name))
-    if settings.pad_token_id is None:
-        settings.pad_token_id = 0
-    network = loaded.reference(family, implementation="sdpa")
-    network.generation_config = settings
-    ids = torch.from_numpy(source.copy())[None]
-    with torch.inference_mode():
-        out: list[int] = network.generate(ids, attention_mask=torch.ones_like(ids), generation_config=settings)[
-            0
-        ].tolist()
-    return out[len(source) :] if model.info.kind == "decoder" else out[1:]
-
-
-def chosen(record: Record) -> list[int]:
-    return [step.chosen.token_id for step in record.steps]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -62,10 +27,7 @@ def test_greedy_tokens_are_those_of_generate(family: str, seed: int) -> None:
     model = loaded.model(family)
     text = (TEXT, "I want to buy a car.", "Ich will ein Auto kaufen, aber die Katze schläft.")[seed]
     record = bartviz.decode(model, text, max_new_tokens=NEW)
-    prompt = (
-        record.source.ids[: len(record.source) - len(record.steps) + 1] if record.cross is None else record.source.ids
-    )
-    assert chosen(record) == generated(family, model, prompt, max_new_tokens=NEW)
+    assert chosen(record) == generated(family, model, source_of(record), max_new_tokens=NEW)
 
 
 RULES: dict[str, dict[str, Any]] = {
@@ -100,18 +62,9 @@ def test_a_step_is_a_row_of_one_pass(family: str) -> None:
     model = loaded.model(family)
     record = bartviz.decode(model, TEXT, max_new_tokens=NEW)
     assert record.decoder is not None
-    ids = torch.from_numpy(record.source.ids.copy())[None]
-    inputs = {"input_ids": ids}
-    if record.cross is not None:
-        inputs["decoder_input_ids"] = torch.from_numpy(record.decoder.query.ids.copy())[None]
-    with torch.inference_mode():
-        out = loaded.reference(family)(**inputs, output_attentions=True)
-    layers = {"decoder": out.attentions} if record.cross is None else {
-        "encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions,
-    }  # fmt: skip
-    for kind, expected in layers.items():
+    for kind, expected in one_pass(family, record).items():
         for layer, weights in enumerate(expected):
-            np.testing.assert_allclose(record.attention(kind).layer(layer), weights[0].numpy(), atol=2e-5)
+            np.testing.assert_allclose(record.attention(kind).layer(layer), weights, atol=2e-5)
     assert (record.decoder.head(0, 0)[np.triu_indices(len(record.decoder.query), 1)] == 0).all()
     assert all(check.passed for check in record.provenance.checks)
 

@@ -1,0 +1,189 @@
+"""branch(): the same beginning, another token, and what the model writes then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bartviz
+from bartviz import Sampling
+from bartviz.errors import Cancelled, SettingError
+from bartviz.record import Record
+from tests import loaded
+from tests.writers import TEXT, WRITERS, chosen, one_pass, with_rules
+
+KEPT, NEW = "kept from the first text", "chosen by you"
+WAYS: dict[str, dict[str, Any]] = {
+    "greedy": {},
+    "drawn": {"sample": Sampling(1.3, 50, 0.95, seed=7)},
+    "silenced": {"ablate": {"decoder L0H1": 0.25}, "values": True, "top_k": 4},
+    "chosen lengths": {"min_new_tokens": 4, "no_repeat_ngram_size": 2},
+    "no rules": {"use_rules": False},
+}
+
+
+def equal(one: Record, two: Record) -> None:
+    """The same text, attention and numbers; the rules and the time it took may differ."""
+    assert (one.source_text, one.target_text, one.kinds) == (two.source_text, two.target_text, two.kinds)
+    assert one.source == two.source
+    assert one.output == two.output
+    for kind in one.kinds:
+        a, b = one.attention(kind), two.attention(kind)
+        assert np.array_equal(a.q, b.q)
+        assert np.array_equal(a.k, b.k)
+        assert (a.v is None) == (b.v is None)
+        assert a.v is None or b.v is None or np.array_equal(a.v, b.v)
+    for step, other in zip(one.steps, two.steps, strict=True):
+        assert replace(step, rule=None, chosen=other.chosen, candidates=()) == replace(other, rule=None, candidates=())
+        assert [c.token_id for c in step.candidates] == [c.token_id for c in other.candidates]
+    assert one.provenance.stopped == two.provenance.stopped
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("family", ["bart", "mbart", "t5", "gpt2"])
+def test_the_models_own_token_gives_its_own_text(family: str, way: str) -> None:
+    model = loaded.model(family)
+    record = bartviz.decode(model, TEXT, max_new_tokens=9, **WAYS[way])
+    for position in (0, 4, len(record.steps) - 1):
+        again = bartviz.branch(model, record, position, record.steps[position].chosen.token_id)
+        equal(again, record)
+        assert {step.rule for step in again.steps[:position]} <= {KEPT} | {step.rule for step in record.steps}
+        assert again.steps[position].rule == NEW
+        assert all(
+            a.rule == b.rule for a, b in zip(again.steps[position + 1 :], record.steps[position + 1 :], strict=True)
+        )
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_another_token_and_on_from_there(family: str) -> None:
+    model = loaded.model(family)
+    record = bartviz.decode(model, TEXT, max_new_tokens=9)
+    other = record.steps[3].candidates[4].token_id
+    made = bartviz.branch(model, record, 3, other)
+    assert chosen(made)[:4] == [*chosen(record)[:3], other]
+    forced = bartviz.decode(model, TEXT, max_new_tokens=9, force=dict(enumerate(chosen(made)[:4])))
+    equal(made, forced)
+    for kind, expected in one_pass(family, made).items():
+        for layer, weights in enumerate(expected):
+            np.testing.assert_allclose(made.attention(kind).layer(layer), weights, atol=2e-5)
+    assert made.provenance.settings["branched_at"] == 3
+
+
+def test_what_the_model_chose_does_not_look_forced() -> None:
+    """A rule keeps its name, a branch of a branch keeps both tokens, and only the new one is yours."""
+    model = with_rules(loaded.model("bart"), forced_bos_token_id=7)
+    record = bartviz.decode(model, TEXT, max_new_tokens=8)
+    once = bartviz.branch(model, record, 2, 33)
+    twice = bartviz.branch(model, once, 4, 44)
+    assert [step.rule for step in once.steps[:3]] == ["forced first token", KEPT, NEW]
+    assert [step.rule for step in twice.steps[:5]] == ["forced first token", KEPT, NEW, KEPT, NEW]
+    assert twice.provenance.settings["forced"] == ("2: 33", "4: 44")
+
+
+def test_text_of_several_tokens() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.decode(model, "I want to buy a car.")
+    made = bartviz.branch(model, record, 4, " großes Haus")
+    new = [step for step in made.steps if step.rule == NEW]
+    assert len(new) > 1
+    assert made.target_text is not None
+    assert made.target_text.startswith("Ich möchte ein großes Haus")
+
+
+def test_a_given_target_can_be_branched() -> None:
+    model = loaded.model("mbart")  # which begins with the language, the last token of a given target
+    record = bartviz.capture(model, TEXT, target="Ich will ein Auto kaufen.")
+    made = bartviz.branch(model, record, 3, 44, max_new_tokens=9)
+    assert chosen(made)[:4] == [*chosen(record)[:3], 44]
+    assert made.decoder is not None
+    assert record.decoder is not None
+    assert made.decoder.query.ids[0] == record.decoder.query.ids[0]
+    np.testing.assert_allclose(made.decoder.q[:, :, :4], record.decoder.q[:, :, :4], atol=2e-5)
+
+
+def test_a_text_that_a_decoder_read_can_be_branched() -> None:
+    """Its first token is the prompt, the others what followed."""
+    model = loaded.model("gpt2")
+    record = bartviz.capture(model, TEXT)
+    made = bartviz.branch(model, record, 3, 44, max_new_tokens=9)
+    assert made.decoder is not None
+    assert made.decoder.query.ids[:4].tolist() == record.source.ids[:4].tolist()
+    assert made.decoder.query.ids[4] == 44
+    assert (made.source_text + (made.target_text or "")).startswith("The cat is")
+
+
+def test_padding_is_no_part_of_the_source() -> None:
+    model = loaded.model("bart")
+    short = bartviz.capture_batch(model, ["What time is it?", TEXT], targets=["Wie spät?", "Die Katze schläft."])[0]
+    alone = bartviz.capture(model, "What time is it?", target="Wie spät?")
+    equal(bartviz.branch(model, short, 1, 44, max_new_tokens=6), bartviz.branch(model, alone, 1, 44, max_new_tokens=6))
+
+
+def test_other_options_than_the_records() -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=9)
+    made = bartviz.branch(model, record, 3, 33, beams=3, max_new_tokens=6, values=True, top_k=3)
+    assert made.beams is not None
+    assert made.beams.beams == 3
+    assert len(made.steps) == 6
+    assert len(made.steps[0].candidates) == 3
+    assert made.cross is not None
+    assert made.cross.v is not None
+
+
+def test_a_search_goes_on_as_a_search() -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, beams=3, length_penalty=0.5, early_stopping="never", max_new_tokens=9)
+    made = bartviz.branch(model, record, 2, 33)
+    names = ("mode", "beams", "length_penalty", "early_stopping", "max_new_tokens")
+    assert [made.provenance.settings[name] for name in names] == ["beam search", 3, 0.5, "never", 9]
+    assert made.beams is not None
+    assert [step.rule for step in made.steps[:3]] == [KEPT, KEPT, NEW]
+
+
+def test_the_end_token_ends_it() -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=9)
+    made = bartviz.branch(model, record, 3, "</s>")
+    assert len(made.steps) == 4
+    assert made.provenance.stopped == "end token"
+
+
+def test_a_branch_can_be_followed_and_stopped() -> None:
+    model, seen = loaded.model("bart"), [0]
+    record = bartviz.decode(model, TEXT, max_new_tokens=9)
+    with pytest.raises(Cancelled):
+        bartviz.branch(
+            model, record, 1, 33, on_step=lambda step, longest: seen.append(step), cancelled=lambda: seen[-1] == 2
+        )
+    assert seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("position", "token", "options", "word"),
+    [
+        (-1, 3, {}, "choose 0 to 8"),
+        (9, 3, {}, "choose 0 to 8"),
+        (2.5, 3, {}, "choose 0 to 8"),
+        (2, 10**6, {}, "not in the model's vocabulary"),
+        (2, "", {}, "empty"),
+        (2, 3, {"beam": 4}, "no option beam"),
+    ],
+)
+def test_what_cannot_be_branched_is_refused(position: Any, token: Any, options: dict[str, Any], word: str) -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=9, use_rules=False)
+    with pytest.raises(SettingError, match=word):
+        bartviz.branch(model, record, position, token, **options)
+
+
+def test_a_record_of_another_model_or_without_steps_is_refused() -> None:
+    record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=4)
+    with pytest.raises(SettingError, match="another model"):
+        bartviz.branch(loaded.model("t5"), record, 1, 3)
+    read = bartviz.capture(loaded.model("bert"), TEXT)
+    with pytest.raises(SettingError, match="no steps"):
+        bartviz.branch(loaded.model("bert"), read, 0, 3)
