@@ -35,7 +35,7 @@ def main() -> None:
     chosen = alignment.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
     alignment.picture(chosen)
-    alignment.numbers(chosen)
+    alignment.numbers(record, chosen)
     alignment.line(chosen)
     alignment.ranking(record, chosen)
     show.table(

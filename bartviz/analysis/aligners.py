@@ -23,6 +23,7 @@ from bartviz.analysis.alignment import (
     links,
     mean_of,
     merged,
+    table,
 )
 from bartviz.analysis.pharaoh import Gold, score
 from bartviz.attention import Floats, Head
@@ -32,6 +33,7 @@ from bartviz.record import Reading, Record
 if TYPE_CHECKING:
     import pandas as pd
 
+CLEARLY = 0.2  # less error by the other reading than this is no reason to speak of it
 READINGS: tuple[Reading, ...] = ("predicts", "reads")
 LIMIT = 64_000_000  # bytes that the tables of all heads may take
 CANDIDATES = 24  # heads that the search for a set chooses from: those that align best alone
@@ -123,6 +125,23 @@ def ranking(
         lines_.append(line | {"agreement": one.agreement, "links": len(found), "special": one.table.special_share})
     frame = pd.DataFrame(lines_)
     return frame if gold is None else frame.sort_values("error rate", kind="stable")
+
+
+def hint(
+    record: Record, shown: Table, heads: Sequence[Head], gold: Gold, method: Method = "mutual",
+    threshold: float = THRESHOLD,
+) -> str:  # fmt: skip
+    """A sentence where the other reading of the same heads has clearly fewer errors; else nothing."""
+    other: Reading = "reads" if shown.reading == "predicts" else "predicts"
+    turned = table(record, heads, reading=other)
+    here, there = (score(links(one.weights, method, threshold=threshold), gold) for one in (shown, turned))
+    if here.error_rate - there.error_rate < CLEARLY:
+        return ""
+    looks = "back, at the word just read" if other == "reads" else "ahead, for the word to come"
+    return (
+        f"Named by the word that a row {other}, {there.right} of {there.found} links would be right "
+        f"(error rate {there.error_rate:.2f} instead of {here.error_rate:.2f}): these links look {looks}."
+    )
 
 
 def best_set(

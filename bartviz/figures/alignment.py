@@ -29,6 +29,7 @@ MOST = 60
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
 _BEND = np.linspace(0, 1, 13)  # along a link, from the source (0) to the output (1)
+_MARK = 8  # where on it its mark is: nearer to the output, where links part
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,13 @@ def alignment(
     return (lines if view == "lines" else matrix)(shown, found, gold=gold, dark=dark)
 
 
-def lines(shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False) -> go.Figure:
-    """Source words on the left, output words on the right, numbered from 0, and the links between them."""
+def lines(
+    shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
+) -> go.Figure:
+    """Source words on the left, output words on the right, numbered from 0, and the links between them.
+
+    ``height``: pixels at least; many words need more.
+    """
     place = _Places(len(shown.source), len(shown.target))
     traces = [
         _links(name, look, pairs, shown, place, dark)
@@ -89,11 +95,14 @@ def lines(shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = 
         "xaxis": {"range": [-0.04, 1.04], "visible": False, "fixedrange": True},
         "yaxis": _axis(shown.source, place.source, place.rows, "left", dark),
         "yaxis2": _axis(shown.target, place.target, place.rows, "right", dark) | {"overlaying": "y", "matches": "y"},
-        "legend": {"orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False},
-        "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
+        "legend": {
+            "orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False,
+            "font": {"size": 12}, "itemsizing": "constant",
+        },
+        "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
         "annotations": [_title("source", 0, "left", dark), _title("output", 1, "right", dark)],
     }  # fmt: skip
-    return theme.build(traces, layout, dark=dark, height=_height(place.rows))
+    return theme.build(traces, layout, dark=dark, height=max(_height(place.rows), height or 0))
 
 
 def matrix(
@@ -151,7 +160,7 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
         y.append(np.append(start + (end - start) * ease, np.nan))
         said += [_say(shown, i, j, name)] * (len(_BEND) + 1)
     sizes = np.zeros(len(_BEND) + 1)
-    sizes[len(_BEND) // 2] = 10 if look.symbol != "circle" or look.faint else 8
+    sizes[_MARK] = 10 if look.symbol != "circle" or look.faint else 8
     color = _color(name, look, dark)
     return {
         "type": "scatter", "mode": "lines+markers", "name": f"{name} ({len(pairs)})",
@@ -159,7 +168,7 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
         "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
         "line": {"color": color, "width": look.width, "dash": look.dash},
         "marker": {
-            "symbol": look.symbol, "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9, "color": color,
+            "symbol": look.symbol, "opacity": 1, "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9, "color": color,
             "line": {"width": 1.6 if look.faint else 0, "color": color},
         },
         "text": said, "hovertemplate": "%{text}<extra></extra>",
@@ -219,7 +228,7 @@ def _axis(line: Line, at: Floats, rows: int, side: str, dark: bool) -> Part:
 
 def _title(text: str, x: int, side: str, dark: bool) -> Part:
     return {
-        "text": text, "x": x, "y": 1, "xref": "paper", "yref": "paper", "yshift": 20, "showarrow": False,
+        "text": text, "x": x, "y": 1, "xref": "paper", "yref": "paper", "yshift": 16, "showarrow": False,
         "xanchor": "right" if side == "left" else "left", "font": {"size": 12, "color": theme.palette(dark).faint},
     }  # fmt: skip
 

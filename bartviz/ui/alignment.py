@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,30 +14,21 @@ from bartviz.analysis import pharaoh
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.attention import Head
-from bartviz.errors import BudgetError, SettingError, TextError
+from bartviz.errors import BudgetError, SettingError
 from bartviz.figures.alignment import MOST, lines, matrix
 from bartviz.record import Reading, Record
-from bartviz.ui import page, pick, session, show, sidebar
+from bartviz.ui import gold, page, pick, session, show, sidebar
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WHOSE = {"best": "best head", "head": "one head", "layer": "mean of a layer", "set": "a set of heads"}
+WHOSE = {"best": "best head", "head": "head", "layer": "layer", "set": "set"}
 HOW: dict[str, Method] = {
     "both choose each other": "mutual", "each output word its strongest": "target",
     "each source word its strongest": "source", "either chooses": "union", "both, then neighbours": "grow",
     "every weight from a threshold": "threshold",
 }  # fmt: skip
-# Alignments made by hand for what the translator says to the examples.
-OURS = {
-    ("I want to buy a car.", "Ich möchte ein Auto kaufen."): "0-0 1-1 2?1 2?4 3-4 4-2 5-3 6-5",
-    ("The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."): "0-0 1-1 2?2 3-2 4-3 5-4 6-5 7-6",
-    (
-        "Yesterday my sister bought two very old books.",
-        "Gestern kaufte meine Schwester zwei sehr alte Bücher.",
-    ): "0-0 1-2 2-3 3-1 4-4 5-5 6-6 7-7 8-8",
-}
-HEIGHT = 470  # pixels of the matrix
+HEIGHT = 400  # pixels of both pictures
 _FOUND = "_alignment_found"
 
 
@@ -72,19 +62,27 @@ def aligning(record: Record) -> Record:
 def choose(record: Record) -> Chosen:
     """The pickers: whose links, how rows are named, how links are made, and an alignment made by hand."""
     ranked = ranking_of(record)
-    first, second, third, fourth = st.columns([2.5, 1.9, 1.5, 1.1], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([2.1, 1.9, 1.7, 1.2], vertical_alignment="bottom")
+    with first:
+        whose = pick.one_of("Links of a", WHOSE if ranked else dict(list(WHOSE.items())[1:]), key="align")
     with second:
         reading = pick.reading()
-    with first:
-        heads = _heads(record, ranked, reading)
     with third:
         method = _method()
-        threshold = _threshold() if method == "threshold" else analysis.THRESHOLD
+    heads = ranks.best(ranked, reading).heads if whose == "best" else None
+    threshold = analysis.THRESHOLD
+    if heads is None or method == "threshold":
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        with left:
+            heads = heads or _heads(record, whose)
+        if method == "threshold":
+            with right:
+                threshold = _threshold()
     shown = analysis.table(record, heads, reading=reading)
     links = analysis.links(shown.weights, method, threshold=threshold)
     with fourth, st.popover("Judge by hand", width="stretch"):
-        gold = _gold(record, shown, links)
-    return Chosen(heads, reading, method, threshold, shown, links, gold)
+        given = gold.field(record, shown, links)
+    return Chosen(heads, reading, method, threshold, shown, links, given)
 
 
 def ranking_of(record: Record) -> tuple[ranks.Aligner, ...]:
@@ -96,15 +94,16 @@ def ranking_of(record: Record) -> tuple[ranks.Aligner, ...]:
         return ()
 
 
-def _heads(record: Record, ranked: Sequence[ranks.Aligner], reading: Reading) -> tuple[Head, ...]:
-    options = WHOSE if ranked else {name: label for name, label in WHOSE.items() if name != "best"}
-    whose = pick.one_of("Links of", options, key="align")
-    if whose == "best":
-        return ranks.best(ranked, reading).heads
+def _heads(record: Record, whose: str) -> tuple[Head, ...]:
     if whose == "set":
         return _set(record)
-    layer = pick.layer(record, "cross", default=record.attention("cross").shape[0] // 2)
-    return analysis.heads_of(record, layer) if whose == "layer" else (Head("cross", layer, pick.head(record, "cross")),)
+    left, right = st.columns(2)
+    with left:
+        layer = pick.layer(record, "cross", default=record.attention("cross").shape[0] // 2)
+    if whose == "layer":
+        return analysis.heads_of(record, layer)
+    with right:
+        return (Head("cross", layer, pick.head(record, "cross")),)
 
 
 def _set(record: Record) -> tuple[Head, ...]:
@@ -133,51 +132,14 @@ def _threshold() -> float:
     return min(max(float(value), 0.01), 1.0)
 
 
-def _gold(record: Record, shown: Table, links: Links) -> Gold | None:
-    """The field for an alignment made by hand, kept for this pair of texts alone."""
-    key = gold_key(record)
-    show.note(
-        "Paste the links of this sentence in Pharaoh's format: 0-0 is a sure link of source word 0 and output word 0, "
-        "1?2 or 1p2 a possible one. Words are numbered in the picture."
-    )
-    st.text_area("Alignment made by hand", key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
-    base = pick.one_of("The first word is", {"0": "0", "1": "1"}, key="base")
-    swap = pick.switch("The output word comes first", key="swap")
-    ours = OURS.get((record.source_text, record.target_text or ""))
-    with st.container(horizontal=True, gap="small"):
-        if ours is not None:
-            st.button("Use ours", on_click=_write, args=(key, ours), help="Made by hand for this example.")
-        st.button("Begin with these links", on_click=_write, args=(key, pharaoh.write(links)))
-        st.button("Clear", on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
-    text = str(st.session_state.get(key) or "")
-    if not text.strip():
-        return None
-    try:
-        return pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
-    except TextError as error:
-        st.error(show.plain(str(error)))
-        return None
-
-
-def gold_key(record: Record) -> str:
-    """The field's key: another pair of texts has other words, and its own alignment."""
-    texts = f"{record.source_text}\n{record.target_text}"
-    return f"gold_{hashlib.sha256(texts.encode('utf-8', 'replace')).hexdigest()[:16]}"
-
-
-def _write(key: str, text: str) -> None:
-    """Fill the field: a callback. What is written by us counts from 0, the source first."""
-    st.session_state[key] = text
-    st.session_state["base"], st.session_state["swap"] = "0", False
-
-
 def picture(chosen: Chosen) -> None:
     """Two lines of words with their links, and beside them the matrix."""
     shown, dark = chosen.shown, page.dark()
     said = analysis.notice(shown, chosen.links, chosen.gold)
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        show.figure(lines(shown, chosen.links, gold=chosen.gold, dark=dark), key="alignment_lines", alt=said)
+        drawn = lines(shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
+        show.figure(drawn, key="alignment_lines", alt=said)
         most = max(len(shown.source), len(shown.target))
         if most > MOST:
             show.note(f"The first {MOST} words of each line are drawn, of {most}; the matrix and the table have all.")
@@ -186,7 +148,7 @@ def picture(chosen: Chosen) -> None:
         show.figure(drawn, key="alignment_matrix", alt=f"Weights between words. {said}")
 
 
-def numbers(chosen: Chosen) -> None:
+def numbers(record: Record, chosen: Chosen) -> None:
     """How much is linked, how much went to special tokens, and against gold the three measures."""
     shown = chosen.shown
     told = {
@@ -203,6 +165,8 @@ def numbers(chosen: Chosen) -> None:
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
         for label, value in told.items():
             st.metric(label, value, width="content")
+    if chosen.gold is not None:
+        show.note(ranks.hint(record, shown, chosen.heads, chosen.gold, chosen.method, chosen.threshold))
 
 
 def _measure(value: float | None) -> str:
@@ -272,17 +236,21 @@ def _find(ranked: Sequence[ranks.Aligner], chosen: Chosen) -> None:
 
 def line(chosen: Chosen) -> None:
     """The links as one line in Pharaoh's format, to copy or to take along."""
-    also = pick.switch(
-        "With links of one direction as possible", key="possible",
-        hint="Adds, as 1?2, the pairs of which only one word chooses the other.",
-    )  # fmt: skip
+    left, middle, right = st.columns([5, 2.6, 1], vertical_alignment="center")
+    with middle:
+        also = pick.switch(
+            "also the possible ones", key="possible",
+            hint="Adds, as 1?2, the pairs of which only one word chooses the other.",
+        )  # fmt: skip
     either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
     text = pharaoh.write(chosen.links, either)
-    st.code(text or " ", language=None, wrap_lines=True)
-    st.download_button(
-        "Pharaoh", f"{text}\n", file_name="bartviz-alignment.txt", mime="text/plain", on_click="ignore",
-        key="alignment_txt",
-    )  # fmt: skip
+    with left:
+        st.code(text or " ", language=None, wrap_lines=True)
+    with right:
+        st.download_button(
+            "Pharaoh", f"{text}\n", file_name="bartviz-alignment.txt", mime="text/plain", on_click="ignore",
+            key="alignment_txt", width="stretch",
+        )  # fmt: skip
 
 
 def arrays(chosen: Chosen) -> dict[str, Any]:

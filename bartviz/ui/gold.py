@@ -1,0 +1,62 @@
+"""The field for an alignment made by hand: one for each pair of texts, and ours for the examples."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from bartviz.analysis import pharaoh
+from bartviz.analysis.alignment import Table
+from bartviz.analysis.pharaoh import Gold, Links
+from bartviz.errors import TextError
+from bartviz.record import Record
+from bartviz.ui import pick, show
+
+# Alignments made by hand for what the translator says to the examples.
+OURS = {
+    ("I want to buy a car.", "Ich möchte ein Auto kaufen."): "0-0 1-1 2?1 2?4 3-4 4-2 5-3 6-5",
+    ("The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."): "0-0 1-1 2?2 3-2 4-3 5-4 6-5 7-6",
+    (
+        "Yesterday my sister bought two very old books.",
+        "Gestern kaufte meine Schwester zwei sehr alte Bücher.",
+    ): "0-0 1-2 2-3 3-1 4-4 5-5 6-6 7-7 8-8",
+}
+
+
+def field(record: Record, shown: Table, links: Links) -> Gold | None:
+    """The field for an alignment made by hand, kept for this pair of texts alone."""
+    key = key_of(record)
+    show.note(
+        "Paste the links of this sentence in Pharaoh's format: 0-0 is a sure link of source word 0 and output word 0, "
+        "1?2 or 1p2 a possible one. Words are numbered in the picture."
+    )
+    st.text_area("Alignment made by hand", key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
+    base = pick.one_of("The first word is", {"0": "0", "1": "1"}, key="base")
+    swap = pick.switch("The output word comes first", key="swap")
+    ours = OURS.get((record.source_text, record.target_text or ""))
+    with st.container(horizontal=True, gap="small"):
+        if ours is not None:
+            st.button("Use ours", on_click=_write, args=(key, ours), help="Made by hand for this example.")
+        st.button("Begin with these links", on_click=_write, args=(key, pharaoh.write(links)))
+        st.button("Clear", on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
+    text = str(st.session_state.get(key) or "")
+    if not text.strip():
+        return None
+    try:
+        return pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
+    except TextError as error:
+        st.error(show.plain(str(error)))
+        return None
+
+
+def key_of(record: Record) -> str:
+    """The field's key: another pair of texts has other words, and its own alignment."""
+    texts = f"{record.source_text}\n{record.target_text}"
+    return f"gold_{hashlib.sha256(texts.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def _write(key: str, text: str) -> None:
+    """Fill the field: a callback. What is written by us counts from 0, the source first."""
+    st.session_state[key] = text
+    st.session_state["base"], st.session_state["swap"] = "0", False

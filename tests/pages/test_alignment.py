@@ -1,0 +1,157 @@
+"""The alignment page as a script: what it links, judges, ranks and exports, and what odd links and records do to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import aligners as ranks
+from bartviz.analysis import alignment, pharaoh
+from bartviz.record import Record
+from bartviz.ui import gold
+from tests import stand_in
+from tests.conftest import App
+
+
+def words(app: AppTest) -> str:
+    """All that the page says in HTML of ours."""
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_it_begins_with_the_head_that_agrees_most(app: App, record: Record) -> None:
+    at = app("alignment")
+    assert not at.exception
+    best = ranks.best(ranks.aligners(record), "predicts")
+    assert f"Cross {best.name} links" in words(at)
+    assert at.code[0].value == pharaoh.write(alignment.links(best.table.weights))
+    assert metrics(at)["Agreement"] == f"{best.agreement:.2f}"
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_a_link_says_whose_words_are_linked_and_how(app: App, record: Record) -> None:
+    at = app("alignment", align="layer", layer="2", reading="token it reads", links="either chooses")
+    shown = alignment.table(record, alignment.heads_of(record, 2), reading="reads")
+    assert "The mean of the 4 heads of cross layer 2" in words(at)
+    assert at.code[0].value == pharaoh.write(alignment.links(shown.weights, "union"))
+
+
+def test_a_set_of_heads_comes_from_the_link(app: App, record: Record) -> None:
+    at = app("alignment", align="set", set=["L0H1", "L2H3"])
+    assert "The mean of 2 cross heads (L0H1, L2H3)" in words(at)
+    at.multiselect[0].set_value([]).run()
+    assert "Cross L1H0 links" in words(at)  # never a set of none
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"align": "nobody", "links": "x", "reading": "", "threshold": "7"},
+        {"align": "head", "layer": "99", "head": "-3"},
+        {"align": "set", "set": "L9H9,<b>"},
+        {"links": "every weight from a threshold", "threshold": "-2"},
+        {"base": "5", "swap": "perhaps", "possible": "perhaps"},
+    ],
+)
+def test_odd_links_are_brought_within_the_record(app: App, query: dict[str, str]) -> None:
+    at = app("alignment", **query)
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) -> None:
+    at = app("alignment", align="head", layer="1", head="2")
+    at.text_area(gold.key_of(record)).set_value("0-0 1-1 2?1 3-4").run()
+    shown = alignment.table(record, [alignment.heads_of(record, 1)[2]])
+    judged = pharaoh.score(alignment.links(shown.weights), pharaoh.read("0-0 1-1 2?1 3-4", 7, 6))
+    assert metrics(at)["Error rate (AER)"] == f"{judged.error_rate:.2f}"
+    assert metrics(at)["Recall"] == f"{judged.recall:.2f}"
+    table: Any = at.dataframe[0].value
+    assert table["error rate"].is_monotonic_increasing
+
+
+def test_ours_is_offered_for_the_example_and_can_be_taken_away(app: App, record: Record) -> None:
+    at = app("alignment")
+    press(at, "Use ours")
+    assert at.text_area(gold.key_of(record)).value == gold.OURS[record.source_text, record.target_text or ""]
+    press(at, "Clear")
+    assert "Error rate (AER)" not in metrics(at)
+    press(at, "Begin with these links")
+    assert metrics(at)["Error rate (AER)"] == "0.00"
+
+
+def press(at: AppTest, label: str) -> None:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception
+
+
+def test_what_cannot_be_read_is_told_with_its_piece(app: App, record: Record) -> None:
+    at = app("alignment")
+    at.text_area(gold.key_of(record)).set_value("0-0 <b>7_7</b>").run()
+    assert "is no link" in at.error[0].value
+    assert "<b>" not in at.error[0].value  # escaped
+    assert "Error rate (AER)" not in metrics(at)
+
+
+def test_counting_from_one_and_the_output_first(app: App, record: Record) -> None:
+    at = app("alignment", base="1", swap="true")
+    at.text_area(gold.key_of(record)).set_value("5-4").run()
+    assert "Error rate (AER)" in metrics(at)
+    assert "missed" in words(at)
+
+
+def test_the_search_for_a_set_shows_it_and_warns(app: App, record: Record) -> None:
+    at = app("alignment")
+    press(at, "Use ours")
+    press(at, "Find the set of heads that agrees best")
+    found = ranks.best_set(
+        ranks.aligners(record), pharaoh.read(gold.OURS[record.source_text, record.target_text or ""], 7, 6)
+    )
+    assert at.multiselect[0].value == [head.short for head in found.heads]
+    assert metrics(at)["Error rate (AER)"] == f"{found.error_rate:.2f}"
+    assert "which flatters" in words(at)
+
+
+def test_possible_links_are_those_of_one_direction(app: App) -> None:
+    at = app("alignment", possible="true")
+    assert "?" in at.code[0].value
+    assert "?" not in app("alignment").code[0].value
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_a_model_without_cross_attention_is_told_what_has_it(app: App, kind: Any) -> None:
+    at = app("alignment", record=stand_in.record(kind=kind))
+    assert not at.exception
+    assert "cross\\-attention" in at.info[0].value
+    assert "Translate this text instead" in [button.label for button in at.button]
+    assert not at.get("plotly_chart")
+
+
+def test_special_tokens_alone_are_nothing_to_align(app: App) -> None:
+    at = app("alignment", record=stand_in.record(source=("<s>", "</s>")))
+    assert "nothing to align" in at.info[0].value
+
+
+def test_korean_and_hostile_words(app: App) -> None:
+    korean = stand_in.record(
+        source=("<s>", "나는", " <img src=x>", " 간다", "</s>"), output=("<s>", "=1+1", " 집", "</s>")
+    )
+    at = app("alignment", record=korean, links="either chooses")
+    assert not at.exception
+    assert "<img" not in words(at)
+    assert "나는" in at.get("plotly_chart")[0].proto.spec.encode().decode("unicode_escape", "ignore") or "나는" in str(
+        at.get("plotly_chart")[0].proto.spec
+    )
+
+
+def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks, "LIMIT", 10)
+    at = app("alignment")
+    assert not at.exception
+    assert "choose a head yourself" in words(at)
+    assert "Cross L1H0 links" in words(at)
