@@ -7,9 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
+
+if TYPE_CHECKING:
+    from bartviz.record import BeamTree
 
 APP = Path(__file__).parent.parent / "app.py"
 
@@ -45,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
     decode = commands.add_parser("decode", help="generate, print each step, and save the record")
     _run_arguments(decode)
-    decode.add_argument("--max-new-tokens", type=int)
+    _decode_arguments(decode)
     decode.set_defaults(run=_decode)
 
     parameters = commands.add_parser("parameters", help="where a model's parameters are, from its configuration")
@@ -55,6 +59,37 @@ def _parser() -> argparse.ArgumentParser:
     models = commands.add_parser("models", help="list the models known by name")
     models.set_defaults(run=_models)
     return parser
+
+
+def _decode_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-new-tokens", type=int)
+    parser.add_argument("--min-new-tokens", type=int)
+    parser.add_argument("--no-repeat-ngram-size", type=int, metavar="N", help="no N tokens twice")
+    parser.add_argument("--beams", type=_beams, default=1, metavar="N", help='1 is greedy; "own" the checkpoint\'s')
+    parser.add_argument("--length-penalty", type=float, help="of beam search: score = log p / length ** penalty")
+    parser.add_argument("--early-stopping", type=_stopping, metavar="yes|no|never")
+    parser.add_argument("--temperature", type=float, help="this and the next three: draw each token")
+    parser.add_argument("--top-k", type=int, help="only so many of the most probable")
+    parser.add_argument("--top-p", type=float, help="only the most probable that together reach this")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument(
+        "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text that must stand there"
+    )
+
+
+def _beams(text: str) -> int | str:
+    return text if text == "own" else int(text)
+
+
+def _stopping(text: str) -> bool | str:
+    return {"yes": True, "no": False}.get(text, text)
+
+
+def _forced(text: str) -> tuple[int, str]:
+    position, equals, word = text.partition("=")
+    if not equals:
+        raise ValueError("no =")
+    return int(position), word
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,15 +129,33 @@ def _decode(options: argparse.Namespace) -> int:
     import bartviz
 
     model = bartviz.load(options.model)
-    record = bartviz.decode(model, options.text, max_new_tokens=options.max_new_tokens, ablate=options.ablate)
+    given = {name: getattr(options, name) for name in ("temperature", "top_k", "top_p", "seed")}
+    drawn = {name: value for name, value in given.items() if value is not None}
+    record = bartviz.decode(
+        model, options.text, beams=options.beams, length_penalty=options.length_penalty,
+        early_stopping=options.early_stopping, sample=bartviz.Sampling(**drawn) if drawn else None,
+        max_new_tokens=options.max_new_tokens, min_new_tokens=options.min_new_tokens,
+        no_repeat_ngram_size=options.no_repeat_ngram_size, force=dict(options.force), ablate=options.ablate,
+    )  # fmt: skip
     for step in record.steps:
         others = ", ".join(
             f"{c.label} {c.probability:.1%}" for c in step.candidates if c.token_id != step.chosen.token_id
         )
         rule = f" [{step.rule}]" if step.rule else ""
         print(f"{step.position:4} {step.chosen.label:16} {step.chosen.probability:7.1%}{rule}   {others}")
+    _print_texts(record.beams)
     print(f"{record.target_text}\n({record.provenance.stopped}; log p = {record.log_probability:.3f})")
     return _save(options, record)
+
+
+def _print_texts(tree: BeamTree | None) -> None:
+    """The texts that ended in a beam search, the best score first."""
+    if tree is None:
+        return
+    ended = [number for number, node in enumerate(tree.nodes) if node.state in ("finished", "best")]
+    for number in sorted(ended, key=lambda number: -tree.nodes[number].score):
+        node, said = tree.nodes[number], " ".join(tree.nodes[one].token.label for one in tree.path(number))
+        print(f"{node.state:8} score {node.score:8.4f}  log p {node.total:8.3f}  {said}")
 
 
 def _save(options: argparse.Namespace, record: object) -> int:

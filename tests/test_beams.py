@@ -20,7 +20,7 @@ from bartviz import store
 from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
-from bartviz.record import BeamTree, Candidate, Hypothesis, Record
+from bartviz.record import BeamTree, Candidate, EarlyStopping, Hypothesis, Record
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
@@ -94,8 +94,9 @@ def test_no_length_penalty_ranks_by_probability_and_never_stops_too_early() -> N
 def test_early_stopping_ends_with_as_many_texts_as_beams() -> None:
     table = torch.tensor([[0.0, 0.4, 0.3, 0.2, 0.1]] * 5).log()
     counts = {}
-    for early in (True, "never"):
-        search = Search([START], Settings(2, 0.0, early), longest=9, ends=[END])  # type: ignore[arg-type]
+    ways: tuple[EarlyStopping, ...] = (True, "never")
+    for early in ways:
+        search = Search([START], Settings(2, 0.0, early), longest=9, ends=[END])
         while not search.done:
             search.advance(table[:2])
         counts[early] = sum(node.state == "finished" for node in search.nodes)

@@ -35,6 +35,32 @@ def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]
     assert "log p = " in lines[-1]
 
 
+def test_decode_searches_with_beams_and_prints_the_texts(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--beams", "3", "--length-penalty", "0.5", "--early-stopping", "never", "--force", "1= Auto"]
+    assert main(["decode", "What time is it?", "--model", folder, "--max-new-tokens", "6", *words]) == 0
+    out = capsys.readouterr().out
+    assert "[chosen by you]" in out
+    ended = [line for line in out.splitlines() if " score " in line]
+    assert ended[0].startswith("best")
+    assert len(ended) >= 3
+
+
+def test_decode_draws_with_a_seed(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for seed in ("1", "1", "2"):
+        words = ["--max-new-tokens", "5", "--temperature", "1.5", "--top-p", "0.95", "--seed", seed]
+        assert main(["decode", "What time is it?", "--model", folder, *words]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] != said[2]
+
+
+def test_what_cannot_be_read_is_said(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--force", "Auto"], ["--beams", "many"]):
+        with pytest.raises(SystemExit):
+            main(["decode", "x", "--model", folder, *words])
+        assert "invalid" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -42,6 +68,8 @@ def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]
         (["capture", "x", "--model", "no-such-model"], "no-such-model|model"),
         (["capture", "x", "--model", "FOLDER", "--ablate", "cross L9H9"], "no head"),
         (["decode", "x", "--model", "FOLDER", "--max-new-tokens", "-4"], "choose 1 to"),
+        (["decode", "x", "--model", "FOLDER", "--beams", "2", "--seed", "3"], "leave out beams or sample"),
+        (["decode", "x", "--model", "FOLDER", "--beams", "2", "--early-stopping", "soon"], "never"),
         (["capture", "x", "--model", "FOLDER", "--save", "/no/such/folder/x.safetensors"], "cannot be written"),
     ],
 )

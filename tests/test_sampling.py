@@ -59,7 +59,8 @@ def test_the_filters_are_those_of_transformers_in_their_order(
 def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
     """generate() draws from the global random numbers: seeded alike, they are the same."""
     model = with_rules(loaded.model(family), no_repeat_ngram_size=3)
-    for seed, options in enumerate(({}, {"top_k": 20}, {"top_p": 0.8, "temperature": 1.5})):
+    ways: tuple[dict[str, Any], ...] = ({}, {"top_k": 20}, {"top_p": 0.8, "temperature": 1.5})
+    for seed, options in enumerate(ways):
         record = bartviz.decode(model, TEXT, sample=Sampling(**options, seed=seed), max_new_tokens=12)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
