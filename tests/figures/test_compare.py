@@ -1,0 +1,130 @@
+"""Scatter, matrix and difference: where the numbers stand, what is ringed, what a click says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+
+import bartviz
+from bartviz.analysis import heads
+from bartviz.analysis.compare import TO_A, field
+from bartviz.analysis.distance import contrast, distances
+from bartviz.analysis.measures import Measured, measures
+from bartviz.attention import Attention
+from bartviz.errors import SettingError
+from bartviz.figures import theme
+from bartviz.figures.compare import compare, matrix, scatter
+from bartviz.figures.contrast import difference, pair, pin_color
+from tests import records
+
+RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))
+CROSS = RECORD.attention("cross")
+MEASURED = measures(CROSS)
+PEAK, COVERAGE = field(MEASURED, "peak"), field(MEASURED, "coverage")
+
+
+def trace(figure: go.Figure, name: str) -> Any:
+    (found,) = figure.select_traces({"name": name})
+    return found
+
+
+def test_points_are_counted_layer_by_layer() -> None:
+    points = trace(scatter(MEASURED, PEAK, COVERAGE), "heads")
+    np.testing.assert_array_equal(points.x, MEASURED.values["peak"].ravel())
+    np.testing.assert_array_equal(points.y, MEASURED.values["coverage"].ravel())
+    assert [name for name, _ in points.customdata] == [f"L{layer}H{head}" for layer in range(2) for head in range(4)]
+    assert "unclassified" in {called for _, called in points.customdata}
+
+
+def test_pins_are_ringed_in_their_colours_and_those_left_out_are_faint() -> None:
+    kept = np.zeros((2, 4), np.bool_)
+    kept[1, 2] = True
+    figure = scatter(MEASURED, PEAK, COVERAGE, pins={"A": (1, 2), "B": (0, 0)}, kept=kept)
+    ring = trace(figure, "A")
+    assert ring.x[0] == MEASURED.values["peak"][1, 2]
+    assert ring.marker.color == pin_color("A") != pin_color("B")
+    opacity = trace(figure, "heads").marker.opacity
+    assert opacity[6] == 1
+    assert max(np.delete(opacity, 6)) < 0.5
+
+
+def test_the_matrix_shows_the_measure_and_frames_the_pins() -> None:
+    figure = matrix(MEASURED, PEAK, pins={"A": (1, 2)})
+    cells = trace(figure, "peak")
+    np.testing.assert_array_equal(cells.z, MEASURED.values["peak"])
+    assert (cells.zmin, cells.zmax) == (0, 1)
+    (frame,) = figure.layout.shapes
+    assert frame.x0 < 2 < frame.x1
+    assert frame.y0 < 1 < frame.y1
+    assert trace(figure, "heads").customdata[6] == MEASURED.values["peak"][1, 2]
+
+
+def test_labels_do_not_cover_each_other() -> None:
+    values = {name: np.full((2, 4), 0.5, np.float32) for name in MEASURED.values}
+    crowd = Measured("cross", (2, 4), values, MEASURED.even, MEASURED.rows)
+    points = trace(scatter(crowd, field(crowd, "peak"), field(crowd, "coverage")), "heads")
+    assert sum(bool(label) for label in points.text) == 1
+
+
+def test_a_heads_distance_from_a_is_a_measure_too() -> None:
+    figure = compare(CROSS, x=TO_A, a=(1, 2))
+    points = trace(figure, "heads") if len(list(figure.select_traces({"name": "heads"}))) == 1 else figure.data[0]
+    np.testing.assert_allclose(points.x, distances(CROSS, 1, 2).ravel(), atol=1e-6)
+    with pytest.raises(SettingError, match="choose entropy"):
+        compare(CROSS, x=TO_A)
+
+
+def test_two_heads_and_what_b_does_otherwise() -> None:
+    figure = bartviz.figures.compare(CROSS, a=(0, 1), b=(1, 3))
+    first, second = (one.z for one in figure.select_traces({"name": "weights"}))
+    np.testing.assert_array_equal(first, CROSS.head(0, 1))
+    np.testing.assert_array_equal(second, CROSS.head(1, 3))
+    np.testing.assert_allclose(trace(figure, "difference").z, CROSS.head(1, 3) - CROSS.head(0, 1))
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles[:2] == ["A: cross L0H1", "B: cross L1H3"]
+    assert titles[2].startswith("B - A, mean distance 0.")
+
+
+def test_without_the_same_tokens_there_is_no_difference_and_the_title_says_why() -> None:
+    figure = bartviz.figures.compare(CROSS, a=(0, 1), b=(1, 0), other=RECORD.attention("encoder"))
+    assert len(list(figure.select_traces({"name": "weights"}))) == 2
+    assert not list(figure.select_traces({"name": "difference"}))
+    assert "needs the same tokens" in figure.layout.annotations[1].text
+
+
+def test_differences_are_orange_below_and_blue_above_a_neutral_0() -> None:
+    a, b = heads.view(CROSS, 0, 0), heads.view(CROSS, 1, 1)
+    found = contrast(a, b)
+    assert found is not None
+    figure = difference(a, b, found, row=2)
+    cells = trace(figure, "difference")
+    assert cells.zmin == -cells.zmax
+    assert cells.zmax >= np.abs(found.difference).max()
+    assert [list(stop) for stop in cells.colorscale] == theme.difference_scale()
+    np.testing.assert_allclose(trace(figure, "distance").x, found.distance, rtol=1e-6)
+
+
+@settings(max_examples=20)
+@given(records.attentions())
+def test_any_attention_is_drawn(attention: Attention) -> None:
+    last = (attention.shape[0] - 1, attention.shape[1] - 1)
+    whole = compare(attention, a=last, dark=True)
+    assert len(trace(whole, "A").x) == 1
+    view, other = heads.view(attention, 0, 0, words=True), heads.view(attention, *last, words=True)
+    assert "difference" in {one.name for one in pair(view, other).data}
+
+
+def test_a_long_text_shows_the_difference_of_a_block_that_is_farthest_from_0() -> None:
+    long = records.encoder_only(("a", *[" b"] * 399), layers=1, heads=2).attention("encoder")
+    a, b = heads.view(long, 0, 0), heads.view(long, 0, 1)
+    found = contrast(a, b)
+    assert found is not None
+    cells = trace(difference(a, b, found), "difference")
+    assert cells.z.shape == (200, 200)
+    block = found.difference[:2, :2]
+    assert cells.z[0, 0] == pytest.approx(block.ravel()[np.abs(block).argmax()])
+    assert "at most" in cells.hovertemplate

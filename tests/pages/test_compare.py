@@ -1,0 +1,164 @@
+"""The compare page as a script: what it says of the heads and the pins, and what odd links and other runs do to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import compare, distance
+from bartviz.analysis.measures import of_record
+from bartviz.record import Record
+from bartviz.ui import pins, session
+from tests import records, stand_in
+
+ROOT = Path(__file__).parents[2]
+TABS = ["Two heads", "All heads", "Rollout", "Attention and contribution", "What is measured"]
+
+
+def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
+    """The page with this record as the visitor's last run, and another one kept beside it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.session_state[session.RECORD] = record
+    if other is not None:
+        app.session_state["_pinned"] = other
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All that the page says in HTML of ours, or as plain text."""
+    return " ".join([*(part.proto.body for part in app.get("html")), *(part.value for part in app.text)])
+
+
+def table(app: AppTest, column: str) -> Any:
+    """The first table that has this column."""
+    return next(found.value for found in app.dataframe if column in found.value.columns)
+
+
+def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:
+    app = opened(record)
+    assert compare.notice(of_record(record, "cross")) in words(app)
+    assert len(app.get("plotly_chart")) == 5  # scatter, matrix, A, B, B - A
+    assert "A and B are" in words(app)
+
+
+def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> None:
+    app = opened(record, a="encoder L0H1", b="encoder L2H3", kind="Encoder")
+    attention = record.attention("encoder")
+    far = distance.jensen_shannon(attention.head(0, 1), attention.head(2, 3)).mean()  # every row has a choice
+    assert f"A and B are {far:.3f} apart on average" in words(app)
+    assert "A: encoder L0H1" in words(app)
+    assert "B: encoder L2H3" in words(app)
+
+
+def test_a_head_and_itself_are_the_same(record: Record) -> None:
+    assert "A and B are the same (" in words(opened(record, a="cross L1H1", b="cross L1H1"))
+
+
+def test_heads_over_other_tokens_stand_side_by_side_without_a_difference(record: Record) -> None:
+    app = opened(record, a="encoder L0H1", b="decoder L2H3")
+    assert "A difference needs the same tokens on both sides" in words(app)
+    assert len(app.get("plotly_chart")) == 4
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"a": "encoder L9H9", "b": "x", "x": "nonsense", "y": "", "colour": "1e9", "kind": "sideways"},
+        {"threshold": "7", "least": "-3", "row": "99", "below": "Nowhere", "show": "maybe", "click": "C"},
+        {"a": "cross L1H1" * 500, "threshold": "abc", "words": "true", "range": "each row's largest"},
+    ],
+)
+def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+    assert len(opened(record, None, **query).get("plotly_chart")) >= 4
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize(
+    "given",
+    [
+        records.encoder_only(),
+        records.decoder_only(),
+        records.encoder_decoder(layers=(3, 1), heads=(2, 4), padding=2),
+        stand_in.record(("<s>", "</s>"), ("</s>",)),
+    ],
+    ids=["encoder", "decoder", "unequal", "special tokens alone"],
+)
+def test_every_part_is_drawn_for_every_kind_of_record(given: Record, tab: str) -> None:
+    for kind in given.kinds:
+        app = opened(given, below=tab, kind=kind.title())
+        assert f"{kind} head" in words(app)
+
+
+def test_the_table_holds_every_measure_and_is_filtered(record: Record) -> None:
+    app = opened(record, below="All heads", kind="Encoder")
+    measured = of_record(record, "encoder")
+    whole = table(app, "entropy")
+    np.testing.assert_allclose(whole["entropy"], measured.values["entropy"].ravel(), rtol=1e-5)
+    assert len(whole) == 12
+    app = opened(record, below="All heads", kind="Encoder", y="largest weight", least="90")
+    values = measured.values["peak"]
+    assert len(table(app, "entropy")) == int((values >= 0.9 * values.max()).sum()) < 12
+
+
+def test_the_nearest_heads_are_listed_and_pinned(record: Record) -> None:
+    app = opened(record, below="All heads", a="encoder L0H1")
+    near = distance.nearest(distance.distances(record.attention("encoder"), 0, 1), 0, 1)
+    assert table(app, compare.TO_A)["head"].tolist()[0] == f"encoder L{near[0][0]}H{near[0][1]}"
+    app.button(key="pin_nearest").click().run()
+    assert app.selectbox(key="b").value == f"encoder L{near[0][0]}H{near[0][1]}"
+
+
+def test_a_run_is_pinned_as_b_and_forgotten_again(record: Record) -> None:
+    app = opened(record, a="cross L1H2")
+    app.button(key="pin_run").click().run()
+    assert not app.exception
+    assert app.selectbox(key="b").value == "cross L1H2"
+    assert app.session_state["b_run"] == pins.OTHER
+    assert "A and B are the same (" in words(app)
+    app.session_state[session.RECORD] = stand_in.record(("<s>", "a", "</s>"))
+    app.run()
+    assert not app.exception
+    assert "A has 9 rows and B 9" not in words(app)
+    assert "A has 3 columns and B 9" in words(app)
+    app.button(key="unpin_run").click().run()
+    assert not app.exception
+    assert "No other run is kept" in words(app)
+
+
+def test_a_head_of_another_model_stands_beside_it(record: Record) -> None:
+    other = records.encoder_only(layers=1, heads=2)
+    app = opened(record, other, a="encoder L0H1", b="encoder L0H0", kind="Encoder")
+    app.session_state["b_run"] = pins.OTHER
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="b").options == ["encoder L0H0", "encoder L0H1"]
+    assert "B: encoder L0H0 of stand-in" in words(app)
+    assert "A and B are" in words(app)  # the same text, other layers: the tokens are the same
+
+
+def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
+    app = opened(record, below="Rollout")
+    assert "Cross-attention leads from one text to another" in words(app)
+    assert "Rollout: encoder layers 0 to 2" in words(app)
+
+
+def test_contributions_need_values_and_say_so(record: Record) -> None:
+    assert "the two agree in rank" in words(opened(record, below=TABS[3]))
+    cross = replace(record.attention("cross"), v=None, out=None, out_bias=None)
+    assert "without its values" in words(opened(replace(record, cross=cross), below=TABS[3]))
+
+
+def test_what_is_measured_is_written_down_with_rows_and_sources(record: Record) -> None:
+    found = table(opened(record, below=TABS[4], kind="Decoder"), "source")
+    line = found.set_index("measure").loc["previous token"]
+    assert line["rows here"] == of_record(record, "decoder").rows["previous"]
+    assert "next token" not in found["measure"].tolist()  # closed by the causal mask
