@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,12 +33,16 @@ _NUMBER = re.compile(r"#(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1."""
+    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1.
+
+    ``typed`` is what stands for it where a replacement is typed: its text, or ``#id`` where that would be another one.
+    """
 
     token_id: int
     label: str
     value: float
     why: str
+    typed: str
 
 
 def edit(
@@ -140,15 +145,24 @@ def suggestions(model: Model, record: Record, position: int, *, part: Part = "so
             continue
         name = tokens.label(model.tokenizer, token, before)
         if any(sign.isalnum() for sign in name) and name not in {one.label for one in kept}:
-            kept.append(Suggestion(token, name, value, why))
-    return tuple(kept[:MOST_SUGGESTIONS])
+            kept.append(Suggestion(token, name, value, why, _typed(model, token, name, old, position, part)))
+        if len(kept) == MOST_SUGGESTIONS:
+            break
+    return tuple(kept)
+
+
+def _typed(model: Model, token: int, name: str, old: Tokens, position: int, part: Part) -> str:
+    with suppress(TextError, SettingError):
+        if token_id(model, name, old, position, part=part) == token:
+            return name
+    return f"#{token}"
 
 
 def reach(
     model: Model,
-    text: str,
+    text: str | Record,
     position: int,
-    token: str | int,
+    token: str | int | None = None,
     *,
     window: int = 2,
     cancelled: Callable[[], bool] = lambda: False,
@@ -156,15 +170,18 @@ def reach(
     """How far a changed token of a text is felt in the encoder (GPT-2: its decoder), layer by layer, with all
     positions open, with a window of ``window`` on each side, and with a causal mask, on the same weights.
 
+    text: or a record, whose source is taken. token: as in ``edit``; None takes the one whose embedding is most alike.
     Raises TextError, SettingError, Cancelled.
     """
-    prepared = runs.prepare(model, text)
-    old, n = prepared.tokens, len(prepared.tokens)
+    old = text.source if isinstance(text, Record) else runs.prepare(model, text).tokens
+    n = len(old)
     if not 0 <= position < n:
         raise SettingError(f"There is no position {position}: choose 0 to {n - 1}.")
     if not 1 <= window <= n:
         raise SettingError(f"A window reaches 1 to {n} positions on each side.")
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
+    if token is None:
+        token = next(i for i, _, _ in _alike(model, int(old.ids[position])) if i != old.ids[position])
     new = token_id(model, token, old, position)
     other = ids.clone()
     other[0, position] = new

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher
 from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bartviz.analysis.masks import count, quote
-from bartviz.attention import Floats, Head, Ints, Kind, Tokens
+from bartviz.attention import Floats, Head, Ints, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.record import Record
 
@@ -208,21 +208,6 @@ def rows_table(found: Ablation) -> pd.DataFrame:
     })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """A run of tokens in two outputs: the same in both, or what stands in the place of what."""
-
-    same: bool
-    before: slice
-    after: slice
-
-
-def aligned(before: Tokens, after: Tokens) -> tuple[Stretch, ...]:
-    """Two outputs side by side: the longest stretches of equal ids first (Ratcliff and Obershelp 1988)."""
-    matcher = SequenceMatcher(None, before.ids.tolist(), after.ids.tolist(), autojunk=False)
-    return tuple(Stretch(name == "equal", slice(a, b), slice(c, d)) for name, a, b, c, d in matcher.get_opcodes())
-
-
 def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None) -> str:
     """A set of heads in words: whole layers by their name, then heads; with the number of heads of each kind given."""
     parts = []
@@ -279,3 +264,19 @@ def sweep_notice(sweep: Sweep) -> str:
         f"{what} {doing({sweep.factor})}: {sweep.heads[worst]} costs this text most ({change[worst]:+.2f} nats of "
         f"{sweep.baseline:.2f}); {small} of {len(sweep.heads)} change it by less than 0.1{helped}."
     )
+
+
+def sweep_arrays(sweep: Sweep) -> dict[str, Floats]:
+    """Each measure as one array (L, H) for each kind, by the name ``kind_measure``."""
+    return {f"{kind}_{measure}": sweep.map(kind, measure) for kind in sweep.kinds for measure in sweep.measures}
+
+
+def arrays(found: Ablation) -> dict[str, NDArray[np.generic]]:
+    """Everything that was measured, by name."""
+    named: dict[str, NDArray[np.generic]] = {"rows": found.rows, "divergence": found.divergence}
+    named |= {"distance": found.distance} | {f"attention_{kind}": one for kind, one in found.attention.items()}
+    for side in ("before", "after"):
+        guesses = getattr(found, side)
+        if guesses is not None:
+            named |= {f"{side}_log_probability": guesses.log_probability, f"{side}_best": guesses.best}
+    return named

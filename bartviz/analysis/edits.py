@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bartviz.analysis.ablation import Guesses, array_bytes, freeze
 from bartviz.analysis.distance import jensen_shannon
@@ -183,6 +184,13 @@ def reach_table(reach: Reach) -> pd.DataFrame:
     }
     places = np.arange(len(reach.tokens))
     return pd.DataFrame({"position": places, "token": reach.tokens.labels, "away": places - reach.position} | columns)
+
+
+def arrays(edit: Edit) -> dict[str, NDArray[np.generic]]:
+    """Everything that was measured, by name."""
+    named: dict[str, NDArray[np.generic]] = {f"hidden_{stack}": change for stack, change in edit.hidden.items()}
+    named |= {f"attention_{kind}": moved for kind, moved in edit.attention.items()}
+    return named | {"rows": edit.rows, "divergence": edit.divergence, "bit_equal": edit.same}
 
 
 def notice(edit: Edit) -> str:

@@ -98,13 +98,14 @@ def _traces(panel: Panel, x: str, y: str, stop: float, dark: bool) -> list[Part]
 
 
 def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
-    """The number of each cell, in ink or in paper, whichever is read better on its colour."""
+    """Numbers of the cells above a tenth of the largest, in ink or in paper, whichever is read better."""
     down, across = (index.ravel() for index in np.indices(numbers.shape))
     colors = theme.palette(dark)
     reach = max(abs(panel.low), abs(panel.high)) or 1.0
     strong = np.abs(panel.values.ravel()) / reach > 0.6
     whole = bool(np.all(numbers == np.round(numbers)))
-    texts = [f"{value:.0f}" if whole else "0" if abs(value) < 0.005 else f"{value:.2f}" for value in numbers.ravel()]
+    told = np.abs(panel.values.ravel()) >= reach / 10
+    texts = [_short(float(value), whole) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
     return {
         "type": "scatter", "mode": "text", "name": "numbers", "x": across, "y": down, "xaxis": x, "yaxis": y,
         "text": texts, "hoverinfo": "skip", "showlegend": False,
@@ -112,6 +113,15 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
             "family": theme.MONO, "size": 10, "color": [colors.background if s else colors.faint for s in strong],
         },
     }  # fmt: skip
+
+
+def _short(value: float, whole: bool) -> str:
+    """A number for a small cell: two digits after the point, nothing before it where that is 0."""
+    if whole:
+        return f"{value:.0f}"
+    return (
+        f"{value:.2f}".replace("-", "−").replace("0.", ".", 1) if abs(value) < 1 else f"{value:.1f}".replace("-", "−")
+    )
 
 
 def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:

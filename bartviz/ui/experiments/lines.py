@@ -1,0 +1,56 @@
+"""Two outputs above each other, stretch by stretch, so that what changed stands over what it became."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bartviz.analysis.stretches import Stretch
+from bartviz.attention import Kind
+
+_GONE = "text-decoration:line-through;border-style:dashed"
+_NEW = "font-weight:700;outline:2px solid currentColor;outline-offset:1px"
+_CELL = "display:inline-grid;vertical-align:top;margin:0 0 .5em 0"
+
+
+def lines(
+    before: Sequence[str], after: Sequence[str], stretches: Sequence[Stretch], *, kind: Kind, key: str,
+    special: tuple[Sequence[bool], Sequence[bool]] | None = None,
+) -> None:  # fmt: skip
+    """The labels of two outputs: equal stretches in both lines, what fell out struck through, what is new framed."""
+    parts = []
+    for stretch in stretches:
+        if stretch.same:
+            parts += [
+                _cell([_chip(before[i], _of(special, 0, i))], [_chip(after[j], _of(special, 1, j))])
+                for i, j in zip(range(*_ends(stretch.before)), range(*_ends(stretch.after)), strict=True)
+            ]
+            continue
+        old = [_chip(before[i], _of(special, 0, i), _GONE) for i in range(*_ends(stretch.before))]
+        new = [_chip(after[j], _of(special, 1, j), _NEW) for j in range(*_ends(stretch.after))]
+        parts.append(_cell(old or [_nothing()], new or [_nothing()]))
+    with st.container(key=key):
+        st.html(f"<p class='bv-text bv-{kind}' style='line-height:1.9'>{''.join(parts)}</p>")
+
+
+def _ends(part: slice) -> tuple[int, int]:
+    return int(part.start), int(part.stop)
+
+
+def _of(special: tuple[Sequence[bool], Sequence[bool]] | None, line: int, place: int) -> bool:
+    return special is not None and bool(special[line][place])
+
+
+def _cell(above: list[str], below: list[str]) -> str:
+    return f"<span style='{_CELL}'><span>{''.join(above)}</span><span>{''.join(below)}</span></span>"
+
+
+def _chip(label: str, special: bool, style: str = "") -> str:
+    name = "bv-chip bv-special" if special else "bv-chip"
+    return f"<span class='{name}' style='{style}'>{html.escape(label) or '&nbsp;'}</span>"
+
+
+def _nothing() -> str:
+    return "<span class='bv-chip bv-special' style='border-style:dashed' title='nothing here'>∅</span>"

@@ -1,0 +1,64 @@
+"""What changes if ...? Heads silenced, a token changed, and how far a change is felt in one step."""
+
+from bartviz.analysis import ablation, edits
+from bartviz.figures import ablation as heads_figure
+from bartviz.figures import edits as token_figure
+from bartviz.record import Record
+from bartviz.ui import page, show
+from bartviz.ui.experiments import choose, heads, step, token
+
+
+def silence(record: Record) -> None:
+    found, sweep = heads.draw(record)
+    show.explain(heads.EXPLAIN)
+    if sweep is not None:
+        show.downloads(
+            "sweep",
+            table=lambda: ablation.sweep_table(sweep),
+            arrays=lambda: ablation.sweep_arrays(sweep),
+            figure=lambda: heads_figure(sweep, dark=page.dark()),
+        )
+    if found is not None:
+        show.downloads(
+            "ablation",
+            table=lambda: ablation.rows_table(found),
+            arrays=lambda: ablation.arrays(found),
+            figure=lambda: heads_figure(found, dark=page.dark()),
+            record=found.changed,
+        )
+
+
+def change(record: Record) -> None:
+    found = token.draw(record)
+    show.explain(token.EXPLAIN)
+    if found is not None:
+        show.downloads(
+            "edit",
+            table=lambda: edits.hidden_table(found),
+            arrays=lambda: edits.arrays(found),
+            figure=lambda: token_figure(found, dark=page.dark()),
+            record=found.changed,
+        )
+
+
+def far(record: Record) -> None:
+    found = step.draw(record)
+    show.explain(step.EXPLAIN)
+    if found is not None:
+        show.downloads(
+            "reach",
+            table=lambda: edits.reach_table(found),
+            arrays=lambda: dict(found.changes),
+            figure=lambda: token_figure(found, dark=page.dark()),
+        )
+
+
+PARTS = {"ablation": silence, "edit": change, "reach": far}
+
+
+def main() -> None:
+    record = page.begin("experiments")
+    PARTS[choose()](record)
+
+
+main()
