@@ -12,27 +12,35 @@ from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz.models import Model
+from bartviz.quick import Writer
 
 
 class Stepper:
     """A text being written, one token a call; the rows of the batch (beams) are versions of it with one source."""
 
-    def __init__(self, model: Model, cache: Cache, states: Tensor | None) -> None:
+    def __init__(self, model: Model, cache: Cache, states: Tensor | None, writer: Writer | None = None) -> None:
         self._network = model.network
         self._cache = cache
         self._states = states  # (1, S, width) of the encoder
         self._rows = 1
+        self._writer = writer  # makes the steps where it knows the network
 
     @classmethod
-    def start(cls, model: Model, source: Tensor | None) -> Stepper:
-        """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source."""
+    def start(cls, model: Model, source: Tensor | None, *, quick: bool = True) -> Stepper:
+        """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source.
+
+        quick: take the step written by hand (quick.py) where it knows the network; else the network's own modules.
+        """
         if source is None:
             return cls(model, DynamicCache(), None)
         states = model.network.get_encoder()(input_ids=source).last_hidden_state
-        return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states)
+        writer = Writer.of(model.network, states) if quick else None
+        return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states, writer)
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed the new tokens (B, t) -> raw logits (B, V) of the token after the last one."""
+        if self._writer is not None:
+            return self._writer.step(ids)
         given: dict[str, object] = {"past_key_values": self._cache, "use_cache": True}
         if self._states is None:
             given["input_ids"] = ids
@@ -44,7 +52,9 @@ class Stepper:
 
     def reorder(self, index: Tensor) -> None:
         """Row i becomes what row ``index[i]`` was; index (B',) makes a batch of B' rows."""
-        if isinstance(self._cache, EncoderDecoderCache):
+        if self._writer is not None:
+            self._writer.reorder(index)
+        elif isinstance(self._cache, EncoderDecoderCache):
             self._cache.self_attention_cache.reorder_cache(index)
             if len(index) != self._rows:  # the source is the same for every row
                 self._cache.cross_attention_cache.reorder_cache(index)

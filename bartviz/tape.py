@@ -205,7 +205,7 @@ def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tenso
     return weight.reshape(len(weight), heads, -1), bias
 
 
-def _attention(
+def attend(
     module: nn.Module,
     query: Tensor,  # (B, H, Q, d)
     key: Tensor,  # (B, H, K, d)
@@ -216,7 +216,10 @@ def _attention(
     position_bias: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The function that transformers calls in every attention layer."""
+    """The function that transformers calls in every attention layer, and the quick step (quick.py) in each of its own.
+
+    Gives the heads' outputs (B, Q, H, d), changed where the tape says so. Raises Cancelled.
+    """
     tape = _TAPE.get()
     if tape is not None and tape.cancelled():
         raise Cancelled("The run was stopped.")
@@ -258,6 +261,6 @@ def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> T
     return allowed.tril() if causal and rows > 1 else allowed
 
 
-AttentionInterface.register(IMPLEMENTATION, _attention)
+AttentionInterface.register(IMPLEMENTATION, attend)
 AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
 assert set(KINDS) == {kind for _, kind, _ in _PATHS}

@@ -19,6 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built", "models"}),
+    frozenset({"shapes", "quick"}),
     frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),
     frozenset({"forward", "generation", "branching"}),
     frozenset({"replay", "ablation", "edits"}),

@@ -1,0 +1,182 @@
+"""The decoder of BART, mBART, Marian and Pegasus, one token at a time, written out: the step that decoding repeats.
+
+It does what transformers' own modules do with one new token (stepping.py) and leaves out what they do for every other
+case: masks, module calls, a cache that is copied to grow. Its attention goes through the tape's own function, so what
+is kept, silenced or stopped is the same. No weight is copied.
+Letters in shapes: B rows of the batch, S source tokens, T positions there is room for, D model width, H heads,
+d head width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+
+from bartviz.record import Floats
+from bartviz.shapes import shape_of
+from bartviz.tape import attend
+
+_ROOM = 64  # positions there is room for at first; doubled when they are full
+Rows = Callable[[Tensor], Tensor]  # (B, in) -> (B, out)
+Module = Any  # a module of transformers, whose parts are asked for by name
+
+
+class Writer:
+    """A decoder that is writing: fed one token a row, it gives the logits of the next and remembers what it read."""
+
+    def __init__(self, network: PreTrainedModel, states: Tensor, *, norm_first: bool) -> None:
+        decoder = network.get_decoder()
+        self._words = decoder.embed_tokens
+        self._scale = getattr(decoder, "embed_scale", 1.0)  # BART and mBART scale inside of embed_tokens
+        self._positions = decoder.embed_positions.weight  # (positions, D)
+        self._offset = getattr(decoder.embed_positions, "offset", 0)
+        self._first = _optional_norm(decoder, "layernorm_embedding")
+        self._layers = [_Layer(layer, states, norm_first=norm_first) for layer in decoder.layers]
+        self._last = _optional_norm(decoder, "layer_norm")
+        self._head = _Affine(network.lm_head.weight, network.final_logits_bias[0])
+        self._filled = 0
+
+    @classmethod
+    def of(cls, network: PreTrainedModel, states: Tensor) -> Writer | None:
+        """A writer that looks at the encoder's states (1, S, D); None where the network is not of a known shape."""
+        shape = shape_of(network)
+        return None if shape is None else cls(network, states, norm_first=shape.norm_first)
+
+    def step(self, ids: Tensor) -> Tensor:
+        """Feed new tokens (B, t), one column after the other -> raw logits (B, V) of the token after the last."""
+        for column in ids.T:
+            x = self._words(column) * self._scale + self._positions[self._filled + self._offset]  # (B, D)
+            x = self._first(x)
+            for layer in self._layers:
+                x = layer(x)
+            self._filled += 1
+        return self._head(self._last(x))
+
+    def reorder(self, index: Tensor) -> None:
+        """Row i becomes what row ``index[i]`` was. What earlier steps left on the tape stays as it was."""
+        for layer in self._layers:
+            layer.own.reorder(index)
+
+
+class _Layer:
+    """Self-attention, cross-attention and feed-forward network, each added to what went into it."""
+
+    def __init__(self, layer: Module, states: Tensor, *, norm_first: bool) -> None:
+        self.own = _Own(layer.self_attn)
+        cross = _Cross(layer.encoder_attn, states)
+        self._norm_first = norm_first
+        self._blocks: list[tuple[Rows, Rows]] = [
+            (self.own, _norm(layer.self_attn_layer_norm)),
+            (cross, _norm(layer.encoder_attn_layer_norm)),
+            (_feed_forward(layer), _norm(layer.final_layer_norm)),
+        ]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """x (B, D) -> (B, D)."""
+        for block, norm in self._blocks:
+            x = x + block(norm(x)) if self._norm_first else norm(x + block(x))
+        return x
+
+
+class _Attending:
+    """One attention module: its projections, and the tape's function between them."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._count, self._width, self._scaling = module.num_heads, module.head_dim, module.scaling
+        self._q, self._k, self._v, self._out = (
+            _affine(getattr(module, name)) for name in ("q_proj", "k_proj", "v_proj", "out_proj")
+        )
+
+    def _heads(self, rows: Tensor) -> Tensor:
+        """(n, D) -> (n, H, d)."""
+        return rows.view(-1, self._count, self._width)
+
+    def _attend(self, x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """x (B, D), keys and values (B, H, K, d) -> (B, D)."""
+        q = self._heads(self._q(x))[:, :, None]  # (B, H, 1, d)
+        context, _ = attend(self._module, q, keys, values, None, scaling=self._scaling)  # (B, 1, H, d)
+        return self._out(context.view(x.shape))
+
+
+class _Own(_Attending):
+    """Self-attention, with the keys and values of every position so far."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self._keys = self._values = torch.empty(0, 0, 0, 0)  # (B, H, T, d) each
+        self._filled = 0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        k, v = self._heads(self._k(x)), self._heads(self._v(x))  # (B, H, d) each
+        if self._filled == self._keys.shape[2]:
+            self._keys, self._values = (_wider(self._keys, k), _wider(self._values, v))
+        self._keys[:, :, self._filled], self._values[:, :, self._filled] = k, v
+        self._filled += 1
+        return self._attend(x, self._keys[:, :, : self._filled], self._values[:, :, : self._filled])
+
+    def reorder(self, index: Tensor) -> None:
+        self._keys, self._values = self._keys[index], self._values[index]
+
+
+class _Cross(_Attending):
+    """Attention to the source, whose keys and values are the same for every row and every step."""
+
+    def __init__(self, module: Module, states: Tensor) -> None:
+        super().__init__(module)
+        self._keys, self._values = (
+            self._heads(project(states[0])).transpose(0, 1).contiguous()[None] for project in (self._k, self._v)
+        )  # (1, H, S, d) each
+
+    def __call__(self, x: Tensor) -> Tensor:
+        rows = x.shape[0]
+        return self._attend(x, self._keys.expand(rows, -1, -1, -1), self._values.expand(rows, -1, -1, -1))
+
+
+class _Affine:
+    """x W^T + b for a few rows x. One row is a matrix-vector product, which NumPy's BLAS does faster than torch's."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()  # (out, in), (out,)
+        self._matrix: Floats = self._weight.T.numpy()  # (in, out), the same memory
+        self._added: Floats | float = 0.0 if self._bias is None else self._bias.numpy()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if x.shape[0] > 1:
+            return functional.linear(x, self._weight, self._bias)
+        y = x.numpy() @ self._matrix  # (1, out)
+        y += self._added
+        return torch.from_numpy(y)
+
+
+def _affine(linear: nn.Linear) -> _Affine:
+    return _Affine(linear.weight, linear.bias)
+
+
+def _feed_forward(layer: Module) -> Rows:
+    first, activation, second = _affine(layer.fc1), layer.activation_fn, _affine(layer.fc2)
+    return lambda x: second(activation(first(x)))
+
+
+def _norm(norm: nn.LayerNorm) -> Rows:
+    shape, weight, bias, eps = norm.normalized_shape, norm.weight, norm.bias, norm.eps
+    return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
+
+
+def _optional_norm(module: Module, name: str) -> Rows:
+    norm = getattr(module, name, None)
+    return (lambda x: x) if norm is None else _norm(norm)
+
+
+def _wider(old: Tensor, new: Tensor) -> Tensor:
+    """Room for twice as many positions (at least ``_ROOM``) of rows like ``new`` (B, H, d), with the old ones in it."""
+    room = max(_ROOM, 2 * old.shape[2])
+    wide = new.new_empty(*new.shape[:2], room, new.shape[2])
+    if old.shape[2]:
+        wide[:, :, : old.shape[2]] = old
+    return wide
