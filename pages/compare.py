@@ -27,11 +27,13 @@ TABS = ("Two heads", "All heads", "Rollout", "Attention and contribution", "What
 
 def main() -> None:
     record = page.begin("compare")
-    place = st.container()
-    chosen = compare.choose(record)
-    with place:
+    lead, pickers, all_heads, two_heads = (st.container() for _ in range(4))
+    with pickers:
+        chosen = compare.choose(record, two_heads)
+    with lead:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
-    compare.hero(chosen)
+    with all_heads:
+        compare.hero(chosen)
     parts = (contrast.two, measured.all_heads, flow.rolled_out, flow.weighed, measured.meanings)
     for tab, draw in zip(st.tabs(TABS, key="below", on_change="rerun", bind="query-params"), parts, strict=True):
         if tab.open:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
-from bartviz.analysis.naming import THRESHOLD, UNNAMED, Name, names
+from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
 from bartviz.attention import Bools, Floats, Kind
 from bartviz.errors import SettingError, choices
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMED = 3  # heads that the sentence names
+NAMED = 2  # heads that the sentence names
 TO_A = "to_a"
 """The measure that is the distance from the head A; it is no property of a head alone."""
 
@@ -47,32 +47,19 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
 
 def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
     """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
-    given = names(measured, threshold=threshold)
+    given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
     plural = "s" if count > 1 else ""
     if not given:
         return f"None of the {count} {measured.kind} head{plural} passes a threshold in this text: all unclassified."
-    clearest = sorted(given.items(), key=lambda one: -one[1].score)
-    told = [f"L{layer}H{head} {_said(name)}" for (layer, head), name in _varied(clearest)[:NAMED]]
+    told = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
     have = "has" if len(given) == 1 else "have"
     rest = f"; {count - len(given)} unclassified" if count > len(given) else ""
-    more = ", among them" if len(given) > len(told) else ":"
+    more = ", such as" if len(given) > len(told) else ":"
     return (
         f"{len(given)} of {count} {measured.kind} head{plural} {have} a name in this text{more} "
-        f"{', '.join(told)}{rest}."
+        f"{' and '.join(told)}{rest}."
     )
-
-
-def _varied(clearest: list[tuple[tuple[int, int], Name]]) -> list[tuple[tuple[int, int], Name]]:
-    """The clearest head of each name first, then the others."""
-    first: dict[str, tuple[tuple[int, int], Name]] = {}
-    for one in clearest:
-        first.setdefault(one[1].measure, one)
-    return [*first.values(), *(one for one in clearest if one not in first.values())]
-
-
-def _said(name: Name) -> str:
-    return f"({name.title} {name.score:.2f})"
 
 
 def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 
 THRESHOLD = 0.5
@@ -72,11 +71,19 @@ def names(measured: Measured, *, threshold: float = THRESHOLD) -> dict[tuple[int
     return {(int(place[0]), int(place[1])): given for place, given in found.items() if given is not None}
 
 
+def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[tuple[int, int], Name]]:
+    """The heads that have a name, the best head of each name before all others, higher scores first.
+
+    Heads that spread evenly come last: their score is of another kind.
+    """
+    found = names(measured, threshold=threshold)
+    ordered = sorted(found.items(), key=lambda one: (one[1].measure == "evenness", -one[1].score))
+    first: dict[str, tuple[int, int]] = {}
+    for place, given in ordered:
+        first.setdefault(given.measure, place)
+    return sorted(ordered, key=lambda one: first[one[1].measure] != one[0])
+
+
 def told(given: Name | None) -> str:
     """The name with its score and threshold, or that there is none."""
     return UNNAMED if given is None else str(given)
-
-
-def title(measure: str) -> str:
-    """How a measure is called where a reader sees it."""
-    return MEASURES[measure].title

@@ -18,7 +18,7 @@ from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
 from bartviz.figures.maps import Range
 
-LABEL = (0.075, 0.055)  # room of a label, as shares of the scatter's width and height
+LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
 WRITTEN = 16  # heads across: up to so many have their number written in the matrix
 Pins = Mapping[str, tuple[int, int]]
 
@@ -107,13 +107,19 @@ def scatter(
 
 
 def _labelled(x: Field, y: Field, first: Bools) -> Bools:
-    """(L * H,) the points whose label covers no other: those of ``first`` before the others, the outermost next."""
+    """(L * H,) the points whose label, above them, covers no other label and no other point.
+
+    Those of ``first`` are tried before the others, the outermost next.
+    """
     place = np.stack([_share(x), _share(y)], axis=1)  # (L * H, 2) in 0..1
     outside = np.nan_to_num(np.abs(place - 0.5).max(axis=1))
+    wide, high = LABEL
     free = np.zeros(len(place), np.bool_)
     for point in np.lexsort((-outside, ~first)):
-        near = np.abs(place[free] - place[point]) < LABEL
-        free[point] = np.isfinite(place[point]).all() and not near.all(axis=1).any()
+        away = place - place[point]  # (L * H, 2)
+        labels = (np.abs(away[free]) < LABEL).all(axis=1)
+        points = (np.abs(away[:, 0]) < wide / 2) & (away[:, 1] > high / 5) & (away[:, 1] < high)
+        free[point] = np.isfinite(place[point]).all() and not labels.any() and not points.any()
     return free
 
 
@@ -129,10 +135,10 @@ def _title(text: str, dark: bool) -> Part:
 
 def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -> Part:
     """A pinned head: a ring in the pin's colour with its letter."""
-    color = pin_color(letter, dark)
+    color, side = pin_color(letter, dark), "middle left" if letter == "A" else "middle right"
     return {
         "type": "scatter", "mode": "markers+text", "name": letter, "x": [x.values[place]], "y": [y.values[place]],
-        "text": [f"<b>{letter}</b>"], "textposition": "bottom center", "textfont": {"size": 15, "color": color},
+        "text": [f"<b>{letter}</b>"], "textposition": side, "textfont": {"size": 15, "color": color},
         "marker": {"size": 19, "symbol": "circle-open", "line": {"width": 3}, "color": color},
         "hoverinfo": "skip", "showlegend": False,
     }  # fmt: skip

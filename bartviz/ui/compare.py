@@ -20,8 +20,9 @@ from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from streamlit.delta_generator import DeltaGenerator
 
-HEIGHT = 390  # pixels of the scatter and of the matrix
+HEIGHT = 372  # pixels of the scatter and of the matrix
 _SCATTER, _MATRIX = "compare_scatter", "compare_matrix"
 
 
@@ -56,8 +57,8 @@ class Chosen:
         return pins.to_a(self.a) if "A" in self.places else None
 
 
-def choose(record: Record) -> Chosen:
-    """The pickers of kind, of the three measures, and of A and B."""
+def choose(record: Record, below: DeltaGenerator) -> Chosen:
+    """The pickers of kind and of the three measures, and in the container ``below`` those of A and B."""
     first, second, third, fourth, fifth = st.columns([1.5, 1.2, 1.2, 1.2, 0.8], vertical_alignment="bottom")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
@@ -66,15 +67,8 @@ def choose(record: Record) -> Chosen:
         threshold = _threshold()
         words = pick.by_words()
         span = cast("Range", pick.one_of("Colours of maps from", heads.RANGE_NAMES, key="range"))
-    one_pin, other_pin, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
-    with run, st.popover("Other run", width="stretch"):
-        pins.other_run(record)
-    with one_pin:
-        a = pins.choose(record, "A", _clearest(measured, threshold, 0))
-    with other_pin:
-        b = pins.choose(record, "B", _clearest(measured, threshold, 1))
-    with target:
-        pick.one_of("A click pins a head as", ["A", "B"], key="click")
+    with below:
+        a, b = pins.both(record, measured, threshold)
     near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
     options, start = [*measured.defined, *near], analysis.defaults(kind)
     with second:
@@ -118,14 +112,6 @@ def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
         bind="query-params",
     )  # fmt: skip
     return chosen if chosen in options else first
-
-
-def _clearest(measured: Measured, threshold: float, place: int) -> Head:
-    """The head with the highest score of all names, or the next one."""
-    given = sorted(naming.names(measured, threshold=threshold).items(), key=lambda item: -item[1].score)
-    count = measured.shape[0] * measured.shape[1]
-    found = given[place][0] if place < len(given) else divmod(min(place, count - 1), measured.shape[1])
-    return Head(measured.kind, *found)
 
 
 def hero(chosen: Chosen) -> None:

@@ -30,7 +30,7 @@ def two(chosen: Chosen) -> None:
     st.text(_verdict(found, distance.mismatch(a, b)))
     count = max(len(a.query_labels), len(b.query_labels))
     row = pick.index("Row", count, key="row", default=_first(a))
-    columns = st.columns(2 if found is None else 3, gap="small")
+    columns = st.columns(2 if found is None else [1, 1, 1.2], gap="small")
     for column, pin, view in zip(columns, (chosen.a, chosen.b), (a, b), strict=False):
         with column:
             _map(chosen, pin, view, min(row, len(view.query_labels) - 1))

@@ -33,8 +33,9 @@ def all_heads(chosen: Chosen) -> None:
     with left:
         found = _filtered(table(chosen), chosen)
         st.session_state[_LINES] = found["head"].tolist()
+        shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
         st.dataframe(
-            found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all"), hide_index=True, height=HEIGHT,
+            shown[sorted(map(str, shown.columns), key=_order)], hide_index=True, height=HEIGHT,
             key=_TABLE, column_config=_columns(), on_select=lambda: _take(_TABLE), selection_mode="single-row",
             placeholder="–",
         )  # fmt: skip
@@ -59,6 +60,11 @@ def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
     return whole
 
 
+def _order(column: str) -> bool:
+    """Whether a column comes after the head, its name and its distance from A."""
+    return column not in ("head", "name", "score", analysis.TO_A)
+
+
 def _columns() -> dict[str, Any]:
     number = st.column_config.NumberColumn
     named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
@@ -67,7 +73,7 @@ def _columns() -> dict[str, Any]:
 
 def _take(key: str) -> None:
     """The line that was marked becomes the pin."""
-    lines, found = st.session_state[key].selection.rows, st.session_state.get(f"{_LINES}", [])
+    lines, found = st.session_state[key].selection.rows, st.session_state.get(_LINES, [])
     if lines and lines[0] < len(found):
         pins.put(Head.parse(found[lines[0]]))
 

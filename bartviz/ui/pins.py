@@ -8,12 +8,12 @@ from textwrap import shorten
 import streamlit as st
 
 from bartviz import store
-from bartviz.analysis import distance, heads
+from bartviz.analysis import distance, heads, naming
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
 from bartviz.errors import BartvizError, BudgetError
 from bartviz.record import Record
-from bartviz.ui import session, show
+from bartviz.ui import pick, session, show
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
 THIS, OTHER = "this run", "pinned run"
@@ -86,6 +86,29 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
         for layer in range(record.attention(kind).shape[0])
         for head in range(record.attention(kind).shape[1])
     ]
+
+
+def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
+    """The pickers of A and B, which of them a click pins (URL ``click``), and the other run."""
+    first, second, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
+    with run, st.popover("Other run", width="stretch"):
+        other_run(record)
+    with first:
+        a = choose(record, "A", _default(measured, threshold))
+    with second:
+        b = choose(record, "B", _default(measured, threshold, but=a.head))
+    with target:
+        pick.one_of("A click above pins a head as", ["A", "B"], key="click")
+    return a, b
+
+
+def _default(measured: Measured, threshold: float, but: Head | None = None) -> Head:
+    """The head whose name is clearest, or where none has one the first; another one than ``but``."""
+    layers, count = measured.shape
+    named = [place for place, _ in naming.clearest(measured, threshold=threshold)]
+    places = [*named, *(divmod(place, count) for place in range(layers * count))]
+    heads = [Head(measured.kind, layer, head) for layer, head in places]
+    return next((head for head in heads if head != but), heads[0])
 
 
 def choose(record: Record, letter: str, default: Head) -> Pin:
