@@ -41,6 +41,7 @@ PAGES: tuple[Page, ...] = (
         "Which word became which?",
         "Word links, and which head draws them.",
     ),
+    Page("classic", "Classic", "How does bertviz draw it?", "Head view and model view, for short texts."),
     Page("parameters", "Parameters", "Where are the parameters?", "Every matrix, and what length costs."),
 )
 

@@ -1,0 +1,129 @@
+"""The classic view: which view, kind and tokens, and the frame that it is drawn in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from bartviz.attention import Attention, Kind, Tokens
+from bartviz.errors import BartvizError
+from bartviz.record import Record
+from bartviz.ui import page, pick, show
+from bartviz.ui.classic import offline
+from bartviz.ui.classic.offline import View, Window
+
+VIEWS = {"head": "head view", "model": "model view"}
+_MADE = "_classic"
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What the page shows: one kind of attention, the names of its rows, and the tokens that fit."""
+
+    view: View
+    attention: Attention
+    rows: Tokens
+    layer: int
+    window: Window
+    most: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether all tokens are shown."""
+        return max(len(self.rows), len(self.attention.key)) <= self.most
+
+
+def choose(record: Record) -> Chosen:
+    """The pickers: view, kind, names of the decoder's rows; and for a long text which tokens are shown."""
+    first, second, third, fourth = st.columns([1.5, 1.6, 1.3, 2], vertical_alignment="bottom")
+    with first:
+        view = cast("View", pick.one_of("View", VIEWS, key="classic"))
+    with second:
+        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+    attention = record.attention(kind)
+    layer = 0
+    if view == "head":
+        with third:
+            layer = pick.layer(record, kind, default=attention.shape[0] // 2)
+    rows = attention.query
+    if kind != "encoder" and record.output is not None:
+        with fourth:
+            rows = record.rows(kind, pick.reading())
+    most = offline.most_tokens(attention, view)
+    return Chosen(view, attention, rows, layer, _window(kind, len(rows), len(attention.key), most), most)
+
+
+def _window(kind: Kind, rows: int, columns: int, most: int) -> Window:
+    """Which tokens: all, or the first so many from a place of the reader's choice."""
+    names = ("From row", "From column") if kind == "cross" else ("From token", "")
+    first = _from(names[0], rows, most, "from_row")
+    second = _from(names[1], columns, most, "from_column") if names[1] else first
+    return Window(slice(first, min(first + most, rows)), slice(second, min(second + most, columns)))
+
+
+def _from(label: str, tokens: int, most: int, key: str) -> int:
+    return pick.index(label, tokens - most + 1, key=key) if tokens > most else 0
+
+
+def notice(chosen: Chosen) -> str:
+    """One sentence of what to do with this view."""
+    layers, heads = chosen.attention.shape[:2]
+    if chosen.view == "head":
+        return (
+            f"{heads} heads of {chosen.attention.kind} layer {chosen.layer}, a colour each: point at a token to see "
+            "where it looks; click a square to switch a head off, double-click to keep it alone."
+        )
+    return f"All {layers} x {heads} {chosen.attention.kind} heads as thumbnails: click one to see it large."
+
+
+def cap(chosen: Chosen) -> str:
+    """What is not shown, and why; nothing where all is."""
+    if chosen.whole:
+        return ""
+    rows, columns = chosen.window.rows, chosen.window.columns
+    return (
+        f"Rows {rows.start} to {rows.stop - 1} of {len(chosen.rows):,} and columns {columns.start} to "
+        f"{columns.stop - 1} of {len(chosen.attention.key):,} are shown: this view draws a line for every weight, and "
+        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS[chosen.view]:,} weights). What lies "
+        "outside is left out, so the lines of a token need not sum to 1. The Heads page shows the whole text."
+    )
+
+
+def picture(chosen: Chosen) -> None:
+    """The view in its frame, as high as it needs; and its size."""
+    try:
+        with st.spinner("Drawing the classic view"):
+            html = _html(chosen)
+    except BartvizError as error:
+        st.error(show.plain(str(error)))
+        return
+    st.iframe(html, height=offline.height(chosen.view, chosen.attention, chosen.window), alt=notice(chosen))
+    layers, heads = chosen.attention.shape[:2]
+    drawn = layers * heads * _length(chosen.window.rows) * _length(chosen.window.columns)
+    show.note(
+        f"{drawn:,} weights, {len(html) / 1e6:.2f} MB with its scripts, rounded to three decimals. Left the "
+        "token that looks (a row), right the token that is looked at (a column). Drawn by bertviz 1.4.1 (Vig 2019)."
+    )
+
+
+def _length(part: slice) -> int:
+    return int(part.stop - part.start)
+
+
+def _html(chosen: Chosen) -> str:
+    """The page of the frame; the last one is kept, and sent again only when it has changed."""
+    dark = page.dark()
+    window = chosen.window
+    key = (
+        chosen.view, chosen.layer, window.rows.start, window.columns.start, dark, chosen.rows is chosen.attention.query
+    )  # fmt: skip
+    kept = st.session_state.get(_MADE)
+    if kept is None or kept[0] is not chosen.attention or kept[1] != key:
+        html = offline.page(
+            chosen.view, chosen.attention, chosen.rows.labels, window=window, layer=chosen.layer, dark=dark
+        )
+        kept = (chosen.attention, key, html)
+        st.session_state[_MADE] = kept
+    return str(kept[2])
