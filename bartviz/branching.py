@@ -19,6 +19,9 @@ from bartviz.runs import Prepared
 from bartviz.sampling import Sampling
 from bartviz.writing import Forced
 
+_LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
+_SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
+_DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int}
 KEPT = "kept from the first text"
 
 
@@ -68,15 +71,17 @@ def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]
 
 
 def _as_before(record: Record) -> dict[str, Any]:
-    """The options with which the record was made."""
+    """The options with which the record was made. Raises SettingError where they cannot be what they are."""
     settings = record.provenance.settings
-    names: list[str] = ["max_new_tokens", "min_new_tokens", "no_repeat_ngram_size", "use_rules"]
-    if settings.get("mode") == "beam search":
-        names += ["beams", "length_penalty", "early_stopping"]
+    mode = settings.get("mode")
+    names = [*_LENGTHS, *(_SEARCH if mode == "beam search" else ()), *(_DRAWN if mode == "sampling" else ())]
     found: dict[str, Any] = {name: settings[name] for name in names if name in settings}
-    if settings.get("mode") == "sampling":
-        drawn: dict[str, Any] = {field.name: settings[field.name] for field in fields(Sampling)}
-        found["sample"] = Sampling(**drawn)
+    kinds = _LENGTHS | _SEARCH | _DRAWN
+    wrong = [name for name, value in found.items() if not isinstance(value, kinds[name])]
+    if wrong:
+        raise SettingError(f"The record's setting {wrong[0]} cannot be read. Decode the text again.")
+    if mode == "sampling":
+        found["sample"] = Sampling(**{name: found.pop(name) for name in _DRAWN if name in found})
     found["top_k"] = max(1, len(record.steps[0].candidates))
     found["values"] = any(record.attention(kind).v is not None for kind in record.kinds)
     found["ablate"] = _factors(settings)
@@ -86,6 +91,8 @@ def _as_before(record: Record) -> dict[str, Any]:
 def _factors(settings: Mapping[str, object]) -> dict[Head, float]:
     """The heads that a run changed, as provenance writes them: "cross L2H5 x 0"."""
     written = settings.get("ablated", ())
-    assert isinstance(written, tuple)
-    parts = [str(one).rpartition(" x ") for one in written]
-    return {Head.parse(name): float(factor) for name, _, factor in parts}
+    parts = [str(one).rpartition(" x ") for one in (written if isinstance(written, tuple) else ())]
+    try:
+        return {Head.parse(name): float(factor) for name, _, factor in parts}
+    except ValueError:
+        raise SettingError("The record's setting ablated cannot be read. Decode the text again.") from None

@@ -122,8 +122,8 @@ def write(
     tape = Tape(
         values=options.values, scale_heads=runs.head_factors(model, options.ablate), cancelled=options.cancelled
     )
-    size = runs.predicted_bytes(model, len(prepared.tokens), longest, values=options.values)
-    runs.refuse_over(size * (way.beams if isinstance(way, search.Settings) else 1))
+    beams = way.beams if isinstance(way, search.Settings) else 1
+    runs.refuse_over(runs.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams))
     with torch.inference_mode(), recording(tape):
         if isinstance(way, search.Settings):
             written = writing.together(task, tape, way)

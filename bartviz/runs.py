@@ -165,8 +165,8 @@ def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
     refuse_over(len(batch.source) * predicted_bytes(model, source, target, values=values))
 
 
-def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False) -> int:
-    """Bytes that one record of so many source and target tokens will hold."""
+def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
+    """Bytes that one record of so many source and target tokens will hold, and that the other beams hold meanwhile."""
     info, total = model.info, 0
     for kind, layers in depths(model.network).items():
         heads = info.encoder_heads if kind == "encoder" else info.decoder_heads
@@ -174,6 +174,8 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
         columns = source if kind != "decoder" else target
         width = getattr(model.config, "d_kv", None) or info.width // heads
         total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values, model_width=info.width)
+        if kind != "encoder":
+            total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if hasattr(model.config, "relative_attention_num_buckets") and kind != "cross":  # T5 keeps what it adds
             total += 4 * heads * rows * columns
     return total

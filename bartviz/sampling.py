@@ -44,6 +44,8 @@ class Sampling:
             raise SettingError(f"top_p is {self.top_p}; choose more than 0 and at most 1.")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise SettingError(f"The seed is {self.seed}; choose a whole number from 0 up.")
+        for name, kind in (("temperature", float), ("top_k", int), ("top_p", float), ("seed", int)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
 
     @property
     def settings(self) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,26 @@ def test_another_token_and_on_from_there(family: str) -> None:
         for layer, weights in enumerate(expected):
             np.testing.assert_allclose(made.attention(kind).layer(layer), weights, atol=2e-5)
     assert made.provenance.settings["branched_at"] == 3
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_record_from_a_file_can_be_branched(way: str, tmp_path: Path) -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=6, **WAYS[way])
+    record.save(tmp_path / "x.safetensors")
+    again = bartviz.branch(model, bartviz.open(tmp_path / "x.safetensors"), 2, record.steps[2].chosen.token_id)
+    equal(again, record)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"max_new_tokens": "9"}, {"mode": "sampling", "seed": "x"}, {"ablated": ("cross L0H0 x y",)}]
+)
+def test_damaged_settings_of_a_record_are_said(damage: dict[str, Any]) -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=4)
+    said = replace(record.provenance, settings={**record.provenance.settings, **damage})
+    with pytest.raises(SettingError, match="cannot be read"):
+        bartviz.branch(model, replace(record, provenance=said), 1, 33)
 
 
 def test_what_the_model_chose_does_not_look_forced() -> None:
