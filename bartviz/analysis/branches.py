@@ -91,7 +91,7 @@ def _meeting(run: Course) -> str:
     if run.meets is None:
         return "They do not meet again."
     one, other = (step + 1 for step in run.meets)
-    where = f"step {one} on" if one == other else f"step {one} and step {other} on"
+    where = f"step {one} on" if one == other else f"step {one} of the first and step {other} of the second on"
     return f"From {where} they say the same."
 
 

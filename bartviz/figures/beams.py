@@ -85,32 +85,34 @@ def _edges(tree: BeamTree, nodes: Sequence[int], line: dict[str, Any]) -> dict[s
 def _nodes(
     tree: BeamTree, nodes: Sequence[int], path: set[int], winner: str, colors: theme.Palette
 ) -> list[dict[str, Any]]:
-    """One trace for each state, so that the legend names it."""
+    """One trace for each state, so that the legend names it; those on the winner's way apart, in its colour."""
     reasons = analysis.reasons(tree)
     traces: list[dict[str, Any]] = []
     for state, (sign, size) in _SIGNS.items():
-        those = [n for n in nodes if tree.nodes[n].state == state]
-        if not those:
-            continue
-        faint = state == "pruned"
-        shades = [winner if n in path else colors.faint for n in those]
-        traces.append(
-            {
-                "type": "scatter", "name": _NAMES[state], "mode": "markers+text",
-                "x": [tree.nodes[n].step + 1 for n in those], "y": [tree.nodes[n].rank + 1 for n in those],
-                "text": [theme.escape(axes.short(tree.nodes[n].token.label)) for n in those],
-                "textposition": "top center",
-                "textfont": {
-                    "family": theme.MONO, "size": 10 if faint else 12,
-                    "color": [colors.faint if faint else winner if n in path else colors.ink for n in those],
-                },
-                "marker": {"symbol": sign, "size": size, "color": shades, "line": {"width": 1, "color": shades}},
-                "opacity": 0.75 if faint else 1,
-                "customdata": those,
-                "hovertext": [_hover(tree, tree.nodes[n], reasons[n]) for n in those],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
-        )  # fmt: skip
+        for wins in (False, True):
+            those = [n for n in nodes if tree.nodes[n].state == state and (n in path) == wins]
+            if not those:
+                continue
+            faint = state == "pruned"
+            shade = winner if wins else colors.faint
+            traces.append(
+                {
+                    "type": "scatter", "name": _NAMES[state], "mode": "markers+text",
+                    "showlegend": state == "best" or not wins,
+                    "x": [tree.nodes[n].step + 1 for n in those], "y": [tree.nodes[n].rank + 1 for n in those],
+                    "text": [theme.escape(axes.short(tree.nodes[n].token.label)) for n in those],
+                    "textposition": "top center",
+                    "textfont": {
+                        "family": theme.MONO, "size": 10 if faint else 12,
+                        "color": colors.faint if faint else winner if wins else colors.ink,
+                    },
+                    "marker": {"symbol": sign, "size": size, "color": shade, "line": {"width": 1, "color": shade}},
+                    "opacity": 0.75 if faint else 1,
+                    "customdata": those,
+                    "hovertext": [_hover(tree, tree.nodes[n], reasons[n]) for n in those],
+                    "hovertemplate": "%{hovertext}<extra></extra>",
+                }
+            )  # fmt: skip
     return traces
 
 
@@ -140,7 +142,9 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
             "dtick": 1, "fixedrange": True,
         },
         "dragmode": "pan",
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant"},
+        "legend": {
+            "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant", "font": {"size": 12},
+        },
         "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
     }  # fmt: skip
 

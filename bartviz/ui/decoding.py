@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import beams, decoding, given
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.record import Record, Step
-from bartviz.ui import branches, page, pick, session, show
+from bartviz.ui import branches, page, pick, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +37,7 @@ def beam_tree(record: Record, step: int) -> None:
         which = cast("beams.Which", pick.one_of("Drawn", WHICH, key="tree"))
     with right:
         branches.greedy_button(record)
-    figure = session.derived(
-        f"beams_{which}_{step}_{page.dark()}", record,
-        lambda: tree_figure(record, which=which, step=step, dark=page.dark()),
-    )  # fmt: skip
+    figure = tree_figure(record, which=which, step=step, dark=page.dark())
     show.figure(figure, key="beam_tree", alt=f"The tree of the beam search. {beams.notice(record)}")
     show.note(
         "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
@@ -68,7 +65,7 @@ def given_output(record: Record) -> None:
     st.subheader("The given output, token by token", anchor=False)
     show.note(given.notice(record))
     chips = "".join(_chip(step) for step in record.steps)
-    st.html(f"<ol class='bv-given'>{chips}</ol>")
+    st.html(f"<div class='bv-given' role='list'>{chips}</div>")
     show.note("Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
               "the model held for the most probable where that is another.")  # fmt: skip
     show.table(given.table(record), title="The given output as a table")
@@ -81,8 +78,8 @@ def _chip(step: Step) -> str:
     rather = "" if would is None else f"rather {_bdi(would.label)} {decoding.percent(would.probability)}"
     rank = given.rank_text(step)
     return (
-        f"<li><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
-        f"<span>{decoding.percent(p)} · rank {html.escape(rank)}</span><span>{rather or '&nbsp;'}</span></li>"
+        f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
+        f"<span>{decoding.percent(p)} · rank {html.escape(rank)}</span><span>{rather or '&nbsp;'}</span></div>"
     )
 
 

@@ -9,9 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
-from bartviz.ui import session
-from tests import records, stand_in
+from bartviz.ui import branches, session
+from bartviz.ui.components.player import Wish
+from tests import records, stand_in, trees
 from tests.analysis.test_decoding import decoded
+from tests.ui.test_frame import html
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,3 +120,151 @@ def test_another_text_starts_at_its_own_first_step(record: Record) -> None:
     app.query_params["step"] = "1"
     app.run()
     assert sent(app)["start"] == 0
+
+
+BRANCH = ("<s>", "Ich", " will", " ein", " Auto", " kau", "fen", ".", "</s>")
+
+
+def branched(record: Record) -> Record:
+    """The record's source with another output: its third token is another."""
+    other = stand_in.record(output=BRANCH)
+    token = replace(other.steps[2].chosen, token_id=777)
+    return replace(other, steps=(*other.steps[:2], replace(other.steps[2], chosen=token), *other.steps[3:]))
+
+
+class Tasks:
+    """In place of the tasks: what was begun, and its result."""
+
+    def __init__(self, result: Record | None) -> None:
+        self.result = result
+        self.asked: list[dict[str, Any]] = []
+
+    def begin(self, name: str, model: str, key: dict[str, Any], work: Any, size: Any) -> None:
+        self.asked.append(dict(key) | {"model": model})
+
+    def begun(self, name: str) -> dict[str, Any] | None:
+        return self.asked[-1] if self.asked else None
+
+    def show(self, name: str) -> Record | None:
+        return self.result if self.asked else None
+
+    def drop(self, name: str) -> None:
+        self.asked.clear()
+
+
+@pytest.fixture
+def tasks(monkeypatch: pytest.MonkeyPatch, record: Record) -> Tasks:
+    found = Tasks(branched(record))
+    for name in ("begin", "begun", "show", "drop"):
+        monkeypatch.setattr(branches.tasks, name, getattr(found, name))
+    return found
+
+
+def test_a_link_with_a_branch_shows_both(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3.77")
+    assert [(asked["step"], asked["token"], asked["model"]) for asked in tasks.asked] == [(2, 77, "stand-in")]
+    branch = sent(app)["branch"]
+    assert [step["predicts"] for step in branch["steps"]][:3] == ["<s>", "Ich", "will"]
+    assert (branch["parts"], branch["meets"]) == (2, [3, 3])
+    assert "They part at step 3: “möchte” (82 %) against “will” (82 %)." in branch["said"]
+    assert "branch" in app.query_params
+
+
+@pytest.mark.parametrize(
+    "link", ["", "x", "0.5", "99.5", "3.", "3.abc", "3.99999999", "3.100", "3~", "²~x", "3~" + "y" * 300]
+)
+def test_a_link_to_no_branch_is_taken_away(record: Record, tasks: Tasks, link: str) -> None:
+    app = opened(record, branch=link)
+    assert tasks.asked == []
+    assert sent(app)["branch"] is None
+    assert "branch" not in app.query_params
+
+
+def test_a_typed_branch_stands_in_the_link_only_where_texts_do(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3~will")
+    assert tasks.asked[0]["token"] == " will"  # the token that stands there begins a word
+    assert "branch" not in app.query_params
+
+
+def test_another_record_has_no_branch(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3.77")
+    app.session_state[session.RECORD] = stand_in.record(source=("<s>", "Hi", "</s>"))
+    app.run()
+    assert sent(app)["branch"] is None
+    assert tasks.asked == []
+
+
+def wishing(app: AppTest, record: Record, wish: Wish) -> None:
+    """What the page does when the player tells this wish; the player itself runs in browsers alone."""
+
+    def script(record: object, wish: object) -> None:
+        from bartviz.ui import branches
+
+        branches.hear(record, wish)  # type: ignore[arg-type]
+
+    inner = AppTest.from_function(script, kwargs={"record": record, "wish": wish})
+    for key in ("_branch_shown", session.RECORD):
+        if key in app.session_state:
+            inner.session_state[key] = app.session_state[key]
+    inner.run()
+    assert not inner.exception
+    for key in ("_branch_shown", session.RECORD):
+        if key in inner.session_state:
+            app.session_state[key] = inner.session_state[key]
+
+
+def test_wishes_of_the_player(record: Record, tasks: Tasks) -> None:
+    app = opened(record)
+    wishing(app, record, Wish(4, 12, "follow"))
+    assert (tasks.asked[-1]["step"], tasks.asked[-1]["token"]) == (4, 12)
+    app.run()
+    assert sent(app)["branch"] is not None
+    wishing(app, record, Wish(0, None, "adopt"))
+    assert app.session_state[session.RECORD] is tasks.result
+    assert tasks.asked == []
+    app.run()
+    assert [step["predicts"] for step in sent(app)["steps"]][2] == "will"
+    assert sent(app)["branch"] is None
+
+
+def test_a_branch_is_dropped(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3.77")
+    wishing(app, record, Wish(0, None, "drop"))
+    assert tasks.asked == []
+
+
+def test_the_beam_tree_is_drawn_and_chosen() -> None:
+    app = opened(trees.record())
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert sum(len(trace["x"]) for trace in figure["data"] if trace["mode"] == "markers+text") == 12
+    assert "2 texts ended" in html(app)
+    app = opened(trees.record(), tree="texts that ended")
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert sum(len(trace["x"]) for trace in figure["data"] if trace["mode"] == "markers+text") == 6
+
+
+def test_greedy_search_can_be_followed_beside_the_beams(tasks: Tasks) -> None:
+    app = opened(trees.record())
+    button = next(button for button in app.main.button if button.label == "Follow greedy search from step 1")
+    button.click().run()
+    assert (tasks.asked[0]["step"], tasks.asked[0]["token"], tasks.asked[0]["greedy"]) == (0, 10, True)
+
+
+def test_without_beams_there_is_no_tree(record: Record) -> None:
+    assert not opened(record).get("plotly_chart")
+
+
+def test_a_given_output_is_told_token_by_token() -> None:
+    odd = stand_in.record(output=("<s>", "<b>x</b>", " 어텐션", "</s>"))
+    given = replace(odd, provenance=replace(odd.provenance, settings={"mode": "given target"}))
+    said = html(opened(given))
+    assert "4 of 4 tokens are the model&#x27;s own first choice" in said
+    assert "<bdi>&lt;b&gt;x&lt;/b&gt;</bdi>" in said
+    assert "<bdi>어텐션</bdi>" in said
+    assert "perplexity" not in html(opened(stand_in.record()))
+
+
+def test_rules_are_named_with_their_steps(record: Record) -> None:
+    settings = {"mode": "greedy", "rules": ("forced", "minimum length")}
+    ruled = replace(record, provenance=replace(record.provenance, settings=settings))
+    assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in html(opened(ruled))

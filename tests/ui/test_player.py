@@ -12,7 +12,7 @@ import pytest
 from bartviz.analysis import decoding
 from bartviz.attention import Tokens
 from bartviz.record import Record
-from bartviz.ui.components.player import Place, told
+from bartviz.ui.components.player import Place, Wish, told, wished
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in
 from tests.analysis.test_decoding import decoded
@@ -136,3 +136,37 @@ def test_a_place_that_does_not_fit_the_record_is_not_believed(said: object) -> N
 
 def test_a_place_that_fits_is_taken() -> None:
     assert told({"revision": "now", "step": 8, "reading": "reads"}, "now", 9) == Place(8, "reads")
+
+
+def test_a_branch_is_sent_with_its_rows_over_the_source(record: Record) -> None:
+    other = stand_in.record(output=("<s>", "Ich", " will", "</s>"))
+    sent = player.payload(record, layer=1, head=2, branch=other)
+    assert sent["meta"]["branch"]["columns"] == len(record.source)
+    np.testing.assert_array_equal(sent["other"]["w"].to_numpy(), decoding.alignment(other, layer=1, head=2).reshape(-1))
+    assert [step["predicts"] for step in sent["meta"]["branch"]["steps"]] == ["<s>", "Ich", "will", "</s>"]
+    assert player.payload(record, layer=1, head=2)["other"].num_rows == 0
+
+
+def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
+    record = decoded(prompt=3)
+    sent = player.payload(record, layer=0, head=None, branch=record)
+    weights = decoding.alignment(record, layer=0)[:, :3]
+    np.testing.assert_array_equal(sent["other"]["w"].to_numpy(), weights.reshape(-1))
+    assert sent["meta"]["branch"]["columns"] == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ({"step": 2, "token": 5}, Wish(2, 5, "follow")),
+        ({"step": 2, "text": " Wagen"}, Wish(2, " Wagen", "follow")),
+        ({"step": 2, "wish": "drop"}, Wish(2, None, "drop")),
+        ({"step": 2, "wish": "adopt"}, Wish(2, None, "adopt")),
+        ({"step": 2}, None), ({"step": 9, "token": 5}, None), ({"step": 2, "token": 100}, None),
+        ({"step": 2, "token": True}, None), ({"step": 2, "text": "  "}, None), ({"step": 2, "text": "x" * 201}, None),
+        ({"step": 2, "wish": "explode"}, None), ({"step": "2", "token": 5}, None),
+    ],
+)  # fmt: skip
+def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: Wish | None) -> None:
+    assert wished({"revision": "now", **said}, "now", 9, 100) == wish
+    assert wished({"revision": "other", **said}, "now", 9, 100) is None

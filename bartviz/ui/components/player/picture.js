@@ -50,7 +50,7 @@ export function build(it) {
   const one = meta.kind === "decoder";
   $("source-title").textContent = one ? `Prompt, shaded by what this step looks at (${meta.weights})` : `Source, shaded by what this step looks at (${meta.weights})`;
   $("output-title").textContent = one ? "Continuation so far, shaded by the same row" : `Output so far, shaded by ${meta.own}`;
-  $("choice-title").textContent = meta.given ? "The model's own candidates, ✓ is given" : "Candidates: probability before any rule";
+  $("choice-title").textContent = meta.given ? "The model's own candidates (✓ given); click to follow" : "Candidates before any rule; click one to follow it";
   $("matrix-title").textContent = `Alignment so far: ${meta.weights}`;
   it.segments = segmentsOf(meta);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
