@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -45,6 +46,12 @@ class Applied:
     raw: Tensor
     stages: tuple[tuple[Rule, Tensor], ...]
 
+    @cached_property
+    def first(self) -> list[int]:
+        """The model's own first choice in each row."""
+        found: list[int] = self.raw.argmax(dim=-1).tolist()
+        return found
+
     @property
     def scores(self) -> Tensor:
         return self.stages[-1][1] if self.stages else self.raw
@@ -54,7 +61,7 @@ class Applied:
 
         That is a rule that forced a token, or the one that put the model's own first choice behind ``token``.
         """
-        own, before, found = int(self.raw[row].argmax()), self.raw, None
+        own, before, found = self.first[row], self.raw, None
         for rule, after in self.stages:
             forced = rule.always_decides and after is not before
             if forced or (before[row, own] >= before[row, token] and after[row, own] < after[row, token]):
