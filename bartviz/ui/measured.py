@@ -34,10 +34,10 @@ def all_heads(chosen: Chosen) -> None:
         found = _filtered(table(chosen), chosen)
         st.session_state[_LINES] = found["head"].tolist()
         shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
+        order = sorted((str(column) for column in shown.columns), key=_order)
         st.dataframe(
-            shown[sorted(map(str, shown.columns), key=_order)], hide_index=True, height=HEIGHT,
-            key=_TABLE, column_config=_columns(), on_select=lambda: _take(_TABLE), selection_mode="single-row",
-            placeholder="–",
+            shown, hide_index=True, height=HEIGHT, key=_TABLE, column_config=_columns(), column_order=order,
+            on_select=lambda: _take(_TABLE), selection_mode="single-row", placeholder="–",
         )  # fmt: skip
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
         show.note(f"{len(found)} of {count} heads. A title sorts; a line that is marked becomes the pin.")
