@@ -8,7 +8,7 @@ from bartviz.analysis import decoding
 from bartviz.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.record import Reading, Record
-from bartviz.ui import branches, page, pick, show
+from bartviz.ui import branches, page, show
 from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import Place, player
 
@@ -51,16 +51,6 @@ def advise(record: Record) -> None:
         st.info("This record has no decoding steps. Press **Run** in the sidebar to decode the text again.")
 
 
-def choices(record: Record) -> tuple[int | None, int | None]:
-    """The layer and head whose weights are shown; None where their mean is."""
-    kind = decoding.kind_of(record)
-    names = {"layer": "mean of a layer", "all": "mean of all", "head": "one head"}
-    weights = pick.one_of("Weights", names, key="weights")
-    layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
-    head = pick.head(record, kind) if weights == "head" else None
-    return layer, head
-
-
 def asked() -> Place:
     """The place that the link names; the player keeps it within the record."""
     step = st.query_params.get("step", "")
@@ -77,7 +67,7 @@ def main() -> None:
     with said:
         show.lead(decoding.notice(record))
     with settings, st.popover("Layer and head", width="stretch"):
-        layer, head = choices(record)
+        layer, head = parts.choices(record)
     parts.style()
     branch = branches.current(record)
     hear = partial(branches.hear, record)

@@ -26,6 +26,16 @@ def style() -> None:
     st.html(_STYLE)
 
 
+def choices(record: Record) -> tuple[int | None, int | None]:
+    """The layer and head whose weights are shown; None where their mean is."""
+    kind = decoding.kind_of(record)
+    names = {"layer": "mean of a layer", "all": "mean of all", "head": "one head"}
+    weights = pick.one_of("Weights", names, key="weights")
+    layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
+    head = pick.head(record, kind) if weights == "head" else None
+    return layer, head
+
+
 def beam_tree(record: Record, step: int) -> None:
     """The tree of the search, the texts that ended, and greedy search beside it; nothing without beams."""
     if record.beams is None:

@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
-from bartviz.ui import branches, session
+from bartviz.ui import session
+from bartviz.ui import tasks as task_module
 from bartviz.ui.components.player import Wish
 from tests import records, stand_in, trees
 from tests.analysis.test_decoding import decoded
@@ -156,7 +157,7 @@ class Tasks:
 def tasks(monkeypatch: pytest.MonkeyPatch, record: Record) -> Tasks:
     found = Tasks(branched(record))
     for name in ("begin", "begun", "show", "drop"):
-        monkeypatch.setattr(branches.tasks, name, getattr(found, name))
+        monkeypatch.setattr(task_module, name, getattr(found, name))
     return found
 
 
