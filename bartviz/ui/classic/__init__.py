@@ -73,7 +73,7 @@ def notice(chosen: Chosen) -> str:
     if chosen.view == "head":
         return (
             f"{heads} heads of {chosen.attention.kind} layer {chosen.layer}, a colour each: point at a token to see "
-            "where it looks; click a square to switch a head off, double-click to keep it alone."
+            "where it looks; click a square to switch a head off."
         )
     return f"All {layers} x {heads} {chosen.attention.kind} heads as thumbnails: click one to see it large."
 
@@ -86,7 +86,7 @@ def cap(chosen: Chosen) -> str:
     return (
         f"Rows {rows.start} to {rows.stop - 1} of {len(chosen.rows):,} and columns {columns.start} to "
         f"{columns.stop - 1} of {len(chosen.attention.key):,} are shown: this view draws a line for every weight, and "
-        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS[chosen.view]:,} weights). What lies "
+        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS:,} weights). What lies "
         "outside is left out, so the lines of a token need not sum to 1. The Heads page shows the whole text."
     )
 
@@ -101,7 +101,9 @@ def picture(chosen: Chosen) -> None:
         return
     st.iframe(html, height=offline.height(chosen.view, chosen.attention, chosen.window), alt=notice(chosen))
     layers, heads = chosen.attention.shape[:2]
-    drawn = layers * heads * _length(chosen.window.rows) * _length(chosen.window.columns)
+    drawn = (
+        (1 if chosen.view == "head" else layers) * heads * _length(chosen.window.rows) * _length(chosen.window.columns)
+    )
     show.note(
         f"{drawn:,} weights, {len(html) / 1e6:.2f} MB with its scripts, rounded to three decimals. Left the "
         "token that looks (a row), right the token that is looked at (a column). Drawn by bertviz 1.4.1 (Vig 2019)."

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 View = Literal["head", "model"]
 VIEWS: tuple[View, ...] = get_args(View)
-CELLS: dict[View, int] = {"head": 300_000, "model": 100_000}
-"""Weights that a view may hold: the model view draws a line for each, the head view for each of a layer."""
+CELLS = 100_000
+"""Weights that a view may hold, of all layers or of the one layer of the head view: it draws a line for each."""
 LONGEST = 64  # tokens along a side, whatever the model: more lines would be a thicket
 DECIMALS = 3
 HIGHEST = 760  # pixels; a higher picture is scrolled in its frame
@@ -44,8 +44,8 @@ _LOADER = (
 _STYLE = """
 :root {{ color-scheme: {scheme}; }}
 html, body {{ margin: 0; background: {background}; color: {ink}; overflow: auto; }}
-body > div, text, select {{ font-family: {face} !important; }}
-select {{ font-size: 14px; margin: 0 0 8px; }}
+body > div, text {{ font-family: {face} !important; }}
+span:has(> #layer) {{ display: none; }}
 text, text[fill="black"] {{ fill: currentColor; }}
 rect.background {{ fill: {hover}; }}
 #right, #left, .token {{ font-variant-ligatures: none; }}
@@ -64,7 +64,7 @@ class Window:
 def most_tokens(attention: Attention, view: View) -> int:
     """How many tokens along a side the view of this attention may have: at least 8, at most 64."""
     layers, heads = attention.shape[:2]
-    return max(8, min(LONGEST, isqrt(CELLS[view] // (layers * heads))))
+    return max(8, min(LONGEST, isqrt(CELLS // (heads if view == "head" else layers * heads))))
 
 
 def page(
@@ -76,7 +76,8 @@ def page(
     layer: int = 0,
     dark: bool = False,
 ) -> str:
-    """One kind of attention as bertviz draws it: a whole HTML page, about 0.4 MB and six bytes a weight.
+    """One kind of attention (in the head view one layer of it) as bertviz draws it: a whole HTML page of about 0.35 MB
+    and six bytes a weight.
 
     ``rows`` (Q,) name the decoder's rows by what they read or predict; columns are the attention's own. Weights are
     rounded to three decimals. The same arguments give the same text. Raises SettingError for a view or a window that
@@ -89,8 +90,10 @@ def page(
     most = most_tokens(attention, view)
     if not 1 <= len(shown_rows) <= most or not 1 <= len(shown_columns) <= most:
         raise SettingError(f"The {view} view shows 1 to {most} tokens along a side of this model.")
+    layers = [layer] if view == "head" else list(range(attention.shape[0]))
     made = _bertviz(view)(
-        cross_attention=_tensors(attention, window), decoder_tokens=shown_rows, encoder_tokens=shown_columns,
+        cross_attention=_tensors(attention, layers, window), include_layers=layers,
+        decoder_tokens=shown_rows, encoder_tokens=shown_columns,
         prettify_tokens=False, html_action="return",
         **({"layer": layer} if view == "head" else {"display_mode": "dark" if dark else "light"}),
     )  # fmt: skip
@@ -102,7 +105,7 @@ def height(view: View, attention: Attention, window: Window) -> int:
     layers, heads = attention.shape[:2]
     longest = max(window.rows.stop - window.rows.start, window.columns.stop - window.columns.start)
     if view == "head":
-        needed = 30 + 22.5 * longest + 50  # bertviz: TEXT_TOP, BOXHEIGHT; and the choice of the layer
+        needed = 30 + 22.5 * longest + 24  # bertviz: TEXT_TOP, BOXHEIGHT
     else:
         needed = max(layers * (longest * 84 / heads + 10) + 38, longest * 18 + 55) + 30
     return int(min(needed, HIGHEST))
@@ -117,15 +120,18 @@ def _bertviz(view: View) -> Callable[..., Any]:
     return function
 
 
-def _tensors(attention: Attention, window: Window) -> list[object]:
-    """One tensor (1, H, rows, columns) for each layer. Rows that may look nowhere are 0: their weights mean nothing."""
+def _tensors(attention: Attention, layers: Sequence[int], window: Window) -> dict[int, object]:
+    """A tensor (1, H, rows, columns) for each layer, by its number.
+
+    Rows that may look nowhere are 0: their weights mean nothing.
+    """
     import torch
 
-    made: list[object] = []
-    for layer in range(attention.shape[0]):
+    made: dict[int, object] = {}
+    for layer in layers:
         weights: Floats = attention.layer(layer)[:, window.rows, window.columns]
         weights = np.where(attention.masked_rows[window.rows, None], np.float32(0), weights)
-        made.append(torch.from_numpy(np.round(weights.astype(np.float64), DECIMALS))[None])
+        made[layer] = torch.from_numpy(np.round(weights.astype(np.float64), DECIMALS))[None]
     return made
 
 

@@ -1,0 +1,78 @@
+"""The classic page as a script: each kind, the cap in words, odd links, hostile tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.ui.classic import offline
+from tests import stand_in
+from tests.conftest import App
+
+
+def words(app: AppTest) -> str:
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+def frame(app: AppTest) -> Any:
+    found = app.get("iframe")
+    assert len(found) == 1
+    return found[0].proto
+
+
+def test_it_begins_with_one_layer_of_cross_attention(app: App) -> None:
+    at = app("classic")
+    assert not at.exception
+    assert "4 heads of cross layer 1" in words(at)
+    assert '"include_layers": [1]' in frame(at).srcdoc
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"classic": "neuron", "kind": "sideways", "layer": "99"},
+        {"classic": "model view", "kind": "Encoder"},
+        {"kind": "Decoder", "reading": "token it reads", "from_row": "-4"},
+    ],
+)
+def test_links_are_followed_within_the_record(app: App, query: dict[str, str]) -> None:
+    at = app("classic", **query)
+    assert not at.exception
+    assert frame(at).srcdoc.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_models_of_one_kind(app: App, kind: Any) -> None:
+    at = app("classic", record=stand_in.record(kind=kind))
+    assert f"of {kind} layer 1" in words(at)
+    assert frame(at).srcdoc
+
+
+def test_a_long_text_shows_a_part_and_says_which(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline, "LONGEST", 8)
+    at = app("classic", kind="Cross", from_column="1")
+    assert not at.exception
+    assert "Rows 0 to 7 of 9 and columns 1 to 8 of 9 are shown" in words(at)
+    at.slider("from_row").set_value(1).run()
+    assert "Rows 1 to 8 of 9" in words(at)
+    assert app("classic", record=stand_in.record(source=("<s>", "I", "</s>"), output=("a", "</s>")))
+    assert "Rows" not in words(app("classic", record=stand_in.record(source=("<s>", "</s>"), output=("a", "</s>"))))
+
+
+def test_hostile_and_korean_tokens(app: App) -> None:
+    record = stand_in.record(source=("<s>", "</script><img src=x onerror=alert(1)>", " 나는", "</s>"))
+    at = app("classic", record=record)
+    assert not at.exception
+    assert "<img" not in frame(at).srcdoc
+    assert "\\ub098\\ub294" in frame(at).srcdoc
+
+
+def test_without_bertviz_one_sentence_says_so(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "bertviz", None)
+    at = app("classic")
+    assert not at.exception
+    assert "install bertviz" in at.error[0].value
