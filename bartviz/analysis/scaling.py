@@ -110,7 +110,8 @@ def table(found: Scaling) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "scaled": side.name, "scale": side.scale, "variance of scores": float(side.scores.var()),
+                "scaled": side.name, "scale": side.scale,
+                "variance of scores": float(side.scores.var()) if side.scores.size else None,
                 "mean entropy in bits": _mean(side.entropy), "mean largest weight": _mean(side.largest),
             }
             for side in (found.model, found.other)

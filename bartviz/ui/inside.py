@@ -100,10 +100,12 @@ def row(record: Record, chosen: Chosen) -> None:
     keys = chosen.shown.keys
     alt = f"The arithmetic of {chosen.one.name} for {chosen.one.query_label}, from query and keys to the output."
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
-    st.plotly_chart(
-        arithmetic(chosen.one, chosen.shown, chosen.key, dark=page.dark()), key=_HERO, theme=None, config=config,
-        alt=alt, selection_mode="points", on_select=lambda: _take(keys),
-    )  # fmt: skip
+    figure = arithmetic(chosen.one, chosen.shown, chosen.key, dark=page.dark())
+    with st.container(key="inside_hero"):
+        st.plotly_chart(
+            figure, key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
+            on_select=lambda: _take(keys),
+        )  # fmt: skip
     rest = "" if not chosen.shown.rest else f" {chosen.shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
     told = "Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."
     show.note(f"{_row_name(record, chosen.one)}{told}{rest}")
