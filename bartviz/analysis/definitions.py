@@ -128,13 +128,13 @@ def of_kind(kind: Kind) -> tuple[Measure, ...]:
 
 
 def definitions(kind: Kind | None = None) -> pd.DataFrame:
-    """The measures as a table: name, what it says, formula (mean over rows), unit, range, rows, source."""
+    """The measures as a table: name, what it says, formula (mean over rows), unit with range, rows, source."""
     import pandas as pd
 
     known = tuple(MEASURES.values()) if kind is None else of_kind(kind)
-    columns = ("measure", "says", "formula, mean over rows i", "unit", "range", "rows", "source")
+    columns = ("measure", "says", "formula, mean over rows i", "unit", "rows", "source")
     lines = [
-        (one.title, one.says, one.formula, one.unit, "0 to 1" if one.highest else "from 0", one.rows, one.source)
+        (one.title, one.says, one.formula, f"{one.unit}, {'0 to 1' if one.highest else 'from 0'}", one.rows, one.source)
         for one in known
     ]
     return pd.DataFrame(lines, columns=list(columns))

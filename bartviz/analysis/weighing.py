@@ -96,9 +96,8 @@ def notice(weighed: Weighed, name: str) -> str:
         return f"{said}."
     row, column = cells[0]
     weight, share = weighed.attention[row, column], weighed.contribution[row, column]
-    more = "looks more than it takes" if weight > share else "takes more than it looks"
     who, where = quote(weighed.query.labels[row]), quote(weighed.key.labels[column])
-    return f"{said}; from {where} {who} {more}: weight {weight:.2f}, contribution {share:.2f}."
+    return f"{said}. Farthest apart: {who} looks at {where} with {weight:.2f} and takes {share:.2f} from it."
 
 
 def table(weighed: Weighed, most: int = 8) -> pd.DataFrame:

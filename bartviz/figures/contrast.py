@@ -114,7 +114,7 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
     return {
         "xaxis": layout["xaxis"] | ends, "xaxis2": layout["xaxis2"] | ends,
         "xaxis3": {
-            "domain": [1 - BARS, 1], "anchor": "y", "range": [0, 1], "side": "top", "tickvals": [0, 1],
+            "domain": [1 - BARS, 1], "anchor": "y", "range": [0, 1], "tickvals": [0, 1], "showgrid": True,
             "tickfont": small, "title": {"text": "JS distance", "font": small, "standoff": 2},
         },
     }  # fmt: skip

@@ -127,11 +127,11 @@ def hero(chosen: Chosen) -> None:
         show.note(f"{said}; later layers stronger; dotted: attention spread evenly.")
     with right:
         lowest, highest = chosen.shade.bounds
-        said = f"{chosen.shade.label} of every {chosen.kind} head"
+        said = f"{chosen.shade.title} of every {chosen.kind} head"
         _clickable(
             matrix(chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT), key=_MATRIX, alt=said
         )  # fmt: skip
-        show.note(f"{said[:1].upper()}{said[1:]}, from {lowest:.3g} to {highest:.3g}. Click one to pin it.")
+        show.note(f"{said[:1].upper()}{said[1:]}: {lowest:.3g} to {highest:.3g}. A click pins it.")
 
 
 def _clickable(figure: go.Figure, *, key: str, alt: str) -> None:

@@ -20,7 +20,7 @@ from bartviz.ui.pins import Pin
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT = 390  # pixels of each map
+HEIGHT, NARROW = 390, 340  # pixels of each map, with two and with three side by side
 
 
 def two(chosen: Chosen) -> None:
@@ -30,13 +30,14 @@ def two(chosen: Chosen) -> None:
     st.text(_verdict(found, distance.mismatch(a, b)))
     count = max(len(a.query_labels), len(b.query_labels))
     row = pick.index("Row", count, key="row", default=_first(a))
+    high = HEIGHT if found is None else NARROW
     columns = st.columns(2 if found is None else [1, 1, 1.2], gap="small")
     for column, pin, view in zip(columns, (chosen.a, chosen.b), (a, b), strict=False):
         with column:
-            _map(chosen, pin, view, min(row, len(view.query_labels) - 1))
+            _map(chosen, pin, view, min(row, len(view.query_labels) - 1), high)
     if found is not None:
         with columns[2]:
-            drawn = difference(a, b, found, row=row, height=HEIGHT, dark=page.dark())
+            drawn = difference(a, b, found, row=row, height=high, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt="What B looks at more than A, and what less")
             show.note("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common.")
     left, right = st.columns(2, gap="medium")
@@ -53,8 +54,8 @@ def _first(a: View) -> int:
     return int(np.argmax(a.told & ~a.query_special))
 
 
-def _map(chosen: Chosen, pin: Pin, view: View, row: int) -> None:
-    drawn = one(view, range=chosen.range, row=row, height=HEIGHT, dark=page.dark())
+def _map(chosen: Chosen, pin: Pin, view: View, row: int, high: int) -> None:
+    drawn = one(view, range=chosen.range, row=row, height=high, dark=page.dark())
     show.figure(drawn, key=f"compare_{pin.letter.lower()}", alt=f"{pin.letter}: the weights of {pin.told}")
     measured = pins.measured(pin.record, pin.head.kind, other=pin.other)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))

@@ -31,11 +31,11 @@ def rolled_out(chosen: Chosen) -> None:
         _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
     with right:
         said = f"Rollout: {kind} layers 0 to {layer}, half of each row the token itself"
-        _map(rolled, attention, attention.query, chosen, "compare_rollout", said)
+        _map(rolled, attention, attention.query, chosen, "compare_rollout", said, ("share that reaches", "is fed by"))
     show.note(
         "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), and "
-        "layers are multiplied. Values, feed-forward layers and norms are left out, so it bounds nothing: it is what "
-        "would arrive if attention were all there is."
+        "layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
+        "attention were all there is, no bound on what does."
     )
     show.downloads("rollout", arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels})
 
@@ -47,13 +47,26 @@ def _rolled(record: Record, kind: Kind, layer: int) -> Floats:
     return known[layer]
 
 
-def _map(weights: Floats, attention: Attention, rows: Tokens, chosen: Chosen, key: str, said: str) -> None:
+def _map(
+    weights: Floats,
+    attention: Attention,
+    rows: Tokens,
+    chosen: Chosen,
+    key: str,
+    said: str,
+    words: tuple[str, str] | None = None,
+) -> None:
+    """A map; ``words`` say what its colours are and what a row does, where these are no weights."""
     drawn = attention_map(
         weights, rows.labels, attention.key.labels, kind=attention.kind, mask=attention.mask, range=chosen.range,
         query_special=rows.special, key_special=attention.key.special, height=HEIGHT, dark=page.dark(),
     )  # fmt: skip
+    if words is not None:
+        cells = next(iter(drawn.select_traces({"name": "weights"})))
+        cells.colorbar.title.text = cells.colorbar.title.text.replace("weight", words[0])
+        cells.hovertemplate = cells.hovertemplate.replace("attends to", words[1])
     show.figure(drawn, key=key, alt=said)
-    show.note(f"{said}. A row attends to columns.")
+    show.note(f"{said}.{'' if words else ' A row attends to columns.'}")
 
 
 def weighed(chosen: Chosen) -> None:
@@ -69,7 +82,8 @@ def weighed(chosen: Chosen) -> None:
         _map(found.attention, pin.attention, pin.rows, chosen, "compare_weights", f"Weights of A, {pin.told}")
     with right:
         said = "Contribution: the length of weight times projected value, each row divided by its sum"
-        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said)
+        words = ("share of the contributions", "takes from")
+        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, words)
     show.note(
         "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The usual "
         "difference: a special token or full stop that is looked at much and whose value is short."

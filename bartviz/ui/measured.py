@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
@@ -96,11 +97,11 @@ def _nearest(chosen: Chosen) -> None:
 def meanings(chosen: Chosen) -> None:
     """Every measure of the kind with its formula, unit, range, rows, source, and how many rows it had here."""
     known = definitions(chosen.kind)
-    measured = chosen.measured
-    known.insert(2, "rows here", list(measured.rows.values()))
-    known.insert(3, "even attention", list(measured.even.values()))
-    config = {"even attention": st.column_config.NumberColumn(format="%.3f", help="What weight spread evenly gives")}
-    st.dataframe(known, hide_index=True, column_config=config, key="meanings", placeholder="–", height="content")
+    rows = chosen.measured.rows.values()
+    known["rows"] = [f"{count:,} here: {which}" for count, which in zip(rows, known["rows"], strict=True)]
+    even = chosen.measured.even.values()
+    known.insert(4, "even attention", ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
+    st.table(known.map(show.plain), hide_index=True)
     show.note(
         "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. A "
         "row counts if it is no padding and no special token and may see at least two keys: with a single one its "

@@ -37,7 +37,7 @@ def test_a_sink_of_no_length_takes_much_and_gives_nothing() -> None:
     assert found.rank == pytest.approx(-0.5)  # ranks 3 2 1 against 1 3 2
     assert found.apart(1) == [(1, 0)]
     said = weighing.notice(found, "encoder L0H0")
-    assert "from “<s>” “a” looks more than it takes: weight 0.80, contribution 0.00" in said
+    assert "Farthest apart: “a” looks at “<s>” with 0.80 and takes 0.00 from it." in said
     table = weighing.table(found)
     assert table.iloc[0][["query", "key", "special"]].tolist() == ["a", "<s>", True]
     np.testing.assert_allclose(table["difference"], table["contribution"] - table["attention"])
