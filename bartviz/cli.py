@@ -1,4 +1,4 @@
-"""The command line: ``bartviz app | capture | decode | parameters | models``."""
+"""The command line: ``bartviz app | capture | decode | align | parameters | models``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bartviz import aligning
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -51,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     _run_arguments(decode)
     _decode_arguments(decode)
     decode.set_defaults(run=_decode)
+
+    aligning.add(commands)
 
     parameters = commands.add_parser("parameters", help="where a model's parameters are, from its configuration")
     parameters.add_argument("model", help="a name of the catalogue, or a folder with config.json")

@@ -23,7 +23,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),
     frozenset({"forward", "generation", "branching"}),
     frozenset({"replay", "ablation", "edits"}),
-    frozenset({"ui", "cli", "__init__"}),
+    frozenset({"ui", "aligning", "cli", "__init__", "__main__"}),
 )
 LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")
 HEAVY = frozenset({"torch", "transformers", "streamlit"})

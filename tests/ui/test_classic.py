@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,10 +40,10 @@ def drawn(view: View, attention: Attention, **settings: object) -> str:
     return page(view, attention, attention.query.labels, window=whole(attention), **settings)  # type: ignore[arg-type]
 
 
-def parameters(html: str) -> dict[str, list[dict[str, object]]]:
+def parameters(html: str) -> dict[str, list[dict[str, Any]]]:
     """What the script of the page gets."""
     line = html.partition("const params = ")[2].partition(";\n")[0]
-    found: dict[str, list[dict[str, object]]] = json.loads(line)
+    found: dict[str, list[dict[str, Any]]] = json.loads(line)
     return found
 
 
@@ -57,7 +58,7 @@ def test_the_page_holds_the_weights_and_asks_for_nothing(record: Record, view: V
     assert "default-src 'none'" in html
     sent = parameters(html)["attention"][0]
     layers = [2] if view == "head" else [0, 1, 2]
-    np.testing.assert_allclose(sent["attn"], [attention.layer(layer) for layer in layers], atol=5.1e-4)  # type: ignore[arg-type]
+    np.testing.assert_allclose(sent["attn"], [attention.layer(layer) for layer in layers], atol=5.1e-4)
     assert (sent["left_text"], sent["right_text"]) == (list(attention.query.labels), list(attention.key.labels))
 
 
@@ -77,7 +78,7 @@ def test_no_token_ends_the_script(view: View, token: str) -> None:
     reader.feed(html)
     assert reader.seen.count("script") == 4  # jQuery, d3, the loader, and bertviz's own
     assert not {"img", "iframe", "link", "object"} & set(reader.seen)
-    assert parameters(html)["attention"][0]["left_text"][1] == record.source.labels[1]  # type: ignore[index]
+    assert parameters(html)["attention"][0]["left_text"][1] == record.source.labels[1]
     assert HOSTILE not in html
 
 
@@ -85,7 +86,7 @@ def test_encoder_and_decoder_of_unequal_depth_are_drawn_whole(record: Record) ->
     cross = record.attention("cross")
     shallow = Attention("cross", cross.q[:1], cross.k[:1], cross.scale, cross.mask, cross.query, cross.key)
     for view in VIEWS:
-        assert len(parameters(drawn(view, shallow))["attention"][0]["attn"]) == 1  # type: ignore[arg-type]
+        assert len(parameters(drawn(view, shallow))["attention"][0]["attn"]) == 1
 
 
 def test_the_same_picture_is_the_same_text(record: Record) -> None:
@@ -113,7 +114,7 @@ def test_a_window_of_a_long_text(record: Record) -> None:
     html = page("head", cross, cross.query.labels, window=Window(slice(2, 5), slice(1, 3)), layer=0)
     sent = parameters(html)["attention"][0]
     assert sent["left_text"] == list(cross.query.labels[2:5])
-    np.testing.assert_allclose(sent["attn"], cross.layer(0)[None, :, 2:5, 1:3], atol=5.1e-4)  # type: ignore[arg-type]
+    np.testing.assert_allclose(sent["attn"], cross.layer(0)[None, :, 2:5, 1:3], atol=5.1e-4)
 
 
 def test_the_cap_follows_the_number_of_heads(record: Record) -> None:

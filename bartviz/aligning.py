@@ -1,0 +1,104 @@
+"""The command ``align``: word links of saved records in Pharaoh's format, one line a record. Needs no torch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from bartviz.analysis import aligners as ranks
+from bartviz.analysis import alignment, pharaoh
+from bartviz.analysis.pharaoh import Gold, Score
+from bartviz.attention import Head
+from bartviz.errors import TextError
+from bartviz.record import Reading, Record, open_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    align = commands.add_parser(
+        "align", help="print the word links of saved records", description=(__doc__ or "").split("\n")[0]
+    )
+    align.add_argument("records", nargs="+", type=Path, metavar="FILE", help="a saved record, such as run.safetensors")
+    align.add_argument("--heads", metavar="L2H0,L3H1", help="mean of these heads (the head that agrees most)")
+    align.add_argument("--layer", type=int, help="mean of a layer's heads instead")
+    align.add_argument(
+        "--reading", choices=get_args(Reading), default="predicts", help="rows are named by (%(default)s)"
+    )
+    align.add_argument("--method", choices=alignment.METHODS, default="mutual", help="how links are made (%(default)s)")
+    align.add_argument("--threshold", type=float, default=alignment.THRESHOLD, help="of that method (%(default)s)")
+    align.add_argument("--possible", action="store_true", help="add links of one direction alone, as 1?2")
+    align.add_argument("--gold", type=Path, metavar="FILE", help="alignments made by hand, one line a record")
+    align.add_argument("--one-based", action="store_true", help="gold counts words from 1")
+    align.add_argument("--swap", action="store_true", help="gold gives the target word first")
+    align.add_argument("--rank", action="store_true", help="print all heads and layers, the best first, instead")
+    align.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Links to stdout; what they are of, and how right they are, to stderr."""
+    gold = _gold_lines(options)
+    total = Score(0, 0, 0, 0)
+    for place, path in enumerate(options.records):
+        record = open_record(path)
+        known = _gold(record, gold[place], options) if gold else None
+        if options.rank:
+            _rank(record, known, options)
+            continue
+        heads = _heads(record, options)
+        shown = alignment.table(record, heads, reading=options.reading)
+        links = alignment.links(shown.weights, options.method, threshold=options.threshold)
+        either = alignment.links(shown.weights, "union") if options.possible else ()
+        print(pharaoh.write(links, either))
+        print(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", file=sys.stderr)
+        total = _sum(total, pharaoh.score(links, known)) if known is not None else total
+    if gold and not options.rank:
+        print(_measures(total), file=sys.stderr)
+    return 0
+
+
+def _heads(record: Record, options: argparse.Namespace) -> Sequence[Head]:
+    if options.heads is not None:
+        return tuple(Head.parse(f"cross {name}") for name in options.heads.split(","))
+    if options.layer is not None:
+        return alignment.heads_of(record, options.layer)
+    return ranks.best(ranks.aligners(record), options.reading).heads
+
+
+def _rank(record: Record, gold: Gold | None, options: argparse.Namespace) -> None:
+    frame = ranks.ranking(ranks.aligners(record), method=options.method, threshold=options.threshold, gold=gold)
+    print(frame.to_string(index=False, float_format="{:.3f}".format))
+
+
+def _gold_lines(options: argparse.Namespace) -> list[str]:
+    """The lines of the gold file, one for each record; none without a file. Raises TextError."""
+    if options.gold is None:
+        return []
+    try:
+        lines: list[str] = options.gold.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TextError("The file of alignments cannot be read as UTF-8 text.") from error
+    if len(lines) != len(options.records):
+        raise TextError(f"The file of alignments has {len(lines)} lines for {len(options.records)} records: one each.")
+    return lines
+
+
+def _gold(record: Record, text: str, options: argparse.Namespace) -> Gold:
+    source, target = alignment.lines(record)
+    return pharaoh.read(text, len(source), len(target), base=1 if options.one_based else 0, swap=options.swap)
+
+
+def _sum(one: Score, other: Score) -> Score:
+    return Score(
+        one.found + other.found, one.sure + other.sure, one.right + other.right, one.right_sure + other.right_sure
+    )
+
+
+def _measures(judged: Score) -> str:
+    """Over all records together, as Och and Ney 2003 count."""
+    told = [("precision", judged.precision), ("recall", judged.recall), ("error rate", judged.error_rate)]
+    return ", ".join(f"{name} {'-' if value is None else f'{value:.3f}'}" for name, value in told)

@@ -1,0 +1,98 @@
+"""The command ``align``, as somebody types it, on saved records."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bartviz.analysis import aligners, alignment, pharaoh
+from bartviz.cli import main
+from bartviz.record import Record
+from tests import stand_in
+
+GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
+
+
+@pytest.fixture
+def saved(tmp_path: Path, record: Record) -> str:
+    record.save(tmp_path / "run.safetensors")
+    return str(tmp_path / "run.safetensors")
+
+
+def test_one_line_a_record_of_the_head_that_agrees_most(
+    saved: str, record: Record, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = aligners.best(aligners.aligners(record), "predicts")
+    assert main(["align", saved, saved]) == 0
+    out = capsys.readouterr()
+    assert out.out == f"{pharaoh.write(alignment.links(best.table.weights))}\n" * 2
+    assert f"{best.table.name}, rows named by what they predict" in out.err
+
+
+def test_chosen_heads_reading_and_method(saved: str, record: Record, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", saved, "--layer", "2", "--reading", "reads", "--method", "target", "--possible"]) == 0
+    shown = alignment.table(record, alignment.heads_of(record, 2), reading="reads")
+    target, union = alignment.links(shown.weights, "target"), alignment.links(shown.weights, "union")
+    assert capsys.readouterr().out.strip() == pharaoh.write(target, union)
+    assert main(["align", saved, "--heads", "L0H1,L2H3"]) == 0
+    assert "the mean of 2 cross heads (L0H1, L2H3)" in capsys.readouterr().err
+
+
+def test_gold_is_judged_over_all_records_together(
+    saved: str, record: Record, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = tmp_path / "gold.txt"
+    lines.write_text(f"{GOLD}\n0-0\n", encoding="utf-8")
+    assert main(["align", saved, saved, "--heads", "L1H1", "--gold", str(lines)]) == 0
+    links = alignment.links(alignment.table(record, [alignment.heads_of(record, 1)[1]]).weights)
+    each = [pharaoh.score(links, pharaoh.read(text, 7, 6)) for text in (GOLD, "0-0")]
+    rate = 1 - sum(one.right + one.right_sure for one in each) / sum(one.found + one.sure for one in each)
+    assert f"error rate {rate:.3f}" in capsys.readouterr().err
+
+
+def test_the_ranking_is_a_table(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", saved, "--rank"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["heads", "named", "by", "agreement", "links", "special"]
+    assert len(lines) == 1 + 2 * (12 + 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--heads", "L9H9"], "no cross layer 9"),
+        (["--heads", "best"], "A head is written"),
+        (["--layer", "7"], "no cross layer 7"),
+        (["--method", "threshold", "--threshold", "3"], "above 0 and at most 1"),
+        (["--gold", "no-such-file"], "cannot be read"),
+    ],
+)
+def test_an_error_is_one_sentence(
+    saved: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["align", saved, *arguments]) == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_records_without_cross_attention_and_gold_of_another_length(
+    saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in.record(kind="encoder").save(tmp_path / "bert.safetensors")
+    assert main(["align", str(tmp_path / "bert.safetensors")]) == 1
+    assert "choose an encoder-decoder model" in capsys.readouterr().err
+    (tmp_path / "gold.txt").write_text("0-0\n0-0\n", encoding="utf-8")
+    assert main(["align", saved, "--gold", str(tmp_path / "gold.txt")]) == 1
+    assert "2 lines for 1 records" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_module_without_torch(saved: str) -> None:
+    code = f"import sys; sys.argv = ['bartviz', 'align', {saved!r}]; import runpy\n"
+    code += "try: runpy.run_module('bartviz', run_name='__main__')\nexcept SystemExit as end: assert end.code == 0\n"
+    code += "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "-" in out.stdout
