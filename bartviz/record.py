@@ -23,6 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 Reading = Literal["reads", "predicts"]
+NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +253,9 @@ class Record:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the arrays."""
-        return sum(self.attention(kind).nbytes for kind in self.kinds)
+        """Bytes held by the arrays, and by the tree of a beam search."""
+        tree = 0 if self.beams is None else NODE_BYTES * len(self.beams.nodes)
+        return sum(self.attention(kind).nbytes for kind in self.kinds) + tree
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record as one safetensors file, which ``bartviz.open`` reads without torch."""

@@ -61,6 +61,8 @@ class Applied:
 
         That is a rule that forced a token, or the one that put the model's own first choice behind ``token``.
         """
+        if not self.stages:
+            return None
         own, before, found = self.first[row], self.raw, None
         for rule, after in self.stages:
             forced = rule.always_decides and after is not before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from bartviz import store
 from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
-from bartviz.record import BeamTree, Candidate, EarlyStopping, Hypothesis, Record
+from bartviz.record import NODE_BYTES, BeamTree, Candidate, EarlyStopping, Hypothesis, Record
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
@@ -104,6 +105,31 @@ def test_early_stopping_ends_with_as_many_texts_as_beams() -> None:
     assert counts[True] == 2
 
 
+@given(
+    st.lists(st.lists(st.floats(-4, 4, width=32), min_size=4, max_size=4), min_size=4, max_size=4),
+    st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0]),
+)
+def test_enough_beams_find_the_best_of_all_texts(logits: list[list[float]], penalty: float) -> None:
+    """Four words, at most three after the start: nothing is pruned, so the winner is the best of every text."""
+    table = torch.tensor(logits).log_softmax(dim=-1)
+    search = Search([START], Settings(16, penalty, "never"), longest=4, ends=[END])
+    while not search.done:
+        search.advance(table[search.ids[:, -1]])
+
+    def texts(last: int, left: int) -> list[tuple[float, int]]:
+        """The sum of log p and the length of every text that goes on from here."""
+        found = []
+        for word in range(4):
+            here = float(table[last, word])
+            rest = [(0.0, 0)] if word == END or left == 1 else texts(word, left - 1)
+            found += [(here + total, 1 + length) for total, length in rest]
+        return found
+
+    every = [total / length**penalty for total, length in texts(START, 3)]
+    assert search.best is not None
+    assert search.nodes[search.best].score == pytest.approx(max(every), abs=1e-4)
+
+
 def test_rules_that_leave_nothing_are_said() -> None:
     search = Search([START], Settings(2), longest=4, ends=[END])
     with pytest.raises(SettingError, match="leave no token"):
@@ -147,7 +173,7 @@ def test_the_translator_that_ships_writes_what_generate_writes(text: str, change
     both(model, network, text, 4, 40)
 
 
-@settings(max_examples=40)
+@settings(max_examples=50)
 @given(st.data())
 def test_any_rules_and_any_ends_give_what_generate_gives(data: st.DataObject) -> None:
     """End tokens are among the likely ones, so that texts end early, late and at once."""
@@ -226,7 +252,8 @@ def test_values_and_silenced_heads_are_those_of_the_text_by_itself() -> None:
         for name in ("q", "k", "v"):
             np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=2e-5)
     assert record.provenance.settings["ablated"] == ("cross L1H0 x 0", "decoder L0H1 x 0")
-    assert record.nbytes == given.nbytes
+    assert record.beams is not None
+    assert record.nbytes == given.nbytes + NODE_BYTES * len(record.beams.nodes)
 
 
 def test_totals_are_the_models_own_and_scores_have_the_rules() -> None:
@@ -345,6 +372,16 @@ def test_beams_count_against_the_budget(monkeypatch: pytest.MonkeyPatch) -> None
     bartviz.decode(model, TEXT, max_new_tokens=8)
     with pytest.raises(BudgetError, match="limit"):
         bartviz.decode(model, TEXT, beams=8, max_new_tokens=8)
+
+
+def test_a_node_takes_no_more_than_it_is_counted_for() -> None:
+    tree = bartviz.decode(loaded.model("bart"), TEXT, beams=4, max_new_tokens=20).beams
+    assert tree is not None
+    parts = [
+        (node, node.token, node.total, node.score, node.token.probability, node.token.logit) for node in tree.nodes
+    ]
+    real = sum(sys.getsizeof(part) for one in parts for part in one) / len(parts)
+    assert NODE_BYTES / 2 < real <= NODE_BYTES
 
 
 def test_a_tree_is_the_same_after_saving(tmp_path: Path) -> None:
