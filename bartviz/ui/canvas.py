@@ -22,7 +22,8 @@ __all__ = ["Choice", "Shown", "choice_of", "show"]
 
 HERE = Path(__file__).parent / "components" / "canvas"
 SCRIPTS = (
-    "numbers.js", "window.js", "colors.js", "overview.js", "map.js", "lines.js", "text.js", "keys.js", "canvas.js",
+    "numbers.js", "window.js", "colors.js", "state.js", "overview.js", "map.js", "lines.js", "text.js", "said.js",
+    "keys.js", "pointer.js", "canvas.js",
 )  # fmt: skip
 
 

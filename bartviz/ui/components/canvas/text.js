@@ -68,12 +68,13 @@ function shade(it, name, values, framed) {
 }
 
 function titles(it, rows, keys, side) {
-  const { query, key } = it.meta, who = rows.length > 1 ? `${rows.length} rows (mean)` : rowSaid(it.meta, rows[0]);
-  it.$("strip-title").textContent = side === "key" ? `Where ${who} looks` : `Who looks at ${listed(keys.map((k) => key[k]))}`;
-  it.$("query-title").textContent = keys.length ? `Rows: who looks, shaded by what ${listed(keys.map((k) => key[k]))} gets` : "Rows: who looks. Choose one or several";
+  const { key } = it.meta, who = rows.length > 1 ? `${rows.length} rows (mean)` : rowSaid(it.meta, rows[0]);
+  const whom = listed(keys.map((column) => key[column]));
+  it.$("strip-title").textContent = side === "key" ? `${capital(who)} looks at` : `${whom} ${keys.length > 1 ? "are" : "is"} looked at by`;
+  it.$("query-title").textContent = keys.length ? `Rows: who looks, shaded by what ${whom} ${keys.length > 1 ? "get" : "gets"}` : "Rows: who looks. Choose one or several";
   it.$("key-title").textContent = `Columns: shaded by where ${who} looks`;
   it.$("strip").setAttribute("aria-label", side === "key" ? "Columns" : "Rows");
-  hiddenShare(it, rows, query);
+  hiddenShare(it, rows);
 }
 
 /** What the hidden columns took of these rows. */

@@ -1,0 +1,116 @@
+// Pointer and wheel.
+
+function pointOf(node, event) {
+  const box = node.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+const underPlot = (it, x, y) => (it.choice.view === "lines" ? underLines(it, x, y) : under(it.fit, it.seen, x, y));
+
+function onPlotDown(it, event) {
+  if (event.button !== 0) return;
+  const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y);
+  it.drag = { x, y, at, moved: false, seen: it.seen };
+  if (event.pointerType !== "touch") it.$("plot").setPointerCapture(event.pointerId);
+  const list = at.row !== null && at.column === null ? "rows" : at.column !== null && at.row === null ? "keys" : null;
+  if (!list) return;
+  it.drag.list = list;
+  select(it, list, at.row ?? at.column, { add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.length === 1 && it.keys[0] === at.column), extend: event.shiftKey });
+}
+
+function onPlotMove(it, event) {
+  const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y), { drag } = it;
+  it.cursor = null;
+  it.hover = at.row === null && at.column === null ? null : { ...at, x, y };
+  if (drag) {
+    drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
+    const index = drag.list === "rows" ? at.row : at.column;
+    if (drag.list && drag.moved && index !== null) select(it, drag.list, index, { extend: true });
+    if (!drag.list && drag.moved && it.seen.z > 1) it.seen = panned(it.fit, drag.seen, x - drag.x, it.choice.view === "lines" ? 0 : y - drag.y);
+  }
+  draw(it);
+}
+
+function onPlotUp(it, event) {
+  const { drag } = it;
+  it.drag = null;
+  if (!drag || drag.list || drag.moved || drag.at.row === null) return;
+  select(it, "rows", drag.at.row, { add: event.ctrlKey || event.metaKey, extend: event.shiftKey });
+}
+
+/** The wheel zooms where cells are too small to read, or when Ctrl is held; elsewhere the page scrolls. */
+function onWheel(it, event) {
+  const focused = it.root.getRootNode().activeElement === it.$("plot");
+  const small = Math.min(it.fit.w, it.fit.h) < 9;
+  const inward = event.deltaY < 0;
+  if (!(event.ctrlKey || focused || small || it.seen.z > 1) || (!inward && it.seen.z <= 1)) return;
+  event.preventDefault();
+  const [x, y] = pointOf(it.$("plot"), event), lines = it.choice.view === "lines";
+  it.seen = zoomed(it.fit, it.seen, Math.exp(-event.deltaY / 400), lines ? y - it.fit.top : x - it.fit.left, y - it.fit.top);
+  draw(it);
+}
+
+function onChip(it, event, name) {
+  const chip = event.composedPath()[0], place = chip.dataset?.place;
+  if (place === undefined) return;
+  const side = it.$(name).dataset.holds.endsWith("query") ? "row" : "column", list = side === "row" ? "rows" : "keys";
+  if (event.type === "pointerover") it.hover = { row: null, column: null, [side]: Number(place) };
+  else select(it, list, Number(place), { add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.includes(Number(place))), extend: event.shiftKey });
+  it.cursor = null;
+  draw(it);
+}
+
+const unhover = (it) => {
+  Object.assign(it, { hover: null, pointed: null });
+  draw(it);
+};
+
+function listenToTexts(it) {
+  for (const name of Object.keys(SIDES)) {
+    const list = it.$(name);
+    // The strip speaks of what is chosen: a hover there would change the text under the pointer.
+    if (name !== "strip") list.onpointerover = (event) => event.pointerType !== "touch" && onChip(it, event, name);
+    list.onpointerleave = () => unhover(it);
+    list.onclick = (event) => onChip(it, event, name);
+  }
+}
+
+function listen(it) {
+  const { $ } = it, plot = $("plot"), overview = $("overview");
+  overview.onpointermove = (event) => {
+    it.pointed = cellAt(it, ...pointOf(overview, event));
+    overview.title = it.pointed ? nameOf(it.meta, it.pointed) : "";
+    draw(it);
+  };
+  overview.onpointerleave = () => unhover(it);
+  overview.onclick = (event) => {
+    const place = cellAt(it, ...pointOf(overview, event));
+    if (place) choose(it, { layer: place.layer, head: place.what === "head" ? place.head : it.choice.head, what: place.what });
+  };
+  plot.onpointerdown = (event) => onPlotDown(it, event);
+  plot.onpointermove = (event) => onPlotMove(it, event);
+  plot.onpointerup = (event) => onPlotUp(it, event);
+  plot.onpointercancel = () => (it.drag = null);
+  plot.onpointerleave = () => unhover(it);
+  plot.onblur = () => ((it.cursor = null), draw(it));
+  plot.addEventListener("wheel", (event) => onWheel(it, event), { passive: false });
+  listenToTexts(it);
+  for (const view of ["map", "lines", "text"]) $(view).onclick = () => choose(it, { ...it.choice, view });
+  $("out").onclick = () => zoomBy(it, 1 / 1.5);
+  $("in").onclick = () => zoomBy(it, 1.5);
+  $("whole").onclick = () => zoomBy(it, 0);
+  $("large").onclick = () => enlarge(it);
+  $("details").ontoggle = () => buildTable(it);
+  it.root.onkeydown = (event) => onKey(it, event);
+  it.anywhere = (event) => onPageKey(it, event);
+  document.addEventListener("keydown", it.anywhere);
+  it.resized = new ResizeObserver(() => {
+    it.unmeasured = true;
+    draw(it);
+  });
+  for (const name of ["stage", "plot"]) it.resized.observe($(name));
+  document.fonts?.ready.then(() => {
+    it.unmeasured = true;
+    draw(it);
+  });
+}

@@ -1,0 +1,85 @@
+// What the canvas knows: the maps that have come, what is chosen, the colours of the theme.
+
+const MOST_MAPS = 24_000_000; // bytes of maps that were sent on demand and are kept
+
+function begin(parentElement) {
+  const root = parentElement.querySelector(".attention");
+  const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
+  return {
+    root, $: (name) => named.get(name), maps: new Map(), chips: {}, choice: null, rows: [0], keys: [], by: "rows",
+    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null,
+  };
+}
+
+export const current = (it) => it.maps.get(mapNumber(it.meta.shape, it.choice)) ?? null;
+
+/** (row, column) -> weight of what is shown; null while the exact map is on its way. */
+export function weightOf(it) {
+  const map = current(it), columns = it.meta.key.length, { unit } = it.meta;
+  return map && ((row, column) => map.values[row * columns + column] / unit);
+}
+
+function take(it, { data, setStateValue }) {
+  it.setStateValue = setStateValue;
+  if (it.data === data) return;
+  const { meta, arrays } = decode(data);
+  const anew = it.meta?.revision !== meta.revision;
+  Object.assign(it, { data, meta, arrays });
+  if (anew) renew(it);
+  keep(it);
+  if (anew || it.serial !== meta.serial) go(it, meta.begin);
+  it.serial = meta.serial;
+}
+
+function renew(it) {
+  const [, , rows, columns] = it.meta.shape;
+  Object.assign(it, { maps: new Map(), chips: {}, hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
+  it.open = it.arrays.mask ? unpacked(it.arrays.mask, rows, columns) : null;
+  it.shades = shadesOf(it.meta.span, it.meta.unit);
+  it.smallShades = smallShades(it.meta.small);
+  it.special = { query: new Set(it.meta.query_special), key: new Set(it.meta.key_special) };
+}
+
+/** Takes in the maps that have come; the oldest go, where not all can stay. */
+function keep(it) {
+  const [, , rows, columns] = it.meta.shape, { tiles, hidden } = it.arrays, size = rows * columns;
+  it.meta.tiles.forEach((number, i) => {
+    it.maps.delete(number);
+    it.maps.set(number, { values: tiles.subarray(i * size, (i + 1) * size), hidden: hidden?.subarray(i * rows, (i + 1) * rows) });
+  });
+  if (it.meta.exact) return;
+  const most = Math.max(it.meta.tiles.length, Math.floor(MOST_MAPS / (2 * size)));
+  for (const number of it.maps.keys()) {
+    if (it.maps.size <= most) break;
+    it.maps.delete(number);
+  }
+}
+
+function go(it, { layer, head, what, row, view, rows, keys }) {
+  it.choice = { layer, head, what, view };
+  it.rows = rows.length ? [...rows] : [row];
+  it.keys = [...keys];
+  it.anchor = { rows: row, keys: keys[0] ?? 0 };
+  it.by = keys.length && rows.length <= 1 ? "keys" : "rows";
+  it.primary = row;
+}
+
+// Colours of the theme: the kind's ramp, and plain colours for canvas.
+function paint(it) {
+  const style = getComputedStyle(it.root), color = (name) => style.getPropertyValue(name).trim();
+  const ground = color("--st-background-color"), ink = color("--st-text-color"), dark = isDark(ground);
+  const now = [ground, ink, it.meta.kind].join();
+  if (it.theme === now) return;
+  const colors = ramp([ground, ...it.meta.ramps[it.meta.kind][dark ? 1 : 0].slice(1)]);
+  const masked = mixed(ink, ground, 0.09), faint = css(mixed(ink, ground, 0.62)), strong = css(colors[dark ? 190 : 170]);
+  it.colors = {
+    ramp: colors, table: packedColors([...colors, masked]), ink, ground, strong, faint,
+    text: css(mixed(ink, ground, 0.85)), line: css(mixed(ink, ground, 0.2)), hatch: css(mixed(ink, ground, 0.32)), masked: css(masked),
+    inks: colors.map((rgb) => (isDark(css(rgb)) ? "#ffffff" : "#000000")), font: color("--st-font"), mono: color("--st-code-font"),
+  };
+  it.root.style.setProperty("--kind", strong);
+  it.root.style.setProperty("--ramp", `linear-gradient(90deg, ${[0, 64, 128, 192, 255].map((i) => css(colors[i])).join(",")})`);
+  it.root.style.colorScheme = dark ? "dark" : "light";
+  it.theme = now;
+  it.paints++;
+}

@@ -1,0 +1,288 @@
+"""The attention canvas in a browser: keys, exact values, selections, long texts, odd tokens, themes, sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bartviz.attention import Attention
+from tests import records, stand_in
+from tests.browser.conftest import Open, serve, settle
+
+ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")
+LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")
+# Every message to the server from now on is counted; messages of sockets that are open already, too.
+COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...a) { window.sent += 1; return send.apply(this, a); }; }"""
+# A key in the overview, and what the frame after it shows.
+FRAME = """() => new Promise((done) => {
+    const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+    const root = hosts.map((host) => host.shadowRoot?.querySelector(".attention")).find(Boolean);
+    const find = (name) => root.querySelector(`[data-is=${name}]`), before = performance.now();
+    const key = new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, composed: true });
+    find("overview").dispatchEvent(key);
+    const told = () => ({ name: find("name").textContent, took: performance.now() - before, sent: window.sent });
+    requestAnimationFrame(() => done(told())); })"""
+SAID = re.compile(r"\((\d+)\) attends to “.*” \((\d+)\): ([\d.]+)$")
+
+
+def part(page: Page, name: str) -> Locator:
+    return page.locator(f".attention [data-is={name}]")
+
+
+def ready(page: Page, name: str) -> None:
+    """Wait until the canvas stands, with these weights."""
+    expect(part(page, "name")).to_have_text(name)
+    expect(part(page, "said")).not_to_be_empty()
+    settle(page)
+
+
+def cross() -> Attention:
+    return stand_in.record().attention("cross")
+
+
+@pytest.fixture(scope="module")
+def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with 512 tokens, 6 x 6 heads."""
+    folder = tmp_path_factory.mktemp("long")
+    stand_in.record(LONG, kind="encoder", layers=6, heads=6).save(folder / "long.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "long.safetensors")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with a record of tokens that HTML would take for its own, Korean and emoji."""
+    folder = tmp_path_factory.mktemp("odd")
+    records.encoder_decoder(ODD, ODD).save(folder / "odd.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "odd.safetensors")) as address:
+        yield address
+
+
+def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=0&head=0&reading=token+it+reads")
+    ready(page, "Cross L0H0")
+    overview, plot = part(page, "overview"), part(page, "plot")
+    overview.press("ArrowRight")
+    overview.press("ArrowDown")
+    ready(page, "Cross L1H1")
+    expect(page).to_have_url(re.compile("head=1"))
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
+    overview.press("Enter")
+    expect(plot).to_be_focused()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    value = cross().head(1, 1)[4, 1]  # from the first word, row 2
+    expect(part(page, "live")).to_have_text(f"cross L1H1. “ein” (4) attends to “I” (1): {value:.3f}")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("row=4"))
+    page.keyboard.press("Escape")
+    expect(part(page, "said")).to_contain_text("“ein” (4) attends most to")
+    page.keyboard.press("]")
+    ready(page, "Cross L1H2")
+
+
+def test_the_means_stand_beside_the_heads(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=2&head=3")
+    ready(page, "Cross L2H3")
+    part(page, "overview").press("ArrowRight")
+    ready(page, "Mean of the 4 heads of cross layer 2")
+    part(page, "overview").press("ArrowDown")
+    ready(page, "Mean of all 12 cross heads")
+    expect(page.locator(".bv-lead")).to_contain_text("Mean of all 12 cross heads")
+    part(page, "overview").press("ArrowUp")
+    part(page, "overview").press("ArrowLeft")
+    ready(page, "Cross L2H3")
+
+
+def test_a_hover_tells_the_exact_weight_without_the_server(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=2&head=1&reading=token+it+reads")
+    ready(page, "Cross L2H1")
+    page.evaluate(COUNT)
+    box = part(page, "plot").bounding_box()
+    assert box is not None
+    weights, found = cross().head(2, 1), set()
+    for across in np.linspace(0.3, 0.97, 6):
+        for down in np.linspace(0.3, 0.9, 6):
+            page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+            said = SAID.search(part(page, "said").inner_text())
+            if said is None:
+                continue
+            row, column = int(said[1]), int(said[2])
+            assert said[3] == f"{weights[row, column]:.3f}"
+            assert part(page, "tip-value").inner_text() == said[3]
+            found.add((row, column))
+    assert len(found) > 15
+    assert page.evaluate("window.sent") == 0
+
+
+def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0")
+    ready(page, "Cross L1H0")
+    page.evaluate(COUNT)
+    frame = page.evaluate(FRAME)
+    assert frame["name"] == "Cross L1H1"
+    assert frame["sent"] == 0
+    assert frame["took"] < 1000
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
+
+
+def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads&view=text")
+    ready(page, "Cross L0H2")
+    weights = cross().head(0, 2)
+    rows, columns = part(page, "query-text").locator("[role=option]"), part(page, "key-text").locator("[role=option]")
+    rows.nth(1).click()
+    rows.nth(4).click(modifiers=["Control"])
+    page.mouse.move(5, 5)
+    mean = weights[[1, 4]].mean(axis=0)
+    best = int(mean.argmax())
+    expect(part(page, "said")).to_contain_text(f"(sum {2 * mean[best]:.3f}, mean {mean[best]:.3f})")
+    assert columns.nth(best).get_attribute("title") == f"{mean[best]:.3f}"
+    columns.nth(2).click()
+    columns.nth(6).click(modifiers=["Shift"])
+    page.mouse.move(5, 5)
+    expect(part(page, "said")).to_contain_text("5 columns, “want”, “to”, “buy”, “a” and 1 more, together get")
+    told = re.search(
+        r"get (\d\.\d+) from 2 rows \(mean (\d\.\d+)\); mean of all rows (\d\.\d+)", part(page, "said").inner_text()
+    )
+    assert told is not None
+    block = weights[:, 2:7].sum(axis=1)
+    np.testing.assert_allclose(
+        [float(value) for value in told.groups()],
+        [block[[1, 4]].sum(), block[[1, 4]].mean(), block.mean()],
+        atol=0.0011,
+    )
+    expect(page.get_by_text("The numbers of the rows")).to_be_visible()
+    assert part(page, "query-text").locator("[aria-selected=true]").count() == 2
+
+
+def test_a_drag_along_an_axis_selects_its_tokens(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads")
+    ready(page, "Cross L0H2")
+    box = part(page, "plot").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 10, box["y"] + box["height"] * 0.5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 10, box["y"] + box["height"] * 0.75, steps=6)
+    page.mouse.up()
+    page.mouse.move(5, 5)
+    expect(part(page, "said")).to_contain_text(re.compile(r"^\d rows, "))
+
+
+def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=Decoder&layer=1&head=1&reading=token+it+reads")
+    ready(page, "Decoder L1H1")
+    part(page, "details").locator("summary").click()
+    weights = stand_in.record().attention("decoder").head(1, 1)
+    cells = part(page, "table").locator("tbody tr").nth(2).locator("td").all_inner_texts()
+    assert cells == ["masked", "masked", *(f"{value:.3f}" for value in weights[2:, 2])]
+
+
+def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long_server: str) -> None:
+    page = visit(f"{long_server}/heads?layer=0&head=0&row=7")
+    ready(page, "Encoder L0H0")
+    expect(part(page, "said")).to_contain_text("“w6” (7) attends most to")
+    part(page, "overview").press("ArrowDown")
+    ready(page, "Encoder L1H0")
+    attention = stand_in.record(LONG, kind="encoder", layers=6, heads=6).attention("encoder")
+    row = attention.head(1, 0)[7]
+    expect(part(page, "said")).to_contain_text(f"“{attention.key.labels[int(row.argmax())]}” ({row.max():.3f})")
+    plot = part(page, "plot")
+    plot.focus()
+    for key in ("ArrowRight", "ArrowRight", "+", "+", "+", "+", "+"):
+        page.keyboard.press(key)
+    expect(part(page, "live")).to_contain_text(f"“w6” (7) attends to “w1” (2): {row[2]:.3f}")
+    page.evaluate(COUNT)
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, -500)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 - 60, box["y"] + box["height"] / 2 - 40, steps=5)
+    page.mouse.up()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    said = SAID.search(part(page, "said").inner_text())
+    assert said is not None
+    assert said[3] == f"{attention.head(1, 0)[int(said[1]), int(said[2])]:.3f}"
+    assert page.evaluate("window.sent") == 0
+    page.mouse.move(5, 5)
+    part(page, "overview").press("ArrowUp")
+    expect(part(page, "said")).to_contain_text("“w6” (7) attends most to")  # it was here before
+
+
+@pytest.mark.parametrize("view", ["map", "lines", "text"])
+def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
+    page = visit(f"{odd_server}/heads?view={view}&kind=Encoder&layer=0&head=0&row=5")
+    ready(page, "Encoder L0H0")
+    expect(part(page, "said")).to_contain_text("“어텐션” (5)")
+    assert page.locator(".attention img, .attention b:not([data-is]), .attention script").count() == 0
+    part(page, "details").locator("summary").click()
+    assert "<img src=x onerror=alert(1)>" in part(page, "table").inner_text()
+
+
+def test_a_link_leads_to_head_row_and_view_and_the_page_keeps_up(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=Encoder&layer=2&head=3&row=4&view=lines")
+    ready(page, "Encoder L2H3")
+    expect(part(page, "lines")).to_have_attribute("aria-pressed", "true")
+    expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
+    part(page, "text").click()
+    expect(page).to_have_url(re.compile("view=text"))
+    expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
+
+
+def test_a_picker_moves_the_canvas(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0")
+    ready(page, "Cross L1H0")
+    page.get_by_role("button", name="How it is shown").click()
+    page.get_by_role("slider", name="Head").press("ArrowRight")
+    ready(page, "Cross L1H1")
+
+
+def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0&reading=token+it+reads")
+    ready(page, "Cross L1H0")
+    box = part(page, "plot").bounding_box()
+    assert box is not None
+    place = (box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.6)
+    page.mouse.click(*place)
+    said = part(page, "said").inner_text()
+    settle(page)
+    page.emulate_media(color_scheme="dark")
+    settle(page)
+    page.wait_for_timeout(500)
+    assert part(page, "said").inner_text() == said
+    assert part(page, "plot").bounding_box() == box
+
+
+def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0")
+    ready(page, "Cross L1H0")
+    small = part(page, "name").evaluate("node => getComputedStyle(node).fontSize")
+    part(page, "overview").press("l")
+    large = part(page, "name").evaluate("node => getComputedStyle(node).fontSize")
+    assert float(large.removesuffix("px")) > 1.3 * float(small.removesuffix("px"))
+    expect(part(page, "large")).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
+    page = visit(f"{server}/heads", scheme=scheme)
+    ready(page, "Cross L1H0")
+    box = part(page, "stage").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 768
+    assert box["x"] + box["width"] <= 1366
+
+
+@pytest.mark.parametrize("view", ["map", "lines", "text"])
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, view: str) -> None:
+    page = visit(f"{server}/heads?view={view}", size=(420, 900))
+    ready(page, "Cross L1H0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    assert page.locator(".attention").evaluate("node => node.scrollWidth <= node.clientWidth")
