@@ -1,0 +1,99 @@
+"""Which heads do the same: every head beside every other, laid out so that those that look alike lie together.
+
+Clark et al. 2019, section 6, lay heads out by the Jensen-Shannon divergence of their rows. Letters in shapes: N heads
+of a kind, layer by layer; R rows; K key columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz.analysis.measures import block, counted, entropy
+from bartviz.attention import Attention, Bools, Floats, Tokens
+
+ROWS = 32
+"""Rows that are compared at most, evenly chosen from those that count: pairs of heads are many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """All heads of a kind by how alike they are.
+
+    ``distances`` (N, N): root of the mean Jensen-Shannon divergence over ``rows`` rows, 0 (the same) to 1 (no key in
+    common); ``places`` (N, 2) the heads in a plane that keeps these distances as well as a plane can; ``kept`` the
+    share of their spread that it keeps, 0..1.
+    """
+
+    distances: Floats
+    places: Floats
+    kept: float
+    rows: int
+    shape: tuple[int, int]
+
+    def pairs(self, most: int = 12) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
+        """The heads that are most alike, as pairs of (layer, head) with their distance, nearest first."""
+        first, second = np.triu_indices(len(self.distances), 1)
+        found = self.distances[first, second]
+        nearest = np.argsort(found, kind="stable")[:most]
+        heads = self.shape[1]
+        return [
+            (divmod(int(first[at]), heads), divmod(int(second[at]), heads), float(found[at])) for at in nearest
+        ]  # fmt: skip
+
+
+def likeness(attention: Attention, *, query: Tokens | None = None, most: int = ROWS) -> Likeness | None:
+    """Every head beside every other; None where no row counts or there is a single head."""
+    rows = _chosen(counted(attention, query), most)
+    layers, heads = attention.shape[:2]
+    if not rows.any() or layers * heads < 2:
+        return None
+    weights = np.concatenate([_rows(attention, layer, rows) for layer in range(layers)])  # (N, R, K)
+    squares = divergences(weights)
+    places, kept = arrange(squares)
+    return Likeness(np.sqrt(squares), places, kept, int(rows.sum()), (layers, heads))
+
+
+def _chosen(rows: Bools, most: int) -> Bools:
+    """At most so many of the True rows, evenly chosen."""
+    places = np.flatnonzero(rows)
+    if len(places) > most:
+        places = places[np.linspace(0, len(places) - 1, most).round().astype(np.int64)]
+    chosen = np.zeros_like(rows)
+    chosen[places] = True
+    return chosen
+
+
+def _rows(attention: Attention, layer: int, rows: Bools) -> Floats:
+    """(H, R, K) the weights of some rows."""
+    places = np.flatnonzero(rows)
+    return np.concatenate([block(attention, layer, slice(int(row), int(row) + 1)) for row in places], axis=1)
+
+
+def divergences(weights: Floats) -> Floats:
+    """(N, N) mean Jensen-Shannon divergence in bits of each pair of heads, over their rows (N, R, K)."""
+    own = entropy(weights).mean(axis=1)  # (N,)
+    found = np.zeros((len(weights), len(weights)), np.float32)
+    for head in range(len(weights) - 1):
+        middle = (weights[head] + weights[head + 1 :]) / 2  # (N - head - 1, R, K)
+        found[head, head + 1 :] = entropy(middle).mean(axis=1) - (own[head] + own[head + 1 :]) / 2
+    found = np.clip(found, 0, 1)
+    return np.asarray(found + found.T, np.float32)
+
+
+def arrange(squares: Floats) -> tuple[Floats, float]:
+    """(N, 2) places in a plane from squared distances (N, N), and the share of their spread that it keeps.
+
+    Classical multidimensional scaling (Torgerson 1952). The axes mean nothing but distance; each is turned so that the
+    head farthest out is on its positive side, so that a picture stays the same.
+    """
+    count = len(squares)
+    centre = np.eye(count) - 1 / count
+    products = -centre @ squares.astype(np.float64) @ centre / 2  # (N, N)
+    values, vectors = np.linalg.eigh(products)
+    values, vectors = values[::-1].clip(min=0), vectors[:, ::-1]
+    places = vectors[:, :2] * np.sqrt(values[:2])
+    places *= np.where(np.take_along_axis(places, np.abs(places).argmax(axis=0)[None], axis=0) < 0, -1, 1)
+    total = float(values.sum())
+    return places.astype(np.float32), float(values[:2].sum() / total) if total else 1.0
