@@ -33,14 +33,19 @@ Every number is from the model's own pass over your text, in 32-bit numbers.
 def main() -> None:
     record = page.begin("inside")
     place = st.container()
-    chosen = inside.choose(record)
+    picked = inside.choose(record)
+    above, below = st.container(), st.container()
+    with below:
+        chosen = inside.choose_key(picked)
     with place:
         show.lead(analysis.sentence(chosen.one))
-    inside.formula(chosen.one)
-    inside.row(record, chosen)
-    inside.text(chosen)
-    show.table(analysis.table(chosen.one), title="The row of arithmetic as a table")
-    inside.key(chosen)
+    with above:
+        inside.formula(chosen.one)
+        inside.row(record, chosen)
+        inside.text(chosen)
+        show.table(analysis.table(chosen.one), title="The row of arithmetic as a table")
+    with below:
+        inside.key(chosen)
     inside.share(chosen)
     inside.around(record, chosen)
     show.explain(EXPLAIN)
