@@ -4,7 +4,7 @@ import streamlit as st
 
 from bartviz.analysis import compare as analysis
 from bartviz.figures.compare import compare as figure
-from bartviz.ui import compare, contrast, flow, measured, page, show
+from bartviz.ui import compare, contrast, flow, likeness, measured, page, show
 
 EXPLAIN = """
 **A point is a head.** Where it lies is what it does with *this* text, by two numbers that you choose; the matrix shows
@@ -22,7 +22,7 @@ the square root of the Jensen-Shannon divergence in bits, averaged over the rows
 **Weight is not contribution.** A head may put its weight on a token whose value is nearly nothing; the tab *Attention
 and contribution* shows both. Neither says why the model chose a word.
 """
-TABS = ("Two heads", "All heads", "Rollout", "Attention and contribution", "What is measured")
+TABS = ("Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured")
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
     with all_heads:
         compare.hero(chosen)
-    parts = (contrast.two, measured.all_heads, flow.rolled_out, flow.weighed, measured.meanings)
+    parts = (contrast.two, measured.all_heads, likeness.heads, flow.rolled_out, flow.weighed, measured.meanings)
     for tab, draw in zip(st.tabs(TABS, key="below", on_change="rerun", bind="query-params"), parts, strict=True):
         if tab.open:
             with tab:

@@ -12,6 +12,7 @@ from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, told
+from bartviz.analysis.similar import Likeness
 from bartviz.attention import Attention, Bools, Floats, Tokens
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
@@ -104,6 +105,28 @@ def scatter(
         "dragmode": "zoom", "margin": {"l": 8, "r": 16, "t": 24, "b": 8},
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=height)
+
+
+def alike(
+    measured: Measured,
+    found: Likeness,
+    *,
+    pins: Pins | None = None,
+    threshold: float = THRESHOLD,
+    dark: bool = False,
+    height: int = 460,
+) -> go.Figure:
+    """Every head in a plane where those that look alike lie together; a step is as long in both directions."""
+    fields = (
+        Field(f"place_{axis}", axis, "distance", found.places[:, place].reshape(found.shape), None, np.nan)
+        for place, axis in enumerate(("to the right", "up"))
+    )
+    figure = scatter(measured, *fields, pins=pins, threshold=threshold, dark=dark, height=height)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.title.text, axis.showticklabels = "", False
+    figure.layout.yaxis.update(scaleanchor="x", scaleratio=1)
+    figure.data[0].hovertemplate = "<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>"
+    return figure
 
 
 def _labelled(x: Field, y: Field, first: Bools) -> Bools:

@@ -123,18 +123,19 @@ def hero(chosen: Chosen) -> None:
             chosen.measured, chosen.x, chosen.y, pins=places, threshold=chosen.threshold, dark=dark, height=HEIGHT
         )
         said = f"Every {chosen.kind} head as a point: {chosen.x.title} across, {chosen.y.title} up"
-        _clickable(drawn, key=_SCATTER, alt=said)
+        clickable(drawn, key=_SCATTER, alt=said)
         show.note(f"{said}; later layers stronger; dotted: attention spread evenly.")
     with right:
         lowest, highest = chosen.shade.bounds
         said = f"{chosen.shade.title} of every {chosen.kind} head"
-        _clickable(
+        clickable(
             matrix(chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT), key=_MATRIX, alt=said
         )  # fmt: skip
         show.note(f"{said[:1].upper()}{said[1:]}: {lowest:.3g} to {highest:.3g}. A click pins it.")
 
 
-def _clickable(figure: go.Figure, *, key: str, alt: str) -> None:
+def clickable(figure: go.Figure, *, key: str, alt: str) -> None:
+    """A figure whose points are all heads of the kind, layer by layer: a click on one pins it."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     st.plotly_chart(
         figure, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=lambda: _take(key)

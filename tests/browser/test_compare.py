@@ -16,7 +16,7 @@ from tests.browser.conftest import Open, settle
 
 def drawn(page: Page, charts: int = 5) -> None:
     """Wait until all pictures stand."""
-    expect(page.locator(".stPlotlyChart .nsewdrag")).to_have_count(charts)
+    expect(page.locator(".stPlotlyChart .js-plotly-plot .main-svg:first-child")).to_have_count(charts)
     settle(page)
     page.wait_for_timeout(1000)  # the pictures take their final size
 

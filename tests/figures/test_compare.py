@@ -14,10 +14,11 @@ from bartviz.analysis import heads
 from bartviz.analysis.compare import TO_A, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures
+from bartviz.analysis.similar import likeness
 from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
-from bartviz.figures.compare import compare, matrix, scatter
+from bartviz.figures.compare import alike, compare, matrix, scatter
 from bartviz.figures.contrast import difference, pair, pin_color
 from tests import records
 
@@ -76,6 +77,16 @@ def test_a_heads_distance_from_a_is_a_measure_too() -> None:
     np.testing.assert_allclose(points.x, distances(CROSS, 1, 2).ravel(), atol=1e-6)
     with pytest.raises(SettingError, match="choose entropy"):
         compare(CROSS, x=TO_A)
+
+
+def test_heads_that_are_alike_lie_together_on_a_plane_of_one_scale() -> None:
+    found = likeness(CROSS)
+    assert found is not None
+    figure = alike(MEASURED, found, pins={"A": (1, 2)})
+    points = trace(figure, "heads")
+    np.testing.assert_array_equal(np.stack([points.x, points.y], axis=1), found.places)
+    assert figure.layout.yaxis.scaleanchor == "x"
+    assert trace(figure, "A").x[0] == found.places[6, 0]
 
 
 def test_two_heads_and_what_b_does_otherwise() -> None:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import compare, distance
+from bartviz.analysis import compare, distance, similar
 from bartviz.analysis.measures import of_record
 from bartviz.record import Record
 from bartviz.ui import pins, session
 from tests import records, stand_in
 
 ROOT = Path(__file__).parents[2]
-TABS = ["Two heads", "All heads", "Rollout", "Attention and contribution", "What is measured"]
+TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]
 
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
@@ -145,6 +145,17 @@ def test_a_head_of_another_model_stands_beside_it(record: Record) -> None:
     assert "A and B are" in words(app)  # the same text, other layers: the tokens are the same
 
 
+def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
+    app = opened(record, below="Likeness", kind="Encoder")
+    found = similar.likeness(record.attention("encoder"))
+    assert found is not None
+    (layer, head), _, far = found.pairs(1)[0]
+    listed = table(app, "and")
+    assert listed["head"][0] == f"encoder L{layer}H{head}"
+    assert listed["distance"][0] == pytest.approx(far)
+    assert f"a plane keeps {found.kept:.0%} of their spread" in words(app)
+
+
 def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
     app = opened(record, below="Rollout")
     assert "Cross-attention leads from one text to another" in words(app)
@@ -152,13 +163,13 @@ def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
 
 
 def test_contributions_need_values_and_say_so(record: Record) -> None:
-    assert "the two agree in rank" in words(opened(record, below=TABS[3]))
+    assert "the two agree in rank" in words(opened(record, below=TABS[4]))
     cross = replace(record.attention("cross"), v=None, out=None, out_bias=None)
-    assert "without its values" in words(opened(replace(record, cross=cross), below=TABS[3]))
+    assert "without its values" in words(opened(replace(record, cross=cross), below=TABS[4]))
 
 
 def test_what_is_measured_is_written_down_with_rows_and_sources(record: Record) -> None:
-    found: Any = opened(record, below=TABS[4], kind="Decoder").table[0].value
+    found: Any = opened(record, below=TABS[5], kind="Decoder").table[0].value
     line = found.set_index("measure").loc["previous token"]
     assert line["rows"].startswith(f"{of_record(record, 'decoder').rows['previous']} here")
     assert "next token" not in found["measure"].tolist()  # closed by the causal mask

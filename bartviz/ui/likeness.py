@@ -1,0 +1,57 @@
+"""All heads of a kind laid out by how alike they are, and the pairs that are most alike."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bartviz.analysis import similar
+from bartviz.attention import Head
+from bartviz.figures.compare import alike
+from bartviz.record import Record
+from bartviz.ui import compare, page, session, show
+from bartviz.ui.compare import Chosen
+
+HEIGHT = 460  # pixels of the plane
+
+
+def heads(chosen: Chosen) -> None:
+    """The plane, where a click pins a head, and beside it the pairs."""
+    found = of_record(chosen.record, chosen)
+    if found is None:
+        show.note("There is nothing to lay out: a single head, or no row with a choice of keys.")
+        return
+    left, right = st.columns([1.7, 1], gap="medium")
+    with left:
+        drawn = alike(
+            chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
+        )
+        said = f"Every {chosen.kind} head; heads that look alike lie together"
+        compare.clickable(drawn, key="compare_likeness", alt=said)
+        show.note(
+            f"{said}. Distances: root of the mean Jensen-Shannon divergence over {found.rows} rows (after Clark et al. "
+            f"2019, 6), laid out by classical scaling; a plane keeps {found.kept:.0%} of their spread. The axes mean "
+            "nothing else."
+        )
+    with right:
+        show.note("The pairs that are most alike:")
+        table = pairs(chosen, found)
+        config = {"distance": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(table, hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
+    show.downloads(
+        "likeness", table=table, arrays=lambda: {"distances": found.distances, "places": found.places}
+    )  # fmt: skip
+
+
+def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
+    """Computed once for each kind of the record."""
+    rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
+    return session.derived(
+        f"likeness_{chosen.kind}", record, lambda: similar.likeness(chosen.attention, query=rows)
+    )  # fmt: skip
+
+
+def pairs(chosen: Chosen, found: similar.Likeness) -> pd.DataFrame:
+    """The most alike heads two by two, nearest first."""
+    lines = [(str(Head(chosen.kind, *a)), str(Head(chosen.kind, *b)), far) for a, b, far in found.pairs()]
+    return pd.DataFrame(lines, columns=["head", "and", "distance"])
