@@ -24,8 +24,13 @@ ARGS = (
 PICTURES = (
     ("start", "/", "light"),
     ("masks", "/masks", "light"),
-    ("heads", "/heads?kind=cross", "dark"),
+    ("inside", "/inside?kind=Cross&layer=2&row=2", "light"),
+    ("heads", "/heads?kind=Cross", "dark"),
+    ("compare", "/compare?kind=Cross", "light"),
     ("decoding", "/decoding?step=5", "light"),
+    ("experiments", "/experiments", "light"),
+    ("alignment", "/alignment", "dark"),
+    ("classic", "/classic", "light"),
     ("parameters", "/parameters?of=facebook/bart-base", "light"),
 )
 
