@@ -14,7 +14,7 @@ import numpy as np
 from bartviz.attention import Attention, Floats
 from bartviz.errors import SettingError
 
-_ROWS = 64  # rows of summed contributions in memory at once: 64 x K x D float32
+_ROWS = 128  # rows in memory at once while lengths over all heads are computed: 128 x K x H float64
 
 
 def available(attention: Attention) -> bool:
@@ -75,13 +75,14 @@ def layer_norms(attention: Attention, layer: int) -> Floats:
     Heads may add in opposite directions: it is at most the sum of ``norms`` over the heads. Raises SettingError.
     """
     heads, rows, columns = attention.shape[1:]
+    moved = np.stack([projected(attention, layer, head) for head in range(heads)], axis=1).astype(float)  # (K, H, D)
+    inner = moved @ moved.swapaxes(1, 2)  # (K, H, H): |sum_h a_h u_h|^2 = sum over h and g of a_h a_g u_h . u_g
     weights = attention.layer(layer)  # (H, Q, K)
-    moved = np.stack([projected(attention, layer, head) for head in range(heads)])  # (H, K, D)
     result = np.empty((rows, columns), np.float32)
     for start in range(0, rows, _ROWS):
-        part = slice(start, start + _ROWS)
-        added = np.einsum("hqk,hkd->qkd", weights[:, part], moved, optimize=True)  # (q, K, D)
-        result[part] = np.linalg.norm(added, axis=2)
+        part = weights[:, start : start + _ROWS].transpose(2, 1, 0).astype(float)  # (K, q, H)
+        squared = np.einsum("kqh,kqh->qk", part @ inner, part)
+        result[start : start + _ROWS] = np.sqrt(np.maximum(squared, 0.0))
     return result
 
 
