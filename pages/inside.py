@@ -54,7 +54,9 @@ def main() -> None:
         "inside",
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),
-        figure=lambda: figure(chosen.attention, one.layer, one.head, one.row, key=chosen.key, dark=page.dark()),
+        figure=lambda: figure(
+            chosen.attention, one.layer, one.head, one.row, key=chosen.key, which=chosen.which, dark=page.dark()
+        ),
         record=record,
     )
 
