@@ -80,7 +80,7 @@ MEASURES: Mapping[str, Measure] = {
             "after Kovaleva et al. 2019, 4.1 (diagonal pattern)", kinds=("cross",),
         ),
         Measure(
-            "same", "same word elsewhere", "Σ_j a(i, j) where j belongs to the same word, standing elsewhere",
+            "same", "same word", "Σ_j a(i, j) where j belongs to the same word, standing elsewhere",
             "Weight on other places of the row's word; in cross-attention on the same word of the other text. Pieces "
             "are merged into words, capitals ignored.",
             "Wang et al. 2023 (duplicate token heads)",
@@ -119,7 +119,7 @@ MEASURES: Mapping[str, Measure] = {
         ),
     )
 }  # fmt: skip
-"""In reading order. Positions are counted in tokens; only "same word elsewhere" and "alignment" merge words."""
+"""In reading order. Positions are counted in tokens; only "same word" and "alignment" merge words."""
 
 
 def of_kind(kind: Kind) -> tuple[Measure, ...]:

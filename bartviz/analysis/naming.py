@@ -25,7 +25,7 @@ UNNAMED = "unclassified"
 # Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
 NAMES: Mapping[str, str] = {
     "alignment": "aligns", "previous": "previous token", "next": "next token", "itself": "itself",
-    "same": "same word elsewhere", "diagonal": "diagonal", "first": "first token", "special": "special tokens",
+    "same": "same word", "diagonal": "diagonal", "first": "first token", "special": "special tokens",
     "punctuation": "punctuation",
 }  # fmt: skip
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
