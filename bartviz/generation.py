@@ -168,7 +168,7 @@ def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
         raise SettingError(f"length_penalty is {penalty}; choose -{limit} to {limit} (1: the mean of log p; 0: none).")
     if early not in (True, False, "never"):
         raise SettingError(f'early_stopping is {early!r}; choose True, False or "never".')
-    return search.Settings(beams, float(penalty), early)
+    return search.Settings(beams, float(penalty), "never" if early == "never" else bool(early))
 
 
 def _wrong_beams(beams: object) -> SettingError:

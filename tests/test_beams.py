@@ -22,7 +22,7 @@ from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
 from bartviz.record import NODE_BYTES, BeamTree, Candidate, EarlyStopping, Hypothesis, Record
-from tests import loaded
+from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
 START, END, A, B, C = range(5)
@@ -171,6 +171,25 @@ def test_the_translator_that_ships_writes_what_generate_writes(text: str, change
     network = copy.deepcopy(model.network)
     network.set_attn_implementation("sdpa")
     both(model, network, text, 4, 40)
+
+
+def test_a_summarizers_settings_come_from_its_files(tmp_path: Path) -> None:
+    """Those of bart-large-cnn: 4 beams, 56 to 142 tokens, penalty 2, no 3 tokens twice, early stopping."""
+    folder = networks.save("bart", tmp_path / "bart", seed=3, spread=0.3, max_position_embeddings=160)
+    networks.edit(
+        folder, "generation_config.json", num_beams=4, min_length=56, max_length=142, length_penalty=2.0,
+        no_repeat_ngram_size=3, early_stopping=True, forced_bos_token_id=0, forced_eos_token_id=2,
+    )  # fmt: skip
+    model = bartviz.load(folder)
+    record = bartviz.decode(model, TEXT, beams="own")
+    network = copy.deepcopy(model.network)
+    network.set_attn_implementation("sdpa")
+    ids = torch.from_numpy(record.source.ids.copy())[None]
+    with torch.inference_mode():
+        real = network.generate(ids, attention_mask=torch.ones_like(ids))[0, 1:].tolist()
+    assert chosen(record) == real
+    assert 56 <= len(real) + 1 <= 142
+    assert record.steps[0].rule == "forced first token"
 
 
 @settings(max_examples=50)
