@@ -3,6 +3,7 @@
 from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
 from bartviz.figures.beams import beams
+from bartviz.figures.branches import branches
 from bartviz.figures.compare import compare
 from bartviz.figures.decoding import decoding
 from bartviz.figures.edits import edits
@@ -11,4 +12,16 @@ from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
 from bartviz.figures.parameters import parameters
 
-__all__ = ["ablation", "alignment", "beams", "compare", "decoding", "edits", "heads", "inside", "masks", "parameters"]
+__all__ = [
+    "ablation",
+    "alignment",
+    "beams",
+    "branches",
+    "compare",
+    "decoding",
+    "edits",
+    "heads",
+    "inside",
+    "masks",
+    "parameters",
+]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from bartviz.analysis import branches
+from bartviz.analysis import branches, decoding
 from bartviz.analysis.beams import not_greedy
 from bartviz.analysis.decoding import percent
+from bartviz.figures.branches import branches as branches_figure
 from bartviz.ui import session, show, tasks
 from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
@@ -105,7 +106,10 @@ def greedy_button(record: Record) -> None:
 def numbers(record: Record, branch: Record) -> None:
     """Both texts as a table, and to download."""
     show.table(branches.table(record, branch), title="Main and branch as a table")
-    show.downloads("branch", table=lambda: branches.table(record, branch), record=branch)
+    show.downloads(
+        "branch", table=lambda: branches.table(record, branch), arrays=lambda: decoding.arrays(branch),
+        figure=lambda: branches_figure(record, branch), record=branch,
+    )  # fmt: skip
 
 
 def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -> Record:

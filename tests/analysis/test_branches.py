@@ -20,7 +20,7 @@ IDS = {"Ich": 1, " kaufe": 2, " ein": 3, " Auto": 4, ".": 5, " möchte": 6, " ka
 def output(*labels: str, p: float = 0.5) -> Record:
     """The stand-in's source with this output; each token has probability ``p`` and the id of its label."""
     base = stand_in.record(output=labels)
-    chosen = [Candidate(IDS.get(label, 50), label.strip(), p, 0.0) for label in labels]
+    chosen = [Candidate(IDS.setdefault(label, 100 + len(IDS)), label.strip(), p, 0.0) for label in labels]
     steps = tuple(Step(i, i, one, (one,), 1.0, math.log(p)) for i, one in enumerate(chosen))
     return replace(base, steps=steps)
 

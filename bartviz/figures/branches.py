@@ -1,0 +1,77 @@
+"""Two outputs of one source, one above the other, step by step: how probable each token was, and where they part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from bartviz.analysis import branches as analysis
+from bartviz.analysis.decoding import kind_of, percent
+from bartviz.figures import axes, theme
+from bartviz.record import Record, Step
+
+FITTING = 18  # steps whose tokens can be read side by side; longer texts are dragged
+PALE = 0.4  # opacity of what both texts share
+
+
+def branches(main: Record, branch: Record, *, dark: bool = False, height: int | None = None) -> go.Figure:
+    """Bars of the probability of each token, the main text above, the branch below, both on one axis of steps.
+
+    What both share is pale; a line marks the step at which they part. The title says where they part and meet, and the
+    log p of both. More than 18 steps begin where they part and are dragged.
+    Raises RecordError for records of two sources or without steps.
+    """
+    run = analysis.course(main, branch)
+    color, colors = theme.kind_color(kind_of(main), dark), theme.palette(dark)
+    meets = run.meets or (len(main.steps), len(branch.steps))
+    own = [
+        _bars(record.steps, f"{axis}", name, color, _shared(run.parts, met, len(record.steps)))
+        for record, axis, name, met in ((main, "", "main", meets[0]), (branch, "2", "branch", meets[1]))
+    ]
+    count = max(len(main.steps), len(branch.steps))
+    figure = theme.build(own, _layout(main, branch, run.parts or 0, count), dark=dark, height=height or 380)
+    if run.parts is not None:
+        figure.add_vline(run.parts + 0.5, line={"color": colors.ink, "width": 1.5, "dash": "dot"})
+    figure.update_layout(title={"text": theme.escape(analysis.sentence(main, branch)), "x": 0, "font": {"size": 14}})
+    return figure
+
+
+def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
+    """Whether each step says the same in both texts."""
+    return [parts is None or step < parts or step >= meets for step in range(count)]
+
+
+def _bars(steps: tuple[Step, ...], axis: str, name: str, color: str, shared: list[bool]) -> dict[str, Any]:
+    said = [f"{theme.escape(step.chosen.label)} {percent(step.chosen.probability)}" for step in steps]
+    rules = [f"<br>{theme.escape(step.rule)}" if step.rule else "" for step in steps]
+    return {
+        "type": "bar", "name": name, "showlegend": False, "xaxis": f"x{axis}", "yaxis": f"y{axis}",
+        "x": [step.position + 1 for step in steps], "y": [step.chosen.probability for step in steps],
+        "marker": {"color": color, "opacity": [PALE if same else 1 for same in shared]},
+        "hovertext": [
+            f"{name}, step {step.position + 1}: {text}<br>log p {step.log_probability:.3f}{rule}"
+            for step, text, rule in zip(steps, said, rules, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }  # fmt: skip
+
+
+def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, Any]:
+    first = min(max(parts - 3, 0), max(count - FITTING, 0))
+    shown = {"range": [first + 0.4, first + min(count, FITTING) + 0.6], "showgrid": False}
+    probability = {"range": [0, 1.02], "tickformat": ".0%", "fixedrange": True}
+    return {
+        "xaxis": shown | _ticks(main) | {"anchor": "y"},
+        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": "step"}},
+        "yaxis": probability | {"domain": [0.57, 1], "title": {"text": "main: p"}},
+        "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": "branch: p"}},
+        "dragmode": "pan", "bargap": 0.25, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
+    }  # fmt: skip
+
+
+def _ticks(record: Record) -> dict[str, Any]:
+    return {
+        "tickvals": [step.position + 1 for step in record.steps], "tickfont": {"family": theme.MONO, "size": 12},
+        "ticktext": [theme.escape(axes.short(step.chosen.label)) for step in record.steps], "tickangle": -30,
+    }  # fmt: skip

@@ -1,0 +1,155 @@
+"""Branches in a browser, with the translator that ships: candidates, typed words, keys, both strips, long texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import stand_in, trees
+from tests.browser.conftest import Open, serve, settle
+from tests.browser.test_decoding import counter
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server as it is installed: with the record and the models that ship."""
+    with serve(tmp_path_factory.mktemp("real")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with an output of 128 tokens, every third of them Korean."""
+    folder = tmp_path_factory.mktemp("long")
+    words = ("<s>", *(f" Wort{i}" if i % 3 else " 어텐션" for i in range(126)), "</s>")
+    stand_in.record(output=words).save(folder / "long.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "long.safetensors")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def beams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with a beam search."""
+    folder = tmp_path_factory.mktemp("beams")
+    trees.record().save(folder / "beams.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "beams.safetensors")) as address:
+        yield address
+
+
+def strip(page: Page, which: str) -> list[str]:
+    """The labels of a film strip."""
+    return page.locator(f".player [data-is={which}] .name").all_inner_texts()
+
+
+def branched(page: Page) -> None:
+    expect(page.locator(".player [data-is=twins]")).to_be_visible()
+    settle(page)
+
+
+def test_a_candidate_is_followed_and_dropped_again(real: str, visit: Open) -> None:
+    page = visit(f"{real}/decoding?step=3")
+    counter(page, 3, steps=8)
+    first = strip(page, "frames")
+    other = page.locator(".player .bars li[role=button]").first
+    label = other.locator(".name").inner_text()
+    other.click()
+    branched(page)
+    counter(page, 3, steps=8)
+    assert strip(page, "twin")[:3] == [*first[:2], label]
+    expect(page.locator("[data-is=course]")).to_contain_text(f"They part at step 3: “{first[2]}”")
+    expect(page.locator("[data-is=branch-said]")).to_contain_text(f"Branch: “{label}”")
+    expect(page).to_have_url(re.compile(r"branch=3\.\d+"))
+    low = page.locator(".player .strip").bounding_box()
+    assert low is not None
+    assert low["y"] + low["height"] <= 768  # both strips are seen without scrolling
+    page.get_by_role("button", name="Drop").click()
+    expect(page.locator(".player [data-is=twins]")).to_be_hidden()
+    settle(page)
+    assert "branch" not in page.url
+
+
+def test_a_typed_word_is_followed_and_made_the_main_text(real: str, visit: Open) -> None:
+    page = visit(f"{real}/decoding?step=3")
+    counter(page, 3, steps=8)
+    field = page.locator(".player [data-is=said]")
+    field.fill("will")
+    field.press("ArrowLeft")  # moves in the text, not through the steps
+    counter(page, 3, steps=8)
+    field.press("Enter")
+    branched(page)
+    twin = strip(page, "twin")
+    assert twin[2] == "will"
+    assert "branch" not in page.url  # a text of the visitor stays out of the link
+    page.get_by_role("button", name="Make this the main one").click()
+    expect(page.locator(".player [data-is=twins]")).to_be_hidden()
+    settle(page)
+    assert strip(page, "frames") == twin
+
+
+def test_a_link_brings_the_branch_and_keys_reach_candidates(real: str, visit: Open) -> None:
+    page = visit(f"{real}/decoding?step=2&branch=3.733")
+    branched(page)
+    expect(page.locator("[data-is=course]")).to_have_text("Both say the same.")
+    page.locator(".player").press("Home")
+    page.locator(".player").press("ArrowRight")
+    candidate = page.locator(".player .bars li[role=button]").first
+    label = candidate.locator(".name").inner_text()
+    candidate.focus()
+    candidate.press("Enter")
+    expect(page.locator("[data-is=course]")).to_contain_text("They part at step 2")
+    assert strip(page, "twin")[1] == label
+
+
+def test_korean_that_the_model_cannot_say_is_still_a_branch(real: str, visit: Open) -> None:
+    page = visit(f"{real}/decoding?step=3", scheme="dark", size=(420, 900))
+    counter(page, 3, steps=8)
+    page.locator(".player [data-is=said]").fill("어텐션")
+    page.get_by_role("button", name="Follow", exact=True).click()
+    branched(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_words_of_a_long_film_are_read_and_the_current_one_is_in_view(long: str, visit: Open) -> None:
+    page = visit(f"{long}/decoding?step=70")
+    counter(page, 70, steps=128)
+    current = page.locator(".player [data-is=frames] .current")
+    film = page.locator(".player [data-is=film]").bounding_box()
+    assert film is not None
+    for key in ("", "End", "ArrowLeft", "Home"):
+        if key:
+            page.locator(".player").press(key)
+        name, box = current.locator(".name"), current.bounding_box()
+        expect(name).to_be_visible()
+        assert box is not None
+        assert box["width"] >= 54
+        assert film["x"] - 1 <= box["x"]
+        assert box["x"] + box["width"] <= film["x"] + film["width"] + 1
+    scrub = page.locator(".player [data-is=scrub]").bounding_box()
+    assert scrub is not None
+    assert scrub["width"] <= film["width"] + 1  # the whole text within reach of one pull
+
+
+def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
+    page = visit(f"{beams}/decoding")
+    chart = page.locator(".js-plotly-plot").first
+    expect(chart.locator(".scatterlayer .textpoint").first).to_be_attached()
+    assert chart.locator(".scatterlayer .textpoint").count() == 12
+    expect(page.get_by_text("though “Ha” had 50 %").first).to_be_visible()
+
+
+def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(real: str, visit: Open) -> None:
+    page = visit(f"{real}/parameters?of=your+own+config.json")
+    field = page.locator("[data-testid=stMain] textarea").first
+    field.fill('{"model_type": "bert"}')
+    page.evaluate(
+        "window.heard = 0; document.addEventListener('keydown', (e) => { if (e.key === 'Enter') window.heard += 1; })"
+    )
+    field.press("Control+Enter")
+    settle(page)
+    assert page.evaluate("window.heard") == 0
+    page.locator("[data-testid=stSidebar] textarea").first.press("Control+Enter")
+    assert page.evaluate("window.heard") == 1
+    settle(page)
