@@ -32,13 +32,13 @@ def main() -> None:
         chosen = compare.choose(record, two_heads)
     with lead:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
-    with all_heads:
-        compare.hero(chosen)
     parts = (contrast.two, measured.all_heads, likeness.heads, flow.rolled_out, flow.weighed, measured.meanings)
     for tab, draw in zip(st.tabs(TABS, key="below", on_change="rerun", bind="query-params"), parts, strict=True):
         if tab.open:
             with tab:
                 draw(chosen)
+    with all_heads:
+        compare.hero(chosen, measured.kept(chosen))
     show.explain(EXPLAIN)
     a = chosen.places.get("A")
     show.downloads(

@@ -11,7 +11,7 @@ from bartviz.analysis import compare as analysis
 from bartviz.analysis import naming
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
-from bartviz.attention import Attention, Floats, Head, Kind
+from bartviz.attention import Attention, Bools, Floats, Head, Kind
 from bartviz.figures.compare import matrix, scatter
 from bartviz.figures.maps import Range
 from bartviz.record import Record
@@ -114,14 +114,15 @@ def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
     return chosen if chosen in options else first
 
 
-def hero(chosen: Chosen) -> None:
-    """All heads twice: as points over two measures, and one measure as layers x heads."""
+def hero(chosen: Chosen, kept: Bools) -> None:
+    """All heads twice: as points over two measures, those not in ``kept`` (L, H) faint; one as layers x heads."""
     left, right = st.columns([1, 1], gap="medium")
     dark, places = page.dark(), chosen.places
     with left:
         drawn = scatter(
-            chosen.measured, chosen.x, chosen.y, pins=places, threshold=chosen.threshold, dark=dark, height=HEIGHT
-        )
+            chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold, dark=dark,
+            height=HEIGHT,
+        )  # fmt: skip
         said = f"Every {chosen.kind} head as a point: {chosen.x.title} across, {chosen.y.title} up"
         clickable(drawn, key=_SCATTER, alt=said)
         show.note(f"{said}; later layers stronger; dotted: attention spread evenly.")

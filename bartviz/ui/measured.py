@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES, definitions
-from bartviz.attention import Head
+from bartviz.attention import Bools, Head
 from bartviz.ui import pick, pins, show
 from bartviz.ui.compare import Chosen
 
@@ -50,15 +50,23 @@ def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
     """The lines that the filters leave (URL ``show`` and ``least``)."""
     first, second = st.columns([1.3, 1])
     with first:
-        which = pick.one_of("Show", WHICH, key="show")
+        pick.one_of("Show", WHICH, key="show")
     with second:
-        share = pick.index(f"Least {chosen.y.title}, in % of the largest", 101, key="least")
-    if which != "all":
-        whole = whole[(whole["name"] == naming.UNNAMED) == (which == "unnamed")]
+        pick.index(f"Least {chosen.y.title}, in % of the largest", 101, key="least")
+    return whole[kept(chosen).ravel()]
+
+
+def kept(chosen: Chosen) -> Bools:
+    """(L, H) the heads that the filters leave; all of them where the table is not open."""
+    which, share = st.session_state.get("show", "all"), st.session_state.get("least", 0)
+    found = np.ones(chosen.measured.shape, np.bool_)
+    if which in ("named", "unnamed"):
+        found[:] = which == "unnamed"
+        for place in naming.names(chosen.measured, threshold=chosen.threshold):
+            found[place] = which == "named"
     if share:
-        within = chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf")).ravel()
-        whole = whole[within[whole.index]]
-    return whole
+        found &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
+    return found
 
 
 def _order(column: str) -> bool:

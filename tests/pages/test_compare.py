@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,9 @@ def test_the_table_holds_every_measure_and_is_filtered(record: Record) -> None:
     app = opened(record, below="All heads", kind="Encoder", y="largest weight", least="90")
     values = measured.values["peak"]
     assert len(table(app, "entropy")) == int((values >= 0.9 * values.max()).sum()) < 12
+    figures = [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
+    points = next(one for one in figures if one.get("mode") == "markers+text")
+    assert points["marker"]["opacity"] != [1.0] * 12  # the others are faint in the picture
 
 
 def test_the_nearest_heads_are_listed_and_pinned(record: Record) -> None:
