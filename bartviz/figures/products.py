@@ -56,6 +56,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     assert one.shares is not None
     assert one.added is not None
     assert one.block is not None
+    whole = "all heads + bias" if one.projection_bias else "all heads"
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
     told = [f"{one.kind} L{one.layer}H{head}: {part:.1%} of what the heads add" for head, part in enumerate(one.shares)]
@@ -66,7 +67,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
         bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
         strip(both, color=theme.VALUE, xaxis="x2", yaxis="y2", name="output", dark=dark,
               hover="%{y}, dimension %{x} of the layer: %{z:.3f}",
-              y=np.array([f"this head, H{one.head}", "all heads + bias"])),
+              y=np.array([f"this head, H{one.head}", whole])),
     ]  # fmt: skip
     layout = {
         "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
