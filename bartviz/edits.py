@@ -21,6 +21,7 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.labels import CONTINUES
 from bartviz.models import Model
 from bartviz.record import Kind, Record, Tokens
 from bartviz.replay import Outcome, Replay, SideBySide, score
@@ -107,6 +108,8 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
             )
         return number
     text = str(token)
+    if not text.strip():
+        raise TextError("There is no replacement. Type one token, or choose one of those that are offered.")
     starts = position == 0 or old.words[position] is None or old.words[position] != old.words[position - 1]
     first, second = (" ", "") if starts and _spaced(old, position) else ("", " ")
     counts = []
@@ -118,8 +121,6 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     piece = model.tokenizer.get_vocab().get(text.strip())
     if piece is not None and piece < model.info.vocabulary:
         return int(piece)
-    if not text.strip() or not counts[0]:
-        raise TextError("There is no replacement. Type one token, or choose one of those that are offered.")
     raise TextError(
         f"What you typed is {counts[0]} tokens for this model; one token can take the place of one. "
         "Type a shorter word, or choose one of those that are offered."
@@ -144,6 +145,8 @@ def suggestions(model: Model, record: Record, position: int, *, part: Part = "so
         if token == own or token in special or token >= model.info.vocabulary:
             continue
         name = tokens.label(model.tokenizer, token, before)
+        if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
+            continue  # the rest of a word where a word begins, or the other way round
         if any(sign.isalnum() for sign in name) and name not in {one.label for one in kept}:
             kept.append(Suggestion(token, name, value, why, _typed(model, token, name, old, position, part)))
         if len(kept) == MOST_SUGGESTIONS:
@@ -288,5 +291,5 @@ def _alike(model: Model, own: int) -> list[tuple[int, float, str]]:
     """The tokens whose input embeddings point the same way."""
     table: Tensor = model.network.get_input_embeddings().weight  # (V, w)
     likeness = torch.nn.functional.cosine_similarity(table, table[own][None], dim=-1)  # (V,)
-    best = likeness.topk(min(4 * MOST_SUGGESTIONS, len(likeness)))
+    best = likeness.topk(min(16 * MOST_SUGGESTIONS, len(likeness)))
     return [(i, v, "likeness") for i, v in zip(best.indices.tolist(), best.values.tolist(), strict=True)]

@@ -12,6 +12,7 @@ def silence(record: Record) -> None:
     found, sweep = heads.draw(record)
     show.explain(heads.EXPLAIN)
     if sweep is not None:
+        show.note("Every head, ranked")
         show.downloads(
             "sweep",
             table=lambda: ablation.sweep_table(sweep),
@@ -19,6 +20,7 @@ def silence(record: Record) -> None:
             figure=lambda: heads_figure(sweep, dark=page.dark()),
         )
     if found is not None:
+        show.note("The ablation of the chosen heads; the record is that of the changed run")
         show.downloads(
             "ablation",
             table=lambda: ablation.rows_table(found),

@@ -199,27 +199,27 @@ def notice(edit: Edit) -> str:
     parts = [_stack(edit, stack) for stack in edit.hidden]
     if edit.before is not None and edit.after is not None:
         turned = int((edit.before.best != edit.after.best).sum())
-        parts.append(f"{turned} of {len(edit.rows)} best tokens are others now")
+        parts.append(f"{turned} of {len(edit.rows)} best tokens are other ones")
     return f"{what}: {'; '.join(parts)}."
 
 
 def _stack(edit: Edit, stack: Kind) -> str:
     """What happened in one stack, after its first layer and at its end."""
     change = edit.hidden[stack]
-    layers, n = len(change) - 1, change.shape[1]
+    n = change.shape[1]
     if not change.any():
-        return f"all {n} {stack} states are bit-equal in every layer (exactly 0)"
+        return f"all {n} {stack} states stay equal to the last bit, in every layer"
     if stack == "decoder" and edit.edited == "decoder":
-        early = change[:, : edit.position]
+        early, kept = change[:, : edit.position], f"the {count(edit.position)} before it"
         later = int((change[1:, edit.position :] > 0).all(axis=0).sum())
-        kept = f"the {count(edit.position)} before it are bit-equal in every layer (exactly 0)"
-        rest = f"{later} of {n - edit.position} from it on changed in every layer"
+        rest = f"{later} of {n - edit.position} from it on have moved in every layer"
         if not edit.position:
             return rest
-        return f"{kept}, {rest}" if not early.any() else f"before it the change is up to {early.max():.1e}, {rest}"
+        return f"{rest}, {kept} stay equal to the last bit" if not early.any() else f"{rest}, {kept} too"
     first = int((change[1] > 0).sum())
-    least = float(change[layers].min())
-    return f"after one layer {first} of {n} {stack} states have changed, after {layers} the least by {least:.1%}"
+    return (
+        f"one layer later {first} of {n} {stack} states have moved, at the end each by {change[-1].min():.1%} or more"
+    )
 
 
 def reach_notice(reach: Reach, place: int) -> str:
@@ -232,10 +232,19 @@ def reach_notice(reach: Reach, place: int) -> str:
 
     layers = len(next(iter(reach.changes.values()))) - 1
     never = "" if steps["window"] is not None else f" within {layers} layers"
-    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {abs(away)} positions " + (
-        "later" if away >= 0 else "earlier"
-    )
+    side = "later" if away >= 0 else "earlier"
+    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {abs(away)} positions {side}"
+    who += _between(reach.tokens, *sorted((reach.position, place)))
     return (
         f"{who}: {told('bidirectional')} with bidirectional attention, {told('window')}{never} with a window of "
         f"{reach.window} on each side, {told('causal')} with a causal mask, {told('recurrent')} in a recurrent network."
     )
+
+
+def _between(tokens: Tokens, first: int, second: int) -> str:
+    """How many words stand between two tokens that are of words, where a word is not the same as a token."""
+    a, b = tokens.words[first], tokens.words[second]
+    if a is None or b is None or a == b:
+        return ""
+    words = b - a - 1
+    return f" ({words} word{'s' * (words != 1)} between)"

@@ -102,7 +102,7 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
     down, across = (index.ravel() for index in np.indices(numbers.shape))
     colors = theme.palette(dark)
     reach = max(abs(panel.low), abs(panel.high)) or 1.0
-    strong = np.abs(panel.values.ravel()) / reach > 0.6
+    strong = np.abs(panel.values.ravel()) / reach > 0.55
     whole = bool(np.all(numbers == np.round(numbers)))
     told = np.abs(panel.values.ravel()) >= reach / 10
     texts = [_short(float(value), whole) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
@@ -110,7 +110,7 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
         "type": "scatter", "mode": "text", "name": "numbers", "x": across, "y": down, "xaxis": x, "yaxis": y,
         "text": texts, "hoverinfo": "skip", "showlegend": False,
         "textfont": {
-            "family": theme.MONO, "size": 10, "color": [colors.background if s else colors.faint for s in strong],
+            "family": theme.MONO, "size": 10, "color": [colors.background if s else colors.ink for s in strong],
         },
     }  # fmt: skip
 
@@ -184,4 +184,4 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
 def _height(given: Sequence[Panel]) -> int:
     rows = max(panel.values.shape[0] for panel in given)
     labels = max(len(axes.short(label)) for panel in given for label in panel.column_labels)
-    return int(min(max(rows * CELL, LEAST), MOST) + 50 + (labels * 7.5 if labels > 3 else 20))
+    return int(min(max(rows * CELL, LEAST), MOST) + 44 + (labels * 7 if labels > 3 else 16))

@@ -24,6 +24,7 @@ SENTENCE = (
 )
 TEXTS = {"article": "the house and “it”", "own": "this text"}
 NEWS, EAR = "house", "it"
+WINDOW, WIDEST = "window", 8
 MOST = 512  # tokens: a mask is held as n x n cells
 EXPLAIN = """
 **One layer is one step.** In a bidirectional encoder a token's new state is a weighted sum over *all* positions: the
@@ -57,7 +58,7 @@ def draw(record: Record) -> Reach | None:
     with second:
         place = pick.index("Felt at", len(tokens), key="felt", default=_find(tokens, EAR, len(tokens) - 2))
     with third:
-        window = 1 + pick.index("Window, from 1", min(8, len(tokens)), key="window", default=1)
+        window = _window(min(WIDEST, len(tokens)))
     found = _reach(record, which, position, window)
     if found is None:
         return None
@@ -66,6 +67,15 @@ def draw(record: Record) -> Reach | None:
     _maps(found, place)
     show.table(analysis.reach_table(found), title="The first layer that feels it, at every position")
     return found
+
+
+def _window(most: int) -> int:
+    """Positions on each side that a window shows."""
+    if most < 2:
+        return 1
+    if WINDOW in st.session_state:
+        st.session_state[WINDOW] = min(max(int(st.session_state[WINDOW]), 1), most)
+    return int(st.slider("Window, each side", 1, most, min(2, most), key=WINDOW, bind="query-params"))
 
 
 def _sentence(record: Record) -> Tokens | None:

@@ -25,6 +25,7 @@ PARTS = {"source": "the source", "target": "the target"}
 VIEWS = {"encodings": "encodings", "attention": "rows of attention"}
 REPLACE = "replace"
 LONGEST = 60  # letters of a replacement
+OFFERED = 6  # tokens, one line of buttons
 EXPLAIN = """
 **Two runs, one token apart.** Everything else is given as it was, the output too. A cell is a position (column) after a
 layer (row): how far its hidden state moved, as a share of its length, in powers of ten.
@@ -53,23 +54,29 @@ class Place:
 def draw(record: Record) -> Edit | None:
     """The whole part; gives what was found, for the downloads."""
     said = st.container()
+    columns = st.columns([1.2, 1.5, 1.7, 1.3], gap="small", vertical_alignment="center")
+    with columns[0]:
+        part = _part(record)
+    with columns[1]:
+        view = cast("View", pick.one_of("Show the change of", VIEWS, key="view"))
+    tokens = _tokens(record, part)
+    with columns[2]:
+        place = Place(part, pick.index("Position", len(tokens), key="position", default=_word(tokens)))
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        place = _place(record)
-    offered = _offered(record, place)
+        _text(record, place)
     with right:
+        offered = _offered(record, place)
         _choices(offered)
-        typed = st.text_input(
-            "Replace it by", key=REPLACE, bind="query-params", max_chars=LONGEST,
-            placeholder=offered[0].label if offered else "one token",
-            help="One token of the model's vocabulary; left empty, the first of those that are offered.",
-        )  # fmt: skip
-    token = (typed or "").strip() or (offered[0].typed if offered else "")
+    with columns[3]:
+        token = _replacement(offered)
     found = _edit(record, place, token) if token else None
     with said:
         show.lead(analysis.notice(found) if found is not None else "Which numbers hear of one changed token?")
     if found is not None:
-        _found(found)
+        _maps(found, view)
+        _outputs(found)
+        show.table(analysis.hidden_table(found), title="Every state of every layer")
     return found
 
 
@@ -77,24 +84,35 @@ def _tokens(record: Record, part: Part) -> Tokens:
     return record.source if part == "source" else record.attention("decoder").query
 
 
-def _place(record: Record) -> Place:
-    part: Part = "source"
-    if record.cross is not None and pick.one_of("Change a token of", PARTS, key="part") == "target":
-        part = "target"
-    tokens = _tokens(record, part)
-    position = pick.index("Position", len(tokens), key="position", default=_last_word(tokens))
-    show.running_text(
-        tokens, None, kind="decoder" if part == "target" or record.encoder is None else "encoder", chosen=position,
-        label=f"{'The source' if part == 'source' else 'What the decoder reads'}; the framed token is replaced.",
-        key="edit_text",
-    )  # fmt: skip
-    return Place(part, position)
+def _part(record: Record) -> Part:
+    if record.cross is None:
+        return "source"
+    return "target" if pick.one_of("Change a token of", PARTS, key="part") == "target" else "source"
 
 
-def _last_word(tokens: Tokens) -> int:
-    """The last token that is a word, in the first half of a longer text, so that something comes after it."""
+def _word(tokens: Tokens) -> int:
+    """A word in the middle of the text, so that something comes after it."""
     words = [i for i, label in enumerate(tokens.labels) if not tokens.special[i] and label.isalpha()]
     return words[len(words) // 2] if words else len(tokens) // 2
+
+
+def _text(record: Record, place: Place) -> None:
+    which = "The source" if place.part == "source" else "What the decoder reads"
+    show.running_text(
+        _tokens(record, place.part), None, chosen=place.position,
+        kind="decoder" if place.part == "target" or record.encoder is None else "encoder",
+        label=f"{which}; the framed token is replaced.", key="edit_text",
+    )  # fmt: skip
+
+
+def _replacement(offered: tuple[Suggestion, ...]) -> str:
+    """What is typed, or the first token that is offered."""
+    typed = st.text_input(
+        "Replace it by", key=REPLACE, bind="query-params", max_chars=LONGEST,
+        placeholder=offered[0].label if offered else "one token",
+        help="One token of the model's vocabulary; left empty, the first of those that are offered.",
+    )  # fmt: skip
+    return (typed or "").strip() or (offered[0].typed if offered else "")
 
 
 def _offered(record: Record, place: Place) -> tuple[Suggestion, ...]:
@@ -115,7 +133,7 @@ def _choices(offered: tuple[Suggestion, ...]) -> None:
     why = "by the model's own probability" if offered[0].why == "probability" else "by likeness of their embeddings"
     show.note(f"Tokens that could stand there, {why}")
     with st.container(horizontal=True, gap="small", key="offered"):
-        for number, one in enumerate(offered[:8]):
+        for number, one in enumerate(offered[:OFFERED]):
             value = f"{one.value:.0%}" if one.why == "probability" else f"{one.value:.2f}"
             st.button(show.plain(one.label), key=f"offer_{number}", help=value, on_click=_take, args=(one.typed,))
 
@@ -135,8 +153,8 @@ def _edit(record: Record, place: Place, token: str) -> Edit | None:
     return ask("edit", record, key, work, lambda found: found.nbytes)
 
 
-def _found(found: Edit) -> None:
-    view = cast("View", pick.one_of("Show the change of", VIEWS, key="view"))
+def _maps(found: Edit, view: View) -> None:
+    """Layers by positions for each stack, or for each kind of attention."""
     kinds = list(found.hidden if view == "encodings" else found.attention)
     widths = [len(found.record.attention(kind).query) + 4 for kind in kinds]
     for column, kind in zip(st.columns(widths, gap="small"), kinds, strict=True):
@@ -146,9 +164,16 @@ def _found(found: Edit) -> None:
         with column:
             show.figure(edits(found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt)
     show.note("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token.")
-    if found.before is not None:
-        show.note("The probability of each token of the record, before and after the change.")
-        alt = f"Probabilities before and after; {int(found.same.sum())} of {len(found.rows)} rows are bit-equal."
-        show.figure(edits(found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
-        show.table(analysis.rows_table(found), title="Every prediction, before and after")
-    show.table(analysis.hidden_table(found), title="Every state of every layer")
+
+
+def _outputs(found: Edit) -> None:
+    """What the model says at each row, before and after."""
+    if found.before is None:
+        show.note("This network names no words, so there are no predictions to compare.")
+        return
+    st.markdown("**What the model predicts, given the same tokens but one**")
+    same = int(found.same.sum())
+    alt = f"Probabilities before and after; {same} of {len(found.rows)} rows are bit-equal."
+    show.figure(edits(found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
+    show.note(f"{same} of {len(found.rows)} rows of logits are equal to the last bit.")
+    show.table(analysis.rows_table(found), title="Every prediction, before and after")

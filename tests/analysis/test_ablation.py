@@ -1,0 +1,140 @@
+"""Numbers of ablations, written by hand: maps, ranks, sentences, two outputs side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz.analysis import ablation as analysis
+from bartviz.analysis.ablation import Ablation, Guesses, Sweep
+from bartviz.analysis.stretches import aligned, paired
+from bartviz.errors import SettingError
+from bartviz.record import Head, Kind
+from tests import stand_in
+
+ALL = tuple(Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(2) for head in range(2))
+
+
+def sweep(change: list[float] | None = None) -> Sweep:
+    values = np.array(change or [0.0, -0.05, 0.2, -0.01, -2.5, 0.0, 0.02, -0.3], np.float32)
+    return Sweep(
+        ALL,
+        0.0,
+        False,
+        -4.0,
+        3,
+        values,
+        np.abs(values),
+        np.array([0, 0, 0, 0, 2, 0, 0, 1]),
+        (np.abs(values) / 10).astype(np.float32),
+    )
+
+
+def ablation(before: list[float], after: list[float], best: list[int]) -> Ablation:
+    """Three tokens whose probabilities are given; the best token was 7 in each row."""
+    record = stand_in.record()
+    labels = ("a", "b", "c")
+    was = Guesses(np.log(np.array(before, np.float32)), np.array([7, 7, 7]), labels, np.array(before, np.float32))
+    now = Guesses(np.log(np.array(after, np.float32)), np.array(best), labels, np.array(after, np.float32))
+    attention: dict[Kind, np.ndarray] = {kind: np.zeros((3, 4), np.float32) for kind in record.kinds}
+    return Ablation(
+        record, {Head("cross", 1, 2): 0.0}, np.arange(3), labels, was, now,
+        np.array([0.0, 0.1, 0.2], np.float32), np.zeros(9, np.float32), attention, record,
+    )  # fmt: skip
+
+
+def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
+    found = ablation([0.5, 0.5, 0.8], [0.5, 0.25, 0.8], [7, 3, 7])
+    assert found.effect == pytest.approx(np.log(0.5))
+    assert found.turned.tolist() == [1]
+    assert analysis.notice(found) == (
+        "With cross L1H2 silenced, log p of its 3 tokens changed by -0.69 nats; the best token is another one at 1 of "
+        "3; “b” went from 50.0% to 25.0%."
+    )
+
+
+def test_nothing_changed_is_said_so() -> None:
+    same = ablation([0.5, 0.5, 0.8], [0.5, 0.5, 0.8], [7, 7, 7])
+    same = replace(same, divergence=np.zeros(3, np.float32), factors={Head("cross", 1, 2): 1.0})
+    assert analysis.notice(same) == "With cross L1H2 multiplied by 1, every number is the same to the last bit."
+
+
+def test_a_network_without_words_is_told_by_its_states() -> None:
+    found = replace(
+        ablation([0.5] * 3, [0.5] * 3, [7] * 3), before=None, after=None,
+        distance=np.array([0, 0, 0.25, 0, 0, 0, 0, 0, 0], np.float32),
+    )  # fmt: skip
+    assert np.isnan(found.effect)
+    assert "“Ich” moved furthest: cosine distance 0.250" in analysis.notice(found)
+    assert list(analysis.rows_table(found).columns) == ["row", "token", "cosine distance"]
+
+
+def test_a_sweep_is_a_map_for_each_kind_and_a_ranked_table() -> None:
+    found = sweep()
+    np.testing.assert_allclose(found.map("cross"), [[-2.5, 0], [0.02, -0.3]])
+    np.testing.assert_array_equal(found.map("cross", "changed"), [[2, 0], [0, 1]])
+    table = analysis.sweep_table(found)
+    assert table["rank"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert table.iloc[0][["kind", "layer", "head"]].tolist() == ["cross", 0, 0]
+    assert table.iloc[-1]["log p change (nats)"] == pytest.approx(0.2)
+    assert [found.heads[place].short for place in found.ranked("divergence")][:3] == ["L0H0", "L1H1", "L1H0"]
+
+
+def test_the_sentence_of_a_sweep_names_the_costliest_and_counts_the_small() -> None:
+    said = analysis.sweep_notice(sweep())
+    assert "Each alone silenced: cross L0H0 costs this text most (-2.50 nats of -4.00)" in said
+    assert "5 of 8 change it by less than 0.1 and 1 make it likelier" in said
+
+
+def test_a_sweep_of_a_network_without_words_has_one_measure() -> None:
+    found = replace(sweep(), log_probability=np.full(8, np.nan, np.float32))
+    assert found.measures == ("distance",)
+    assert "moves the hidden states most" in analysis.sweep_notice(found)
+    with pytest.raises(SettingError, match="distance"):
+        found.values("divergence")
+    with pytest.raises(SettingError, match="encoder or cross"):
+        sweep().map("decoder")
+
+
+def test_whole_layers_and_long_lists_are_named_shortly() -> None:
+    row = {Head("encoder", 1, head): 0.0 for head in range(4)}
+    assert analysis.name(row, {"encoder": 4}) == "all of encoder L1"
+    assert analysis.name(row, {"encoder": 5}).startswith("encoder L1H0, encoder L1H1")
+    many = {Head("encoder", layer, 0): 0.0 for layer in range(8)}
+    assert analysis.name(many).endswith("encoder L4H0 and 3 more")
+
+
+def test_arrays_cannot_be_written_to() -> None:
+    found = sweep()
+    with pytest.raises(ValueError, match="read-only"):
+        found.log_probability[0] = 1
+    assert found.nbytes == sum(array.nbytes for array in (
+        found.log_probability, found.divergence, found.changed, found.distance))  # fmt: skip
+
+
+def test_outputs_are_laid_side_by_side() -> None:
+    a, b = stand_in.tokens(("I", " want", " a", " car")), stand_in.tokens(("I", " want", " a", " car"))
+    b = replace(b, ids=np.array([0, 9, 8, 2]))  # want became two tokens, the last one fell out
+    found = aligned(a, b)
+    assert [(part.same, part.before, part.after) for part in found] == [
+        (True, slice(0, 1), slice(0, 1)), (False, slice(1, 2), slice(1, 3)), (True, slice(2, 3), slice(3, 4)),
+        (False, slice(3, 4), slice(4, 4)),
+    ]  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.lists(st.integers(0, 4), min_size=1, max_size=8))
+def test_every_token_of_both_outputs_is_in_one_stretch(first: list[int], second: list[int]) -> None:
+    a, b = (replace(stand_in.tokens(["x"] * len(ids)), ids=np.array(ids)) for ids in (first, second))
+    found = aligned(a, b)
+    assert [i for part in found for i in range(part.before.start, part.before.stop)] == list(range(len(first)))
+    assert [i for part in found for i in range(part.after.start, part.after.stop)] == list(range(len(second)))
+    assert all(first[part.before] == second[part.after] for part in found if part.same)
+
+
+def test_guesses_are_paired_row_by_row() -> None:
+    found = ablation([0.5] * 3, [0.5] * 3, [7, 3, 7])
+    assert [part.same for part in paired(found)] == [True, False, True]

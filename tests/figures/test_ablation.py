@@ -1,0 +1,58 @@
+"""The numbers that the pictures of an ablation hold, not their pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bartviz import figures
+from bartviz.figures.ablation import largest, moved, worth
+from bartviz.record import Head
+from tests.analysis.test_ablation import ablation, sweep
+
+
+def heat(figure: Any, name: str) -> Any:
+    return next(trace for trace in figure.data if trace.type == "heatmap" and trace.name == name)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_sweep_is_drawn_with_its_numbers_and_even_colours(dark: bool) -> None:
+    found = sweep()
+    figure = figures.ablation(found, dark=dark)
+    cells = heat(figure, "Cross heads")
+    np.testing.assert_allclose(cells.customdata, found.map("cross"))
+    assert cells.zmin == -cells.zmax == -2.5
+    counted = heat(figures.ablation(found, measure="changed"), "Cross heads")
+    assert counted.zmin == 0
+
+
+def test_rounding_is_not_painted_as_an_effect() -> None:
+    tiny = sweep([1e-6] * 8)
+    assert largest(tiny, "log_probability") == 0.1
+
+
+def test_heads_that_are_not_measured_say_so_and_chosen_ones_are_framed() -> None:
+    figure = worth({"encoder": None}, {"encoder": (3, 4)}, chosen=[Head("encoder", 1, 2)], clicks=True)
+    assert "not measured yet" in heat(figure, "Encoder heads").hovertemplate
+    (box,) = figure.layout.shapes
+    assert (box.x0, box.x1, box.y0, box.y1) == (1.5, 2.5, 0.5, 1.5)
+    clicks = next(trace for trace in figure.data if trace.name == "cells")
+    assert clicks.customdata[:, :2].tolist() == [[layer, head] for layer in range(3) for head in range(4)]
+
+
+def test_one_ablation_is_two_bars_for_each_token() -> None:
+    figure = figures.ablation(ablation([0.5, 0.5, 0.8], [0.5, 0.25, 0.8], [7, 3, 7]))
+    before, after, named = figure.data
+    np.testing.assert_allclose(before.y, [0.5, 0.5, 0.8], rtol=1e-6)
+    np.testing.assert_allclose(after.y, [0.5, 0.25, 0.8], rtol=1e-6)
+    assert named.x.tolist() == [1]
+    assert named.text == ("→ b",)
+
+
+def test_attention_that_did_not_move_is_written_as_0() -> None:
+    found = ablation([0.5] * 3, [0.5] * 3, [7] * 3)
+    figure = moved(found, kinds=["encoder"])
+    zeros = next(trace for trace in figure.data if trace.name == "exactly 0")
+    assert len(zeros.x) == 12

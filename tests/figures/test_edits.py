@@ -1,0 +1,65 @@
+"""The numbers that the pictures of an edit hold: powers of ten, and a 0 only where nothing moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bartviz import figures
+from bartviz.errors import SettingError
+from bartviz.figures.edits import reach as reach_figure
+from tests import stand_in
+from tests.analysis.test_edits import edit, reach
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_states_are_drawn_in_powers_of_ten_with_their_zeros(dark: bool) -> None:
+    figure = figures.edits(edit(), dark=dark)
+    encoder, decoder = (trace for trace in figure.data if trace.type == "heatmap")
+    assert np.isnan(encoder.z).all()
+    np.testing.assert_allclose(decoder.z[1, 3:], np.log10(0.25), rtol=1e-6)
+    np.testing.assert_allclose(decoder.customdata, edit().hidden["decoder"])
+    zeros = [len(trace.x) for trace in figure.data if trace.name == "exactly 0"]
+    assert zeros == [36, 36 - 1 - 3 * 6]
+
+
+def test_the_changed_token_is_framed_in_its_own_stack_alone() -> None:
+    figure = figures.edits(edit())
+    (box,) = figure.layout.shapes
+    assert (box.xref, box.x0, box.x1) == ("x2", 2.5, 3.5)
+
+
+def test_rows_of_attention_are_means_over_heads() -> None:
+    figure = figures.edits(edit(), view="attention", kinds=["cross"])
+    (cells,) = (trace for trace in figure.data if trace.type == "heatmap")
+    np.testing.assert_allclose(cells.customdata[:, 3:], 0.5)
+    assert np.isnan(cells.z[:, :3]).all()
+
+
+def test_outputs_are_bars_and_a_network_without_words_has_none() -> None:
+    before, after, _ = figures.edits(edit(), view="outputs").data
+    np.testing.assert_allclose(before.y[3:] / after.y[3:], np.e, rtol=1e-5)
+    with pytest.raises(SettingError, match="no words"):
+        figures.edits(replace(edit(), before=None), view="outputs")
+    with pytest.raises(SettingError, match="encodings"):
+        figures.edits(edit(), view="sideways")  # type: ignore[arg-type]
+
+
+def test_three_masks_side_by_side() -> None:
+    figure = figures.edits(reach())
+    assert [trace.name for trace in figure.data if trace.type == "heatmap"] == [
+        "Bidirectional: all open", "Window of 1 on each side", "Causal",
+    ]  # fmt: skip
+    one = reach_figure(reach(), masks=["causal"], place=5)
+    assert sum(shape.x0 == 4.5 for shape in one.layout.shapes) == 3
+
+
+def test_odd_tokens_are_escaped() -> None:
+    found = reach()
+    odd = replace(found, tokens=stand_in.tokens(("<b>", "%{z}", "a", "a", "<s>", " x")))
+    ticks = figures.edits(odd).layout.xaxis.ticktext
+    assert ticks[0] != "<b>"
+    assert "%{" not in "".join(ticks)
+    assert ticks[2] == ticks[3]

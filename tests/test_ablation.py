@@ -1,0 +1,200 @@
+"""Heads silenced and scaled, against networks whose heads were silenced by hand; and what must stay as it was."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bartviz
+from bartviz.ablation import ablate, ablate_sweep, heads_of
+from bartviz.errors import Cancelled, SettingError
+from bartviz.record import Head, Kind, Record
+from tests import loaded, networks
+
+TEXT = "The cat is sleeping on the sofa, but the children played outside."
+TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."
+CLOSE = 1e-4  # nats, between runs side by side and a run alone: float32 in another order
+
+
+@cache
+def record(family: str, text: str = TEXT) -> Record:
+    target = TARGET if family in networks.ENCODER_DECODERS else None
+    return bartviz.capture(loaded.model(family), text, target=target)
+
+
+# family -> kind, the module that projects the heads' outputs of the first layer of that kind
+PROJECTIONS: dict[str, tuple[Kind, str]] = {
+    "bert": ("encoder", "bert.encoder.layer.0.attention.output.dense"),
+    "distilbert": ("encoder", "distilbert.transformer.layer.0.attention.out_lin"),
+    "bart": ("cross", "model.decoder.layers.0.encoder_attn.out_proj"),
+    "marian": ("encoder", "model.encoder.layers.0.self_attn.out_proj"),
+    "t5": ("decoder", "decoder.block.0.layer.0.SelfAttention.o"),
+    "gpt2": ("decoder", "transformer.h.0.attn.c_proj"),
+}
+
+
+@pytest.mark.parametrize("family", PROJECTIONS)
+def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str) -> None:
+    """The same network outside of the tape, in which what comes into the projection is replaced by zeros."""
+    kind, path = PROJECTIONS[family]
+    one, model = record(family), loaded.model(family)
+    heads = [Head(kind, 0, head) for head in range(one.attention(kind).shape[1])]
+    found = ablate(model, one, heads, write=False)
+    network = copy.deepcopy(loaded.reference(family))
+    network.get_submodule(path).register_forward_pre_hook(lambda module, inputs: (torch.zeros_like(inputs[0]),))
+    given: dict[str, Any] = {"input_ids": torch.from_numpy(one.source.ids.copy())[None]}
+    if one.cross is not None:
+        given["decoder_input_ids"] = torch.from_numpy(one.attention("decoder").query.ids.copy())[None]
+    with torch.inference_mode():
+        expected = network(**given).logits[0].double().log_softmax(-1).numpy()
+    assert found.before is not None
+    assert found.after is not None
+    targets = found.before.best if one.output is None else one.output.ids[found.rows]
+    np.testing.assert_allclose(found.after.log_probability, expected[found.rows, targets], atol=4e-4)
+    np.testing.assert_array_equal(found.after.best, expected[found.rows].argmax(-1))
+    assert np.abs(found.before.log_probability - found.after.log_probability).max() > 1e-3
+
+
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_a_factor_of_one_changes_nothing_to_the_last_bit(family: str) -> None:
+    one = record(family)
+    found = ablate(loaded.model(family), one, {head: 1.0 for kind in one.kinds for head in heads_of(one, kind)})
+    assert found.effect == 0
+    assert not found.divergence.any()
+    assert not found.distance.any()
+    assert not found.turned.size
+    assert not any(change.any() for change in found.attention.values())
+
+
+@pytest.mark.parametrize("family", ["bart", "t5", "gpt2", "mbart"])
+def test_the_unchanged_run_gives_the_record_its_own_probabilities(family: str) -> None:
+    one = record(family)
+    found = ablate(loaded.model(family), one, [heads_of(one, "decoder")[0]], write=False)
+    assert found.before is not None
+    np.testing.assert_allclose(found.before.log_probability, [step.log_probability for step in one.steps], atol=4e-4)
+    assert len(found.targets) == len(found.rows) == len(one.steps)
+
+
+@pytest.mark.parametrize("family", ["bart", "t5-gated", "gpt2", "bert", "albert", "distilbert"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_sweep_gives_the_numbers_of_each_ablation_alone(family: str, keep: bool) -> None:
+    model, one = loaded.model(family), record(family)
+    sweep = ablate_sweep(model, one, keep=keep)
+    assert sweep.heads == tuple(head for kind in one.kinds for head in heads_of(one, kind))
+    for place in range(0, len(sweep.heads), 5):
+        head = sweep.heads[place]
+        row = [Head(head.kind, head.layer, other) for other in range(one.attention(head.kind).shape[1])]
+        found = ablate(model, one, [other for other in row if other != head] if keep else [head], write=False)
+        assert sweep.log_probability[place] == pytest.approx(found.effect, abs=CLOSE)
+        assert sweep.divergence[place] == pytest.approx(found.divergence.mean(), abs=CLOSE)
+        assert sweep.distance[place] == pytest.approx(found.distance.mean(), abs=CLOSE)
+        assert sweep.changed[place] == len(found.turned)
+
+
+@settings(max_examples=12)
+@given(st.data())
+def test_any_set_of_heads_leaves_what_comes_before_it_as_it_was(data: st.DataObject) -> None:
+    model, one = loaded.model("bart"), record("bart")
+    everyone = [head for kind in one.kinds for head in heads_of(one, kind)]
+    heads = data.draw(st.lists(st.sampled_from(everyone), min_size=1, max_size=5, unique=True))
+    found = ablate(model, one, dict.fromkeys(heads, data.draw(st.floats(0, 2))), write=False)
+    first = min((head.layer for head in heads if head.kind == "encoder"), default=one.attention("encoder").shape[0])
+    assert not found.attention["encoder"][: first + 1].any()
+    if all(head.kind != "encoder" for head in heads):
+        low = min(head.layer for head in heads)
+        assert not found.attention["decoder"][: low + 1].any()
+    for change in found.attention.values():
+        assert ((change >= 0) & (change <= 1)).all()
+
+
+def test_later_runs_and_other_sessions_see_nothing_of_it() -> None:
+    model, one = loaded.model("bart"), record("bart")
+    wrong: list[int] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            again = bartviz.capture(model, TEXT, target=TARGET)
+            wrong.extend([1] * (again.log_probability != one.log_probability))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for _ in range(6):
+            ablate_sweep(model, one, kinds=["cross"])
+            ablate(model, one, {"encoder L0H0": 0.0, "cross L1H1": 2.0}, write=False)
+    finally:
+        stop.set()
+        reader.join()
+    again = bartviz.capture(model, TEXT, target=TARGET)
+    assert not wrong
+    for kind in one.kinds:
+        np.testing.assert_array_equal(again.attention(kind).q, one.attention(kind).q)
+        np.testing.assert_array_equal(again.attention(kind).k, one.attention(kind).k)
+
+
+@pytest.mark.parametrize("family", ["bart", "gpt2"])
+def test_what_it_then_writes_is_what_decode_writes(family: str) -> None:
+    model = loaded.model(family)
+    one = bartviz.decode(model, TEXT, max_new_tokens=9)
+    heads = ["decoder L0H0", "decoder L1H1"]
+    found = ablate(model, one, heads)
+    assert found.written is not None
+    before, after = found.written
+    assert before is one
+    expected = bartviz.decode(model, TEXT, max_new_tokens=9, ablate=heads)
+    assert [step.chosen for step in after.steps] == [step.chosen for step in expected.steps]
+    assert found.changed.output == one.output
+
+
+def test_a_typed_mask_is_the_only_row_and_without_one_every_word_is() -> None:
+    model = loaded.model("bert")
+    masked = bartviz.capture(model, "The cat is [MASK] on the sofa.", allow_special=True)
+    found = ablate(model, masked, ["encoder L0H0"])
+    assert found.rows.tolist() == [masked.source.ids.tolist().index(model.tokenizer.mask_token_id)]
+    assert found.written is None
+    plain = record("bert")
+    rows = ablate(model, plain, ["encoder L0H0"]).rows
+    np.testing.assert_array_equal(rows, np.flatnonzero(~plain.source.special))
+
+
+def test_a_padded_record_is_run_with_its_padding_closed() -> None:
+    model = loaded.model("bart")
+    padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]
+    alone = bartviz.capture(model, "What time is it?", target="Wie spät ist es?")
+    changes = [ablate(model, one, ["cross L0H1"], write=False).effect for one in (padded, alone)]
+    assert changes[0] == pytest.approx(changes[1], abs=1e-3)
+
+
+def test_a_sweep_says_how_far_it_is_and_can_be_stopped() -> None:
+    model, one = loaded.model("bart"), record("bart")
+    seen: list[tuple[int, int]] = []
+    sweep = ablate_sweep(model, one, on_progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (len(sweep.heads), len(sweep.heads))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    with pytest.raises(Cancelled):
+        ablate_sweep(model, one, cancelled=lambda: True)
+    with pytest.raises(Cancelled):
+        ablate(model, one, ["cross L0H0"], cancelled=lambda: True)
+
+
+def test_what_cannot_be_done_is_refused_with_the_choices() -> None:
+    model, one = loaded.model("bart"), record("bart")
+    with pytest.raises(SettingError, match="no head"):
+        ablate(model, one, ["cross L9H0"])
+    with pytest.raises(SettingError, match="at least one head"):
+        ablate(model, one, [])
+    with pytest.raises(SettingError, match="factor"):
+        ablate(model, one, {"cross L0H0": -1.0})
+    with pytest.raises(SettingError, match="another model"):
+        ablate(model, record("marian"), ["cross L0H0"])
+    with pytest.raises(SettingError, match="encoder, decoder or cross"):
+        ablate_sweep(model, one, kinds=[])

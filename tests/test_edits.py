@@ -1,0 +1,188 @@
+"""One token changed: what must move, what must stay equal to the last bit, and how far the news comes in a step."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bartviz
+from bartviz.edits import edit, reach, suggestions, token_id
+from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.record import Record
+from bartviz.ui.experiments.step import SENTENCE
+from tests import loaded, networks
+
+TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
+TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."
+
+
+@cache
+def record(family: str, text: str = TEXT) -> Record:
+    target = TARGET if family in networks.ENCODER_DECODERS else None
+    return bartviz.capture(loaded.model(family), text, target=target)
+
+
+def another(one: Record, position: int) -> int:
+    """The id of a token that does not stand there: the one after it, or the one before."""
+    ids = one.source.ids
+    return next(int(i) for i in ids if i != ids[position])
+
+
+@pytest.mark.parametrize("family", [*networks.ENCODERS, *networks.ENCODER_DECODERS])
+def test_a_bidirectional_encoder_hears_everywhere_after_one_layer(family: str) -> None:
+    one = record(family)
+    found = edit(loaded.model(family), one, 4, another(one, 4))
+    change = found.hidden["encoder"]
+    assert np.flatnonzero(change[0]).tolist() == [4]
+    assert (change[1:] > 0).all()
+    assert (found.attention["encoder"].max(axis=(0, 1)) > 0).all()
+
+
+@pytest.mark.parametrize("family", networks.ENCODER_DECODERS)
+def test_a_changed_target_leaves_all_before_it_equal_to_the_last_bit(family: str) -> None:
+    one, position = record(family), 5
+    assert one.decoder is not None
+    new = int(one.decoder.query.ids[position - 1])
+    assert new != one.decoder.query.ids[position]
+    found = edit(loaded.model(family), one, position, new, part="target")
+    assert not found.hidden["encoder"].any()
+    assert not found.hidden["decoder"][:, :position].any()
+    assert (found.hidden["decoder"][1:, position:] > 0).all()
+    for kind in ("decoder", "cross"):
+        assert found.equal[kind][:, :, :position].all()
+        assert not found.attention[kind][:, :, :position].any()
+    assert found.equal["encoder"].all()
+    np.testing.assert_array_equal(found.same, found.rows < position)
+    assert not found.divergence[found.same].any()
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 99))
+def test_gpt2_never_hears_of_what_comes_later(position: int) -> None:
+    """Also in long texts, where the kernel works in blocks."""
+    one = record("gpt2", " ".join([TEXT] * 3))
+    assert len(one.source) > 100
+    found = edit(loaded.model("gpt2"), one, position, another(one, position))
+    change = found.hidden["decoder"]
+    assert not change[:, :position].any()
+    assert (change[1:, position:] > 0).all()
+    assert found.equal["decoder"][:, :, :position].all()
+
+
+def test_relative_change_is_that_of_the_networks_own_states() -> None:
+    import torch
+
+    one, model = record("bert"), loaded.model("bert")
+    found = edit(model, one, 3, another(one, 3))
+    ids = torch.from_numpy(one.source.ids.copy())[None]
+    other = ids.clone()
+    other[0, 3] = found.new_id
+    with torch.inference_mode():
+        was, now = (
+            loaded.reference("bert")(input_ids=i, output_hidden_states=True).hidden_states for i in (ids, other)
+        )
+    for layer, (a, b) in enumerate(zip(was, now, strict=True)):
+        expected = ((b - a).norm(dim=-1) / a.norm(dim=-1))[0]
+        np.testing.assert_allclose(found.hidden["encoder"][layer], expected, atol=1e-4)
+
+
+def test_the_same_token_again_changes_nothing() -> None:
+    one = record("bart")
+    found = edit(loaded.model("bart"), one, 4, int(one.source.ids[4]))
+    assert found.old == found.new
+    assert not any(change.any() for change in found.hidden.values())
+    assert all(same.all() for same in found.equal.values())
+    assert found.same.all()
+
+
+def test_the_record_of_the_changed_run_reads_the_new_token() -> None:
+    one, model = record("bart"), loaded.model("bart")
+    found = edit(model, one, 3, another(one, 3))
+    assert found.changed.source.ids[3] == found.new_id
+    assert found.changed.source.labels[3] == found.new
+    assert found.changed.source.labels[:3] == one.source.labels[:3]
+    assert found.changed.output == one.output
+    assert found.tokens("encoder") is one.attention("encoder").query
+
+
+def test_a_replacement_is_one_token_of_the_vocabulary() -> None:
+    model, one = loaded.model("bart"), record("bart")
+    place = one.source.labels.index("cat") if "cat" in one.source.labels else 2
+    assert token_id(model, "#7", one.source, place) == 7
+    assert token_id(model, 9, one.source, place) == 9
+    piece = model.tokenizer.convert_ids_to_tokens(50)
+    assert model.tokenizer.convert_tokens_to_ids(piece) == token_id(model, piece, one.source, place)
+    with pytest.raises(TextError, match="tokens for this model"):
+        token_id(model, "two words", one.source, place)
+    with pytest.raises(TextError, match="no replacement"):
+        token_id(model, "  ", one.source, place)
+    with pytest.raises(SettingError, match="not in the vocabulary"):
+        token_id(model, "#999999", one.source, place)
+
+
+def test_what_is_offered_can_be_taken_as_it_is_typed() -> None:
+    for family in ("bert", "bart", "t5", "gpt2"):
+        model, one = loaded.model(family), record(family)
+        offered = suggestions(model, one, 4)
+        for number, suggestion in enumerate(offered):
+            assert token_id(model, suggestion.typed, one.source, 4) == suggestion.token_id != one.source.ids[4]
+            assert number == 0 or offered[number - 1].value >= suggestion.value
+
+
+def test_a_written_token_is_offered_its_own_rivals() -> None:
+    model = loaded.model("bart")
+    one = bartviz.decode(model, TEXT, max_new_tokens=9, top_k=20)
+    rivals = {candidate.token_id for candidate in one.steps[2].candidates}
+    offered = suggestions(model, one, 3, part="target")
+    assert {suggestion.token_id for suggestion in offered} <= rivals
+    assert all(suggestion.why == "probability" for suggestion in offered)
+
+
+@settings(max_examples=12)
+@given(st.sampled_from(["bert", "bart", "t5", "distilbert", "gpt2"]), st.integers(0, 15), st.integers(1, 6))
+def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: str, position: int, window: int) -> None:
+    found = reach(loaded.model(family), TEXT, position, window=window)
+    places = np.arange(len(found.tokens))
+    for layer in range(len(found.changes["window"])):
+        felt = found.changes["window"][layer] > 0
+        np.testing.assert_array_equal(felt, np.abs(places - position) <= window * layer)
+    assert (found.changes["bidirectional"][1:] > 0).all()
+    np.testing.assert_array_equal(found.changes["causal"][1] > 0, places >= position)
+
+
+def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
+    """The articles' sentence: 12 words stand between, so "it" is the 13th after "house"."""
+    for name in ("bert-tiny-en", "bart-tiny-en-de"):
+        found = reach(bartviz.load(name), SENTENCE, 2, window=2)
+        assert found.tokens.labels[2] == "house"
+        it = found.tokens.labels.index("it")
+        words = [found.tokens.words[place] for place in (2, it)]
+        assert words[0] is not None
+        assert words[1] is not None
+        assert words[1] - words[0] - 1 == 12
+        steps = found.steps(it)
+        assert steps["bidirectional"] == 1
+        assert steps["window"] is None
+        assert steps["recurrent"] == it - 2
+    assert found.steps(0)["causal"] is None
+    assert found.steps(0)["recurrent"] is None
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    model, one = loaded.model("bert"), record("bert")
+    with pytest.raises(SettingError, match="position 999"):
+        edit(model, one, 999, 5)
+    with pytest.raises(SettingError, match="target"):
+        edit(model, one, 1, 5, part="target")
+    with pytest.raises(SettingError, match="window"):
+        reach(model, TEXT, 1, window=0)
+    with pytest.raises(SettingError, match="position"):
+        suggestions(model, one, -1)
+    with pytest.raises(Cancelled):
+        edit(model, one, 1, 5, cancelled=lambda: True)
+    with pytest.raises(SettingError, match="another model"):
+        edit(model, record("bart"), 1, 5)
