@@ -1,0 +1,178 @@
+"""The experiments page as a script, on a real (small, random) model: what it says, its links, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bartviz
+from bartviz.ablation import ablate, ablate_sweep
+from bartviz.analysis import ablation
+from bartviz.edits import edit
+from bartviz.folders import default_roots
+from bartviz.models import Model
+from bartviz.record import Record
+from bartviz.ui import session
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+from tests import networks
+from tests.conftest import App
+
+TEXT, TARGET = "The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."
+Subject = tuple[Model, Record]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    for family in ("bart", "bert", "gpt2"):
+        networks.save(family, folder / f"small-{family}", spread=0.3)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own = Engine(Limits())
+    monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
+    monkeypatch.setattr(session, "PATIENCE", 60)
+
+
+@pytest.fixture
+def subject(root: Path, engine: None) -> Subject:
+    model = bartviz.load("small-bart", roots=default_roots())
+    return model, bartviz.capture(model, TEXT, target=TARGET)
+
+
+def words(app: AppTest) -> str:
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+def specs(app: AppTest) -> list[str]:
+    return [chart.proto.spec for chart in app.get("plotly_chart")]
+
+
+def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, subject: Subject) -> None:
+    model, record = subject
+    sweep = ablate_sweep(model, record)
+    page = app("experiments", record=record)
+    assert not page.exception
+    best = sweep.heads[sweep.ranked()[0]]
+    assert page.multiselect[0].value == [str(best)]
+    said = words(page)
+    assert f"With {best} silenced" in said
+    assert f"{best} costs this text most" in said
+    table: Any = page.dataframe[0].value
+    np.testing.assert_allclose(
+        table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
+    )
+
+
+def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
+    model, record = subject
+    page = app("experiments", record=record, experiment="ablation", silenced="cross L1H1", factor="0.5")
+    assert page.multiselect[0].value == ["cross L1H1"]
+    found = ablate(model, record, {"cross L1H1": 0.5})
+    assert "With cross L1H1 multiplied by 0.5" in words(page)
+    table: Any = page.dataframe[1].value
+    np.testing.assert_allclose(table["p after"], np.exp(found.after.log_probability), atol=1e-5)  # type: ignore[union-attr]
+
+
+def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> None:
+    _, record = subject
+    page = app("experiments", record=record)
+    next(button for button in page.button if button.label.startswith("All of L0 but H0")).click().run()
+    assert page.multiselect[0].value == [f"encoder L0H{head}" for head in range(1, 4)]
+    next(button for button in page.button if button.label == "None").click().run()
+    assert page.multiselect[0].value == []
+    assert not page.exception
+    assert "Each alone silenced" in words(page)
+
+
+@pytest.mark.parametrize("experiment", ["ablation", "edit", "reach"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"silenced": "cross L99H0", "factor": "1e9", "measure": "x", "mode": ""},
+        {"position": "999", "changed": "-1", "felt": "abc", "window": "77", "part": "sideways", "view": "<b>"},
+    ],
+)
+def test_odd_links_are_brought_within_the_record(
+    app: App, subject: Subject, experiment: str, query: dict[str, str]
+) -> None:
+    page = app("experiments", record=subject[1], experiment=experiment, **query)
+    assert not page.exception
+    assert specs(page)
+
+
+def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -> None:
+    model, record = subject
+    page = app("experiments", record=record, experiment="edit", part="the target", position="4", replace="#9")
+    assert not page.exception
+    found = edit(model, record, 4, 9, part="target")
+    assert f"all {len(record.source)} encoder states stay equal to the last bit" in words(page)
+    assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are equal to the last bit" in words(page)
+
+
+def test_what_is_offered_is_taken_by_a_press(app: App, subject: Subject) -> None:
+    page = app("experiments", record=subject[1], experiment="edit")
+    offers = [button for button in page.button if str(button.key).startswith("offer_")]
+    if len(offers) < 2:
+        pytest.fail("this text should be offered several tokens")
+    offers[1].click().run()
+    assert page.text_input(key="replace").value
+    assert not page.exception
+
+
+def test_several_tokens_are_refused_in_our_words(app: App, subject: Subject) -> None:
+    page = app("experiments", record=subject[1], experiment="edit", replace="<b>two</b> words")
+    assert not page.exception
+    assert "tokens for this model" in page.error[0].value
+    assert "two" not in page.error[0].value.replace("two<", "")
+
+
+def test_the_house_is_heard_of_in_one_step(app: App, subject: Subject) -> None:
+    page = app("experiments", record=subject[1], experiment="reach")
+    assert not page.exception
+    assert "1 step with bidirectional attention" in words(page)
+    assert len(specs(page)) == 3
+    page = app("experiments", record=subject[1], experiment="reach", sentence="this text", changed="2", felt="1")
+    assert "1 position" in words(page)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, family: str) -> None:
+    record = bartviz.capture(bartviz.load(f"small-{family}", roots=default_roots()), TEXT)
+    for experiment, least in (("ablation", 2), ("edit", 2), ("reach", 3)):
+        page = app("experiments", record=record, experiment=experiment)
+        assert not page.exception
+        assert not page.error
+        assert len(specs(page)) >= least
+
+
+def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bartviz.ui.experiments import asking
+
+    monkeypatch.setattr(asking, "LARGE", 1.0)
+    page = app("experiments", record=subject[1])
+    assert "not measured yet" in specs(page)[0]
+    count = sum(shape.shape[0] * shape.shape[1] for shape in map(subject[1].attention, subject[1].kinds))
+    next(button for button in page.button if f"all {count} heads" in button.label).click().run()
+    assert "costs this text most" in words(page)
+
+
+def test_a_record_of_another_checkpoint_is_refused(app: App, subject: Subject) -> None:
+    from dataclasses import replace
+
+    model, record = subject
+    other = replace(record, model=replace(model.info, fingerprint="another"))
+    page = app("experiments", record=other, experiment="edit", replace="#9")
+    assert "another model" in page.error[0].value
