@@ -77,7 +77,8 @@ def show(
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, mounted=key in st.session_state)
     st.session_state[f"_canvas_{key}"] = held
-    _mount(data=held.buffer, key=key, on_choice_change=lambda: _hear(key, on_change))
+    with st.container(key=f"canvas_{key}"):  # its height is reserved before the component has come
+        _mount(data=held.buffer, key=key, on_choice_change=lambda: _hear(key, on_change))
     return held.latest
 
 

@@ -236,12 +236,29 @@ def test_a_link_leads_to_head_row_and_view_and_the_page_keeps_up(visit: Open, se
     expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
 
 
-def test_a_picker_moves_the_canvas(visit: Open, server: str) -> None:
+def test_the_focus_stays_when_another_view_comes(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
     ready(page, "Cross L1H0")
+    part(page, "plot").press("3")
+    expect(part(page, "query-text")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("row=2"))
+    page.keyboard.press("2")
+    expect(part(page, "plot")).to_be_focused()
+
+
+def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0")
+    ready(page, "Cross L1H0")
+    part(page, "overview").press("ArrowRight")
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
     page.get_by_role("button", name="How it is shown").click()
-    page.get_by_role("slider", name="Head").press("ArrowRight")
-    ready(page, "Cross L1H1")
+    page.get_by_role("slider", name="Head").press("ArrowLeft")
+    ready(page, "Cross L1H0")
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H0")
+    part(page, "overview").press("ArrowRight")
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
 
 
 def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open, server: str) -> None:

@@ -30,6 +30,8 @@ function render(it) {
   if (it.unmeasured) {
     arrange(it);
     it.unmeasured = false;
+    if (it.refocus) it.$(it.choice.view === "text" ? "query-text" : "plot").focus(); // what had the focus is not seen any more
+    it.refocus = false;
   }
   drawOverview(it);
   if (it.choice.view === "map") drawMap(it);
@@ -45,6 +47,8 @@ export function choose(it, to) {
   const before = it.choice;
   it.choice = { layer: to.layer, head: to.head, what: to.what, view: to.view ?? before.view };
   if (before.view !== it.choice.view || (it.meta.small.of === "layer" && before.layer !== it.choice.layer)) it.unmeasured = true;
+  const focused = it.root.getRootNode().activeElement?.dataset?.is;
+  if (before.view !== it.choice.view && ["plot", "strip", "query-text", "key-text"].includes(focused)) it.refocus = true;
   if (before.view !== it.choice.view) Object.assign(it, { hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
   draw(it);
   later(it);
@@ -90,7 +94,8 @@ function later(it) {
 
 function tell(it) {
   const { layer, head, what, view } = it.choice;
-  const said = { revision: it.meta.revision, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)) };
+  // The serial tells two visits of one choice apart, where Python has led elsewhere in between.
+  const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)) };
   const text = JSON.stringify(said);
   if (it.told === text) return;
   it.told = text;

@@ -124,19 +124,20 @@ function marks(it, context) {
   const { fit, seen } = it, [w, h] = [fit.w * seen.z, fit.h * seen.z];
   const band = (row, column) => {
     const { x, y } = placeOf(fit, seen, row ?? 0, column ?? 0);
-    if (row === null) context.strokeRect(x, fit.top + 1, w, fit.height - 2);
-    else if (column === null) context.strokeRect(fit.left + 1, y, fit.width - 2, h);
-    else context.strokeRect(x, y, w, h);
+    const [wide, high] = [Math.max(w, 3), Math.max(h, 3)];
+    if (row === null) context.strokeRect(x, fit.top + 1, wide, fit.height - 2);
+    else if (column === null) context.strokeRect(fit.left + 1, y, fit.width - 2, high);
+    else context.strokeRect(x, y, wide, high);
   };
   context.strokeStyle = it.colors.ink;
-  context.lineWidth = 1.75;
+  context.lineWidth = Math.min(w, h) < 5 ? 1 : 1.75; // a frame shall not hide what it frames
   for (const row of it.rows) band(row, null);
   context.setLineDash([4, 3]);
   for (const column of it.keys) band(null, column);
   context.setLineDash([]);
   const at = it.hover ?? it.cursor;
   if (!at) return;
-  context.lineWidth = 2.5;
+  context.lineWidth = Math.min(w, h) < 5 ? 1 : 2.5;
   if (at.row !== null || at.column !== null) band(at.row, at.column);
 }
 

@@ -16,7 +16,7 @@ export function measureOverview(it) {
   const { width, height } = it.small;
   const size = fontSize(it);
   const only = it.meta.small.of === "layer" ? it.choice.layer : null;
-  it.cells = overviewCells(it.meta.shape, { width, height, left: only === null ? size * 2.6 : 0, top: only === null ? size * 1.7 : 0, only });
+  it.cells = overviewCells(it.meta.shape, { width, height, left: only === null ? size * 2.6 : 0, top: only === null ? size * 1.7 : 0, only, caption: only === null ? 0 : size * 1.4 });
 }
 
 /** What a small map is painted from: the exact map where it is there, else the one that came with all the others. */
@@ -87,7 +87,7 @@ function labelOverview(it, context) {
   const size = fontSize(it) - 1, [layers, heads] = it.meta.shape;
   context.font = `${size}px ${it.colors.mono}`;
   context.textBaseline = "middle";
-  if (it.meta.small.of === "layer") return;
+  if (it.meta.small.of === "layer") return captions(it, context, size);
   const { places, across } = it.cells;
   const cellsWide = everyWhich(places[0].w, size * 2.3), cellsHigh = everyWhich(places[0].h, size);
   const write = (text, x, y, strong) => {
@@ -103,6 +103,16 @@ function labelOverview(it, context) {
     write(`L${layer}`, size * 2.2, places[layer * across].y + places[layer * across].h / 2, it.choice.what !== "all" && layer === it.choice.layer);
   const last = places[places.length - 1];
   write("mean of all", last.x - 6, last.y + last.h / 2, it.choice.what === "all");
+}
+
+function captions(it, context, size) {
+  context.textAlign = "left";
+  for (const place of it.cells.places) {
+    const chosen = mapNumber(it.meta.shape, place) === mapNumber(it.meta.shape, it.choice);
+    context.fillStyle = chosen ? it.colors.ink : it.colors.faint;
+    const text = { head: `L${place.layer}H${place.head}`, layer: `mean of L${place.layer}`, all: "mean of all" }[place.what];
+    context.fillText(shortened(context, text, place.w - 4), place.x + 1, place.y - size * 0.6);
+  }
 }
 
 export const cellAt = (it, x, y) => it.cells.places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h) ?? null;

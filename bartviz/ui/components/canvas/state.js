@@ -62,6 +62,7 @@ function go(it, { layer, head, what, row, view, rows, keys }) {
   it.anchor = { rows: row, keys: keys[0] ?? 0 };
   it.by = keys.length && rows.length <= 1 ? "keys" : "rows";
   it.primary = row;
+  it.told = null;
 }
 
 // Colours of the theme: the kind's ramp, and plain colours for canvas.

@@ -43,9 +43,22 @@ export function drawTexts(it) {
     if (text === (name === "strip")) continue;
     const of = fixed ?? side;
     fill(it, name, of);
-    shade(it, name, of === "key" ? (side === "key" || !fixed ? columns : null) : given, of === "key" ? keys : rows);
+    const values = of === "key" ? columns : given;
+    shade(it, name, values, of === "key" ? keys : rows);
+    if (values) bringForward(it, name, of, values);
   }
   titles(it, rows, keys, side);
+}
+
+/** A long text is scrolled to its strongest token when something else was chosen, never under the pointer. */
+function bringForward(it, name, of, values) {
+  const now = [it.meta.revision, of, mapNumber(it.meta.shape, it.choice), it.rows, it.keys, it.choice.view].join("|"), list = it.$(name);
+  if (it.hover || it.cursor || list.brought === now) return;
+  list.brought = now;
+  const chip = it.chips[name].get(top(values, 1, (place) => it.special[of].has(place))[0]);
+  if (!chip || list.scrollHeight <= list.clientHeight) return;
+  const [box, own] = [list.getBoundingClientRect(), chip.getBoundingClientRect()];
+  if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += (own.top + own.bottom - box.top - box.bottom) / 2;
 }
 
 function shade(it, name, values, framed) {

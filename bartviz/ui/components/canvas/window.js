@@ -7,7 +7,7 @@ const SMALLEST = 1e-9;
 /** Fitted into a box that leaves room for labels: origin, size of a cell, and of the whole map. */
 export function fitted(width, height, rows, columns, left, top, scale = 1) {
   const wide = Math.max(1, width - left - 1) / columns, high = Math.max(1, height - top - 1) / rows;
-  const w = Math.min(wide, high * 2.4, 56 * scale), h = Math.min(high, wide * 2.4, 44 * scale);
+  const w = Math.min(wide, high * 2.4, 96 * scale), h = Math.min(high, wide * 2.4, 66 * scale);
   return { left, top, w, h, rows, columns, width: w * columns, height: h * rows };
 }
 
@@ -59,13 +59,13 @@ export function written(from, to, every, marked) {
 }
 
 /** The overview's cells: layers down and heads across, a mean at the end of each line, the mean of all last; or one
- *  layer's heads in several lines. */
-export function overviewCells([layers, heads], { width, height, left, top, only = null }) {
+ *  layer's heads in several lines, with room for a caption above each. */
+export function overviewCells([layers, heads], { width, height, left, top, only = null, caption = 0 }) {
   const across = only === null ? heads + 1 : Math.max(1, Math.ceil(Math.sqrt(((heads + 2) * width) / Math.max(height, 1))));
   const down = only === null ? layers + 1 : Math.ceil((heads + 2) / across);
-  const w = (width - left) / across, h = Math.min((height - top) / down, w * 1.3);
+  const w = (width - left) / across, pitch = Math.min((height - top) / down, w * 1.3 + caption), h = pitch - caption;
   const places = [];
-  const put = (place, choice) => places.push({ ...choice, x: left + (place % across) * w, y: top + Math.floor(place / across) * h, w, h });
+  const put = (place, choice) => places.push({ ...choice, x: left + (place % across) * w, y: top + Math.floor(place / across) * pitch + caption, w, h });
   for (let layer = only ?? 0; layer < (only === null ? layers : only + 1); layer++) {
     const first = only === null ? layer * across : 0;
     for (let head = 0; head < heads; head++) put(first + head, { layer, head, what: "head" });
