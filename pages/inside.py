@@ -40,7 +40,6 @@ def main() -> None:
     with place:
         show.lead(analysis.sentence(chosen.one))
     with above:
-        inside.formula(chosen.one)
         inside.row(record, chosen)
         inside.text(chosen)
         show.table(analysis.table(chosen.one), title="The row of arithmetic as a table")

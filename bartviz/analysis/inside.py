@@ -36,6 +36,7 @@ class Inside:
     + bias; mask (K,) True where the key may be seen; weights (K,) sum to 1.
     context (d,) = sum of weight_j v_j; added (D,) = W_O^h context; block (D,) what all heads and the bias add together;
     shares (H,) of the heads in the lengths of what they add, sum 1. None where the record was made without values.
+    ``projection_bias``: whether the block adds one (T5's does not).
     ``masked``: the row may look nowhere, so its weights are uniform and mean nothing.
     """
 
@@ -60,6 +61,7 @@ class Inside:
     added: Floats | None = None
     block: Floats | None = None
     shares: Floats | None = None
+    projection_bias: bool = False
 
     @property
     def name(self) -> str:
@@ -98,7 +100,7 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
     return Inside(
         attention.kind, layer, head, row, attention.query.labels[row], attention.key, attention.scale,
         q, k, dots, scaled, bias, scores, mask, weights, masked=bool(attention.masked_rows[row]),
-        **_output(attention, layer, head, row, weights),
+        projection_bias=attention.out_bias is not None, **_output(attention, layer, head, row, weights),
     )  # fmt: skip
 
 

@@ -8,14 +8,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.attention import Attention, Floats
-from bartviz.figures import axes, theme
+from bartviz.figures import theme
+from bartviz.figures.arithmetic import Frame
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.hatch import pattern
-from bartviz.figures.strips import bars, caption, signed, strip
-
-HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
-TOP = 0.012  # of the figure's height, between a panel and its caption
-GAP = 0.026  # of the figure's width, between panels
+from bartviz.figures.strips import bars, signed, strip
 
 
 def inside(
@@ -41,7 +38,7 @@ def inside(
 
 def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go.Figure:
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar gives its key."""
-    frame = _Frame(one, shown, dark)
+    frame = Frame(one, shown, dark)
     traces = [
         *_vectors(frame), *_scores(frame), *_weights(frame), *(_values(frame) if one.v is not None else ()),
         *_masked(frame), *_pointer(frame),
@@ -53,102 +50,7 @@ def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go
     return theme.build(traces, layout, dark=dark, height=frame.height)
 
 
-class _Frame:
-    """Which panel stands where, and the names of its rows."""
-
-    def __init__(self, one: Inside, shown: Shown, dark: bool) -> None:
-        self.one, self.shown, self.dark = one, shown, dark
-        self.keys = list(shown.keys)
-        self.rows = len(self.keys) + (shown.rest > 0)
-        self.color = theme.kind_color(one.kind, dark)
-        self.labels = [theme.escape(axes.short(one.label(key))) for key in self.keys]
-        shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15}
-        shares |= {"bias": 0.9, "score": 1.1} if one.bias is not None else {}
-        shares |= {"weight": 1.1} | ({"values": 1.5} if one.v is not None else {})
-        self.names = list(shares)
-        room = (1 - GAP * (len(shares) - 1)) / sum(shares.values())
-        self.domains: dict[str, tuple[float, float]] = {}
-        left = 0.0
-        for name, share in shares.items():
-            self.domains[name] = (left, left + room * share)
-            left += room * share + GAP
-        self.height = HEAD + FOOT + (26 if self.rows <= 10 else 21) * self.rows  # pixels
-        self.split = 1 - HEAD / self.height  # the keys' lines end here
-
-    def axis(self, name: str) -> str:
-        number = self.names.index(name) + 1
-        return "x" if number == 1 else f"x{number}"
-
-    def axes(self) -> dict[str, Part]:
-        """Lines are shared by all panels (y); query and output have a line of their own above (y2)."""
-        found: dict[str, Part] = {}
-        for number, name in enumerate(self.names, start=1):
-            quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
-            found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
-        names = [*self.labels, *([f"<i>{self.shown.rest:,} others</i>"] if self.shown.rest else [])]
-        found["yaxis"] = {
-            "range": [self.rows - 0.5, -0.5], "domain": [0, self.split], "tickvals": list(range(self.rows)),
-            "ticktext": names, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 13}, "fixedrange": True,
-            "ticks": "",
-        }  # fmt: skip
-        found["yaxis2"] = {
-            "range": [0.5, -0.5], "domain": [1 - 62 / self.height, 1 - 38 / self.height],
-            "showticklabels": False, "showgrid": False, "fixedrange": True, "anchor": "x", "ticks": "",
-        }  # fmt: skip
-        return found
-
-    def _range(self, name: str) -> Part:
-        if name in ("keys", "products"):
-            return {"range": [-0.5, self.one.width - 0.5]}
-        if name == "values":
-            assert self.one.v is not None
-            return {"range": [-0.5, self.one.v.shape[1] - 0.5]}
-        if name == "weight":
-            return {"range": [0, 1.42], "showline": False}
-        return {"range": self.range_of(name)}
-
-    def range_of(self, name: str) -> list[float]:
-        """The range of a panel of scores."""
-        numbers = {"scaled": self.one.scaled, "bias": self.one.bias, "score": self.one.scores}[name]
-        assert numbers is not None
-        return _room(numbers[self.keys], None if name != self.score else self.shown.rest_score)
-
-    @property
-    def score(self) -> str:
-        """The panel whose numbers the softmax takes."""
-        return "scaled" if self.one.bias is None else "score"
-
-    def captions(self) -> list[Part]:
-        """Each panel's part of the formula, over it."""
-        one, dark = self.one, self.dark
-        scale = "" if one.scale == 1 else f" × {one.scale:.3g}"
-        said = {
-            "keys": f'<b style="color:{theme.KEY}">k</b> of each key',
-            "products": "q × k, each dimension",
-            "scaled": f"sum{scale}" + (" = <b>score</b>" if one.bias is None else ""),
-            "bias": "+ bias",
-            "score": "= <b>score</b>",
-            "weight": "softmax = <b>weight</b>",
-            "values": f'weight × <b style="color:{theme.VALUE}">v</b>',
-        }
-        found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
-        over = 1 - 36 / self.height
-        query = theme.escape(axes.short(one.query_label))
-        found.append(caption(f'<b style="color:{theme.QUERY}">q</b> of the query <b>{query}</b>', 0, over, dark))
-        if one.v is not None:
-            text = f'<b style="color:{theme.VALUE}">output</b> = sum of weight × v'
-            found.append(caption(text, 1, over, dark, anchor="right"))
-        return found
-
-
-def _room(numbers: Floats, more: float | None) -> list[float]:
-    """A range that holds 0, the numbers, and their text beyond the bars' ends."""
-    low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
-    span = (high - low) or 1.0
-    return [low - 0.42 * span * (low < 0), high + 0.42 * span * (high > 0)]
-
-
-def _vectors(frame: _Frame) -> list[Part]:
+def _vectors(frame: Frame) -> list[Part]:
     one, dark = frame.one, frame.dark
     names = np.array(frame.labels, object)[:, None].repeat(one.width, 1)
     empty = np.full((frame.rows - len(frame.keys), one.width), np.nan, np.float32)
@@ -166,7 +68,7 @@ def _vectors(frame: _Frame) -> list[Part]:
     ]  # fmt: skip
 
 
-def _scores(frame: _Frame) -> list[Part]:
+def _scores(frame: Frame) -> list[Part]:
     one, keys = frame.one, frame.keys
     told = [
         f"{label}: q · k = {one.dots[key]:.3f}, × {one.scale:.4g} = {one.scaled[key]:.3f}"
@@ -182,7 +84,7 @@ def _scores(frame: _Frame) -> list[Part]:
     return found
 
 
-def _bar(frame: _Frame, name: str, values: Floats, told: list[str]) -> Part:
+def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
     """Bars of scores; where a key may not be seen there is hatching instead of the one that the softmax takes."""
     open_, numbers = frame.one.mask[frame.keys], values.astype(float)
     if name == frame.score:
@@ -199,7 +101,7 @@ def _bar(frame: _Frame, name: str, values: Floats, told: list[str]) -> Part:
     return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=told, name=name, text=texts)
 
 
-def _weights(frame: _Frame) -> list[Part]:
+def _weights(frame: Frame) -> list[Part]:
     one, shown = frame.one, frame.shown
     weights = one.weights[frame.keys].astype(float)
     told = [f"{label}: weight {weight:.4f}" for label, weight in zip(frame.labels, weights, strict=True)]
@@ -211,7 +113,7 @@ def _weights(frame: _Frame) -> list[Part]:
     return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=told, name="weight", text=texts)]
 
 
-def _values(frame: _Frame) -> list[Part]:
+def _values(frame: Frame) -> list[Part]:
     """weight × v of each key (or of the others together), and their sum, the output, on the line above."""
     one, shown = frame.one, frame.shown
     assert one.v is not None
@@ -234,7 +136,7 @@ def _values(frame: _Frame) -> list[Part]:
     ]  # fmt: skip
 
 
-def _pointer(frame: _Frame) -> list[Part]:
+def _pointer(frame: Frame) -> list[Part]:
     """Points over the weights that report a click with their key."""
     rows = np.arange(len(frame.keys))
     told = [f"{label}: weight {frame.one.weights[key]:.4f}. Click: its products"
@@ -246,7 +148,7 @@ def _pointer(frame: _Frame) -> list[Part]:
     ]  # fmt: skip
 
 
-def _masked(frame: _Frame) -> list[Part]:
+def _masked(frame: Frame) -> list[Part]:
     """Hatching and −∞ in place of the score of a key that may not be seen."""
     rows = [row for row, key in enumerate(frame.keys) if not frame.one.mask[key]]
     if not rows:
@@ -273,7 +175,7 @@ def _masked(frame: _Frame) -> list[Part]:
     ]  # fmt: skip
 
 
-def _marks(frame: _Frame, key: int) -> list[Part]:
+def _marks(frame: Frame, key: int) -> list[Part]:
     """A line where scores are 0; a frame round the chosen key."""
     colors = theme.palette(frame.dark)
     found: list[Part] = []

@@ -4,7 +4,7 @@ beside attention the scaling, the activation and the norms."""
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import streamlit as st
@@ -19,7 +19,7 @@ from bartviz.figures import layer as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
 from bartviz.record import Record
-from bartviz.ui import page, pick, show
+from bartviz.ui import formula, page, pick, show
 
 KEYS = {
     "strongest": "the strongest",
@@ -29,21 +29,29 @@ KEYS = {
 }
 ORDER = {"dimension": "dimension by dimension", "size": "largest first"}
 NO_VALUES = "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
-_HERO = "inside_row"
+_HERO, _AUTO = "inside_row", "_inside_key"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the page shows: one head, one query token, which of its keys, and one of them."""
+    """What the page shows: one head, one query token, which of its keys, and one of them, its products by size or not.
+
+    Of ``choose`` the key is the strongest; ``choose_key`` gives the one that the visitor chose.
+    """
 
     attention: Attention
     one: Inside
-    shown: Shown
+    which: Which
     key: int
+    by_size: bool = False
+
+    @property
+    def shown(self) -> Shown:
+        return inside.shown(self.one, self.which, keep=self.key)
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: kind, layer, head, query token; of a long text which keys; and the key that is taken apart."""
+    """The pickers: kind, layer, head, query token; of a long text which keys are shown."""
     first, second, third, fourth, fifth = st.columns([1.8, 1, 1, 1.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
@@ -60,16 +68,27 @@ def choose(record: Record) -> Chosen:
     if columns > inside.MOST:
         with fifth, st.popover("Keys shown", width="stretch"):
             which = pick.one_of(f"Of {columns:,} keys, {inside.MOST} are shown one by one", KEYS, key="which")
-    key = _key(one)
-    return Chosen(attention, one, inside.shown(one, cast("Which", which), keep=key), key)
+    return Chosen(attention, one, cast("Which", which), one.strongest)
 
 
-def _key(one: Inside) -> int:
-    """The key that was clicked, else the strongest."""
-    chosen = st.session_state.get("token")
-    if not st.session_state.get("follow", True) and isinstance(chosen, int):
-        return min(max(chosen, 0), len(one.keys) - 1)
-    return one.strongest
+def choose_key(chosen: Chosen) -> Chosen:
+    """The pickers of the key that is taken apart; it is chosen here or by a click in the row above."""
+    one = chosen.one
+    st.subheader("How the score of one key comes about", anchor=False)
+    first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
+    moved = {"token", _AUTO} <= st.session_state.keys() and st.session_state["token"] != st.session_state[_AUTO]
+    if moved:  # by hand
+        st.session_state["follow"] = False
+    with first:
+        follow = pick.switch("The strongest key", key="follow", default=True)
+    if follow:
+        st.session_state["token"] = one.strongest
+    with second:
+        key = pick.index("Key token", len(one.keys), key="token", default=one.strongest)
+    st.session_state[_AUTO] = key
+    with third:
+        order = pick.one_of("Products", ORDER, key="order")
+    return replace(chosen, key=key, by_size=order == "size")
 
 
 def _first_word(attention: Attention) -> int:
@@ -77,36 +96,19 @@ def _first_word(attention: Attention) -> int:
     return next((i for i, special in enumerate(attention.query.special) if not special), 0)
 
 
-def formula(one: Inside) -> None:
-    """The formula of which the picture is the numbers, in the colours of its parts."""
-    parts = ["q · k<sub>j</sub>"]
-    if one.scale != 1:
-        parts.append(f"× {one.scale:.4g}")
-    if one.bias is not None:
-        parts.append("+ bias<sub>j</sub>")
-    text = " ".join(parts).replace("q", "<b style='color:#7048c8'>q</b>", 1)
-    text = text.replace("k<sub>", "<b style='color:#d97b0f'>k</b><sub>", 1)
-    value = "<b style='color:#3f97dd'>v</b><sub>j</sub>"
-    st.html(
-        "<p class='bv-note' style='opacity:1;font-size:1.02rem'>"
-        f"output = &Sigma;<sub>j</sub> softmax<sub>j</sub>( {text} ) &middot; {value}"
-        f"<span style='opacity:.7'> &emsp; {one.name}, heads {one.width} wide"
-        f"{', over the keys that may be seen' if not one.mask.all() else ''}</span></p>"
-    )
-
-
 def row(record: Record, chosen: Chosen) -> None:
-    """The row of arithmetic; a click on a weight takes that key apart below."""
-    keys = chosen.shown.keys
+    """The formula and the row of arithmetic; a click on a weight takes that key apart below."""
+    formula.show(chosen.one, key="inside_formula", within=f".st-key-{_HERO}")
+    shown = chosen.shown
     alt = f"The arithmetic of {chosen.one.name} for {chosen.one.query_label}, from query and keys to the output."
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
-    figure = arithmetic(chosen.one, chosen.shown, chosen.key, dark=page.dark())
+    figure = arithmetic(chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero"):
         st.plotly_chart(
             figure, key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
-            on_select=lambda: _take(keys),
+            on_select=lambda: _take(shown.keys),
         )  # fmt: skip
-    rest = "" if not chosen.shown.rest else f" {chosen.shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
+    rest = "" if not shown.rest else f" {shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
     told = "Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."
     show.note(f"{_row_name(record, chosen.one)}{told}{rest}")
     if not available(chosen.attention):
@@ -138,19 +140,10 @@ def text(chosen: Chosen) -> None:
 
 
 def key(chosen: Chosen) -> None:
-    """One key's score from its products to its weight: the picture, and the line of arithmetic."""
+    """The key's score from its products to its weight: the picture, and the line of arithmetic."""
     one, at = chosen.one, chosen.key
-    st.subheader("How the score of one key comes about", anchor=False)
-    first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
-    with first:
-        follow = pick.switch("The strongest key", key="follow", default=True)
-    with second:
-        if not follow:
-            pick.index("Key token", len(one.keys), key="token", default=at)
-    with third:
-        order = pick.one_of("Products", ORDER, key="order")
     show.note(f"Query {quote(one.query_label)}, key {quote(one.label(at))}: {one.width} products and their sum")
-    figure = products.products(one, at, by_size=order == "size", dark=page.dark())
+    figure = products.products(one, at, by_size=chosen.by_size, dark=page.dark())
     show.figure(figure, key="inside_products", alt=f"The products of query and key; their sum is {one.dots[at]:.3f}.")
     _equation(inside.equation(one, at))
     show.table(inside.dimensions(one, at), title="The products as a table")
@@ -177,7 +170,8 @@ def share(chosen: Chosen) -> None:
     told = (
         f"The output, {one.width} numbers, times the head's part of the output matrix is a vector of length "
         f"{length:.3f}: {one.shares[one.head]:.1%} of the lengths that the {len(one.shares)} heads add. Heads may "
-        f"point against each other: together, with the bias, they add a vector of length {whole:.3f}."
+        f"point against each other: together{', with the bias,' * one.projection_bias} they add a vector of length "
+        f"{whole:.3f}."
     )
     show.note(told)
     show.figure(products.share(one, dark=page.dark()), key="inside_share", alt=told)

@@ -1,0 +1,121 @@
+"""Where the panels of the row of arithmetic stand, what stands over each, and which is which of plotly's subplots."""
+
+from __future__ import annotations
+
+from bartviz.analysis.inside import Inside, Shown
+from bartviz.attention import Floats
+from bartviz.figures import axes, theme
+from bartviz.figures.cells import Part
+from bartviz.figures.strips import caption
+
+HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
+TOP = 0.012  # of the figure's height, between a panel and its caption
+GAP = 0.026  # of the figure's width, between panels
+
+
+def panels(one: Inside) -> dict[str, str]:
+    """Which panel each of plotly's subplots is: q, keys, products, scaled, bias, score, weight, values, output."""
+    names = _names(one)
+    found = {f"x{number if number > 1 else ''}y": name for number, name in enumerate(names, start=1)}
+    found["xy2"] = "q"
+    return found | ({f"x{len(names)}y2": "output"} if one.v is not None else {})
+
+
+def _names(one: Inside) -> dict[str, float]:
+    """The panels from left to right, and how wide each is beside the others."""
+    shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15}
+    shares |= {"bias": 0.9, "score": 1.1} if one.bias is not None else {}
+    return shares | {"weight": 1.2} | ({"values": 1.5} if one.v is not None else {})
+
+
+class Frame:
+    """Which panel stands where, and the names of its rows."""
+
+    def __init__(self, one: Inside, shown: Shown, dark: bool) -> None:
+        self.one, self.shown, self.dark = one, shown, dark
+        self.keys = list(shown.keys)
+        self.rows = len(self.keys) + (shown.rest > 0)
+        self.color = theme.kind_color(one.kind, dark)
+        self.labels = [theme.escape(axes.short(one.label(key))) for key in self.keys]
+        shares = _names(one)
+        self.names = list(shares)
+        room = (1 - GAP * (len(shares) - 1)) / sum(shares.values())
+        self.domains: dict[str, tuple[float, float]] = {}
+        left = 0.0
+        for name, share in shares.items():
+            self.domains[name] = (left, left + room * share)
+            left += room * share + GAP
+        self.height = HEAD + FOOT + (26 if self.rows <= 10 else 21) * self.rows  # pixels
+        self.split = 1 - HEAD / self.height  # the keys' lines end here
+
+    def axis(self, name: str) -> str:
+        number = self.names.index(name) + 1
+        return "x" if number == 1 else f"x{number}"
+
+    def axes(self) -> dict[str, Part]:
+        """Lines are shared by all panels (y); query and output have a line of their own above (y2)."""
+        found: dict[str, Part] = {}
+        for number, name in enumerate(self.names, start=1):
+            quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
+            found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
+        names = [*self.labels, *([f"<i>{self.shown.rest:,} others</i>"] if self.shown.rest else [])]
+        found["yaxis"] = {
+            "range": [self.rows - 0.5, -0.5], "domain": [0, self.split], "tickvals": list(range(self.rows)),
+            "ticktext": names, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 13}, "fixedrange": True,
+            "ticks": "",
+        }  # fmt: skip
+        found["yaxis2"] = {
+            "range": [0.5, -0.5], "domain": [1 - 62 / self.height, 1 - 38 / self.height],
+            "showticklabels": False, "showgrid": False, "fixedrange": True, "anchor": "x", "ticks": "",
+        }  # fmt: skip
+        return found
+
+    def _range(self, name: str) -> Part:
+        if name in ("keys", "products"):
+            return {"range": [-0.5, self.one.width - 0.5]}
+        if name == "values":
+            assert self.one.v is not None
+            return {"range": [-0.5, self.one.v.shape[1] - 0.5]}
+        if name == "weight":
+            return {"range": [0, 1.42], "showline": False}
+        return {"range": self.range_of(name)}
+
+    def range_of(self, name: str) -> list[float]:
+        """The range of a panel of scores."""
+        numbers = {"scaled": self.one.scaled, "bias": self.one.bias, "score": self.one.scores}[name]
+        assert numbers is not None
+        return _room(numbers[self.keys], None if name != self.score else self.shown.rest_score)
+
+    @property
+    def score(self) -> str:
+        """The panel whose numbers the softmax takes."""
+        return "scaled" if self.one.bias is None else "score"
+
+    def captions(self) -> list[Part]:
+        """Each panel's part of the formula, over it."""
+        one, dark = self.one, self.dark
+        scale = "" if one.scale == 1 else f" × {one.scale:.3g}"
+        said = {
+            "keys": f'<b style="color:{theme.KEY}">k</b> of each key',
+            "products": "q × k",
+            "scaled": f"sum{scale}" + (" = <b>score</b>" if one.bias is None else ""),
+            "bias": "+ bias",
+            "score": "= <b>score</b>",
+            "weight": "softmax = <b>weight</b>",
+            "values": f'weight × <b style="color:{theme.VALUE}">v</b>',
+        }
+        found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
+        over = 1 - 36 / self.height
+        query = theme.escape(axes.short(one.query_label))
+        found.append(caption(f'<b style="color:{theme.QUERY}">q</b> of the query <b>{query}</b>', 0, over, dark))
+        if one.v is not None:
+            text = f'<b style="color:{theme.VALUE}">output</b> = sum of weight × v'
+            found.append(caption(text, 1, over, dark, anchor="right"))
+        return found
+
+
+def _room(numbers: Floats, more: float | None) -> list[float]:
+    """A range that holds 0, the numbers, and their text beyond the bars' ends."""
+    low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
+    span = (high - low) or 1.0
+    return [low - 0.42 * span * (low < 0), high + 0.42 * span * (high > 0)]

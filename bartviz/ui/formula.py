@@ -1,0 +1,71 @@
+"""The formula of one head, in step with the pointer over the row of arithmetic below it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from bartviz.analysis.inside import Inside
+from bartviz.figures.arithmetic import panels
+
+_FILES = Path(__file__).parent / "components" / "formula"
+_MOUNT = st.components.v2.component(
+    "bartviz.formula",
+    html=(_FILES / "formula.html").read_text("utf-8"),
+    css=(_FILES / "formula.css").read_text("utf-8"),
+    js=(_FILES / "formula.js").read_text("utf-8"),
+)
+
+
+def show(one: Inside, *, key: str, within: str) -> None:
+    """Draw it; ``within`` is the CSS selector of the picture whose panels it follows. No server traffic."""
+    _MOUNT(data=json.dumps(payload(one, within=within)).encode(), key=key)
+
+
+def payload(one: Inside, *, within: str) -> dict[str, Any]:
+    """What the component draws: the parts of the formula, which panels show each, and a sentence for each panel."""
+    scale = [] if one.scale == 1 else [_part(f" × {one.scale:.4g}", panels=("scaled", "score"))]
+    bias = [] if one.bias is None else [_part(" + bias", "j", panels=("bias", "score"))]
+    parts = [
+        _part("output", role="value", panels=("output",)),
+        _part(" = "),
+        _part("Σ", "j", panels=("output",)),
+        _part(" softmax", "j", panels=("weight",)),
+        _part("( "),
+        _part("q", role="query", panels=("q", "products", "scaled", "score")),
+        _part(" · ", panels=("products", "scaled", "score")),
+        _part("k", "j", role="key", panels=("keys", "products", "scaled", "score")),
+        *scale,
+        *bias,
+        _part(" )"),
+        _part(" "),
+        _part("v", "j", role="value", panels=("values", "output")),
+    ]
+    seen = ", over the keys that may be seen" if not one.mask.all() else ""
+    return {
+        "parts": parts, "panels": panels(one), "say": _said(one), "within": within,
+        "rest": f"{one.name}, {one.width} numbers wide{seen}",
+    }  # fmt: skip
+
+
+def _part(text: str, sub: str = "", *, role: str = "", panels: Iterable[str] = ()) -> dict[str, Any]:
+    return {"text": text, "sub": sub, "role": role, "panels": list(panels)}
+
+
+def _said(one: Inside) -> dict[str, str]:
+    scaled = "the products summed" if one.scale == 1 else f"the products summed and multiplied with {one.scale:.4g}"
+    return {
+        "q": f"query: what this token looks for, {one.width} numbers",
+        "keys": f"keys: what each token offers, {one.width} numbers each",
+        "products": "query times key, number by number",
+        "scaled": scaled + ("" if one.bias is not None else ": the score"),
+        "bias": "a number for the distance between the two positions, learned",
+        "score": "sum and bias: the score; −∞ where the mask forbids to look",
+        "weight": "e to the score, divided by the sum over the keys: the weights sum to 1",
+        "values": "what each token gives, times its weight",
+        "output": "the sum of all weighted values: the head's output",
+    }

@@ -1,0 +1,96 @@
+"""The inside page in a browser: its numbers are the record's, a click takes a key apart, a file is taken along."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from bartviz.analysis import inside
+from tests import stand_in
+from tests.browser.conftest import Open, settle
+
+
+def drawn(page: Page) -> None:
+    """Wait until the row of arithmetic stands."""
+    expect(page.locator(".st-key-inside_row .nsewdrag").first).to_be_attached(timeout=60_000)
+    settle(page)
+    page.wait_for_timeout(1000)  # the picture takes its final size
+
+
+def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    drawn(page)
+    one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
+    told = page.locator(".st-key-inside_row").inner_text()
+    for key in range(len(one.keys)):
+        assert f"{one.weights[key]:.3f}" in told
+        assert f"{one.scores[key]:.2f}".replace("-", "−") in told.replace("-", "−")
+    equation = page.locator(".bv-equation").inner_text()
+    for value, _ in inside.equation(one, one.strongest):
+        assert value in equation
+
+
+def test_a_click_takes_a_key_apart(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    drawn(page)
+    one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
+    key = int(one.weights.argmin())
+    boxes = [box for area in page.locator(".st-key-inside_row .nsewdrag").all() if (box := area.bounding_box())]
+    weights = sorted((box for box in boxes if box["height"] > 60), key=lambda box: box["x"])[-2]
+    line = weights["height"] / len(one.keys)
+    page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.42, weights["y"] + line * (key + 0.5))
+    expect(page).to_have_url(re.compile(f"token={key}"), timeout=30_000)
+    expect(page.locator(".bv-equation")).to_contain_text(inside.equation(one, key)[-1][0])
+
+
+def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    drawn(page)
+    lit = page.locator(".formula .lit")
+    assert lit.count() == 0
+    for subplot, parts, said in (
+        ("xy", ["kj"], "offers"),
+        ("x4y", ["softmaxj"], "sum to 1"),
+        ("xy2", ["q"], "looks for"),
+    ):
+        page.locator(f".st-key-inside_row .nsewdrag[data-subplot='{subplot}']").hover()
+        expect(page.locator(".formula .say")).to_contain_text(said)
+        assert [text.strip() for text in lit.all_inner_texts()] == parts
+    page.locator("h1").hover()
+    expect(lit).to_have_count(0)
+
+
+def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path) -> None:
+    page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2")
+    drawn(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    download.value.save_as(tmp_path / "inside.csv")
+    with (tmp_path / "inside.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    one = inside.inside(stand_in.record().attention("cross"), 2, 1, 2)
+    np.testing.assert_allclose([float(row["weight"]) for row in rows], one.weights, atol=1e-5)
+    np.testing.assert_allclose([float(row["score"]) for row in rows], one.scores, atol=1e-4)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
+    page = visit(f"{server}/inside", scheme=scheme)
+    drawn(page)
+    for area in page.locator(".st-key-inside_row .nsewdrag").all():
+        box = area.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768
+
+
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside", size=(420, 900))
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    hero = page.locator(".st-key-inside_hero")
+    assert hero.evaluate("e => e.scrollWidth > e.clientWidth")  # the row itself scrolls

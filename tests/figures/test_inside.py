@@ -1,0 +1,136 @@
+"""What the figures of the inside page hold: the numbers, tokens escaped, masked keys hatched, others as one row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+
+from bartviz import figures
+from bartviz.analysis import contributions, scaling
+from bartviz.analysis import inside as analysis
+from bartviz.attention import Attention
+from bartviz.errors import SettingError
+from bartviz.figures import layer, products
+from bartviz.figures.inside import arithmetic
+from tests import records, stand_in
+
+
+def trace(figure: go.Figure, name: str) -> Any:
+    return next(one for one in figure.data if one.name == name)
+
+
+def causal(rows: int = 5, bias: bool = False) -> Attention:
+    tokens = stand_in.tokens([f"t{i}" for i in range(rows)])
+    return records.attention("decoder", tokens, tokens, bias=bias)
+
+
+def test_every_panel_holds_the_numbers_of_the_row() -> None:
+    attention = causal()
+    figure = figures.inside(attention, 1, 2, row=4)
+    one = analysis.inside(attention, 1, 2, 4)
+    output = contributions.context(attention, 1, 2)[4]
+    np.testing.assert_array_equal(trace(figure, "q").z, one.q[None])
+    np.testing.assert_array_equal(trace(figure, "k").z, one.k)
+    np.testing.assert_allclose(trace(figure, "q × k").z.sum(axis=1), one.dots, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(trace(figure, "scaled").x, one.scores, rtol=1e-6)
+    np.testing.assert_allclose(trace(figure, "weight").x, one.weights, rtol=1e-6)
+    assert trace(figure, "weight").text[0] == f"{one.weights[0]:.3f}"
+    np.testing.assert_allclose(trace(figure, "weight × v").z.sum(axis=0), output, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(trace(figure, "output").z[0], output, rtol=1e-4, atol=1e-5)
+
+
+def test_a_bias_has_a_panel_of_its_own() -> None:
+    attention = causal(bias=True)
+    figure, one = figures.inside(attention, 0, 0, row=4), analysis.inside(attention, 0, 0, 4)
+    np.testing.assert_allclose(
+        np.add(trace(figure, "scaled").x, trace(figure, "bias").x), trace(figure, "score").x, rtol=1e-5
+    )
+    np.testing.assert_allclose(trace(figure, "score").x, one.scores, rtol=1e-6)
+
+
+def test_a_masked_key_is_hatched_and_shows_no_score() -> None:
+    figure = figures.inside(causal(), 0, 0, row=1)
+    assert np.isnan(trace(figure, "scaled").x[2:]).all()
+    assert trace(figure, "masked").fillpattern.shape == "/"
+    assert list(trace(figure, "−∞").y) == [2, 3, 4]
+    assert list(trace(figure, "weight").x[2:]) == [0, 0, 0]
+
+
+def test_many_keys_become_twelve_and_a_row_of_others() -> None:
+    tokens = stand_in.tokens([f"t{i}" for i in range(40)])
+    attention = records.attention("encoder", tokens, tokens)
+    figure = figures.inside(attention, 0, 0, row=3)
+    assert len(trace(figure, "weight").x) == 13
+    assert trace(figure, "weight").x.sum() == pytest.approx(1, abs=1e-5)
+    assert figure.layout.yaxis.ticktext[-1] == "<i>28 others</i>"
+    output = contributions.context(attention, 0, 0)[3]
+    np.testing.assert_allclose(trace(figure, "weight × v").z.sum(axis=0), output, rtol=1e-4, atol=1e-5)
+    weights = np.exp(trace(figure, "scaled").x)
+    np.testing.assert_allclose(weights / weights.sum(), trace(figure, "weight").x, rtol=1e-3, atol=1e-6)
+
+
+def test_tokens_are_escaped() -> None:
+    tokens = stand_in.tokens(("<b>x</b>", "%{z}", "&lt;"))
+    figure = figures.inside(records.attention("encoder", tokens, tokens), 0, 0, row=0)
+    spec = figure.to_json()
+    assert "<b>x" not in spec.replace("\\u003c", "<")
+    assert "%{z}," not in spec
+
+
+def test_the_steps_of_the_products_end_at_their_sum() -> None:
+    one = analysis.inside(causal(), 0, 1, 4)
+    for by_size in (False, True):
+        bars = products.products(one, 2, by_size=by_size).data[0]
+        assert bars.base[-1] + bars.y[-1] == pytest.approx(one.dots[2], rel=1e-4, abs=1e-5)
+        np.testing.assert_allclose(sorted(bars.y), sorted(one.products(2)), rtol=1e-6)
+    assert list(bars.y) == sorted(bars.y, reverse=True)
+
+
+def test_the_share_of_the_head_is_filled() -> None:
+    attention = causal()
+    figure = products.share(analysis.inside(attention, 0, 1, 4))
+    assert trace(figure, "share").x.sum() == pytest.approx(1, abs=1e-5)
+    fills = trace(figure, "share").marker.color
+    assert fills[1] not in (fills[0], fills[2])
+    expected = [contributions.head_outputs(attention, 0)[1, 4], contributions.output(attention, 0)[4]]
+    np.testing.assert_allclose(trace(figure, "output").z, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_histograms_are_shares() -> None:
+    figure = layer.scaling(scaling.scaling(causal(30), 0), "decoder")
+    assert len(figure.data) == 4
+    for one in figure.data:
+        assert sum(one.y) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("name", "lines"), [("gelu", 2), ("relu", 2), ("swish", 3), ("gelu_new", 3), ("unheard", 2)])
+def test_the_models_own_activation_is_named(name: str, lines: int) -> None:
+    figure = layer.activation(name)
+    assert len(figure.data) == lines
+    assert sum("this model's" in one.name for one in figure.data) == (name != "unheard")
+
+
+@pytest.mark.parametrize("pre", [True, False])
+def test_the_models_own_order_is_named(pre: bool) -> None:
+    words = [note.text for note in layer.norms(pre, "encoder").layout.annotations]
+    assert f"<b>{'pre' if pre else 'post'}-norm</b> · this model" in words
+
+
+def test_a_head_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SettingError, match="choose 0 to"):
+        figures.inside(causal(), 0, 9)
+
+
+@settings(max_examples=25)
+@given(records.attentions())
+def test_any_attention_is_drawn(attention: Attention) -> None:
+    one = analysis.inside(attention, 0, 0, 0)
+    for dark in (False, True):
+        figure = arithmetic(one, analysis.shown(one, "near", 4), one.strongest, dark=dark)
+        assert figure.layout.height > 0
+        products.share(one, dark=dark)
+    layer.scaling(scaling.scaling(attention, 0, 0), attention.kind)

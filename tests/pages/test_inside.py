@@ -1,0 +1,117 @@
+"""The inside page as a script: the chosen head's numbers, odd links, records of one kind and without values."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import inside
+from bartviz.record import Record
+from bartviz.ui import session
+from tests import stand_in
+
+ROOT = Path(__file__).parents[2]
+
+
+def opened(record: Record, **query: str) -> AppTest:
+    """The page with this record as the visitor's last run."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.session_state[session.RECORD] = record
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.switch_page("pages/inside.py").run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All that the page says in HTML of ours."""
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+def test_the_link_names_the_head_and_the_numbers_are_its_own(record: Record) -> None:
+    app = opened(record, kind="Encoder", layer="2", head="3", row="4")
+    one = inside.inside(record.attention("encoder"), 2, 3, 4)
+    said = words(app)
+    assert "encoder L2H3" in said
+    assert f"score {one.scores[one.strongest]:.2f}" in said
+    table: Any = app.dataframe[0].value
+    np.testing.assert_allclose(table["weight"], one.weights, atol=1e-6)
+    np.testing.assert_allclose(table["score"], one.scores, atol=1e-5)
+    assert inside.equation(one, one.strongest)[-1][0] in said
+    assert len(app.get("plotly_chart")) == 4
+
+
+def test_a_decoder_row_says_what_it_reads_and_predicts(record: Record) -> None:
+    assert record.output is not None
+    said = words(opened(record, kind="Decoder", row="3"))
+    assert f"predicts “{record.output.labels[3]}”" in said
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"layer": "99", "head": "-1", "row": "1e9", "token": "77", "follow": "false"},
+        {"layer": "abc", "kind": "sideways", "which": "x", "order": "", "follow": "perhaps"},
+    ],
+)
+def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+    assert len(opened(record, **query).get("plotly_chart")) == 4
+
+
+def test_another_key_can_be_taken_apart(record: Record) -> None:
+    app = opened(record, kind="Encoder", layer="0", head="0", row="2", follow="false", token="5")
+    one = inside.inside(record.attention("encoder"), 0, 0, 2)
+    assert inside.equation(one, 5)[-1][0] in words(app)
+    table: Any = app.dataframe[1].value
+    np.testing.assert_allclose(table["product"], one.products(5), atol=1e-6)
+
+
+def test_the_key_follows_the_strongest_until_one_is_chosen(record: Record) -> None:
+    app = opened(record, kind="Encoder", layer="0", head="0", row="2")
+    attention = record.attention("encoder")
+    assert app.slider(key="token").value == inside.inside(attention, 0, 0, 2).strongest
+    rows = [inside.inside(attention, 0, 0, row) for row in range(attention.shape[2])]
+    other = next(one for one in rows if one.strongest != rows[2].strongest)
+    app.slider(key="row").set_value(other.row).run()
+    assert app.slider(key="token").value == other.strongest
+    chosen = (other.strongest + 1) % len(other.keys)
+    app.slider(key="token").set_value(chosen).run()
+    assert not app.toggle(key="follow").value
+    app.slider(key="row").set_value(2).run()
+    assert app.slider(key="token").value == chosen
+    app.toggle(key="follow").set_value(True).run()
+    assert app.slider(key="token").value == rows[2].strongest
+
+
+def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
+    bare = {kind: replace(record.attention(kind), v=None, out=None, out_bias=None) for kind in record.kinds}
+    app = opened(replace(record, **bare))  # type: ignore[arg-type]
+    assert "press Run" in app.info[0].value
+    assert len(app.get("plotly_chart")) == 3
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
+    parts = {"encoder": None, "decoder": None, "cross": None, kind: record.attention(kind)}
+    alone = replace(
+        record, **parts, model=stand_in.model_info(kind), steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
+        output=None if kind == "encoder" else record.output,
+    )  # fmt: skip
+    assert f"{kind} L1H0" in words(opened(alone, kind="Cross"))
+
+
+@pytest.mark.parametrize(
+    ("tab", "said"),
+    [("Without the scaling", "Without the division"), ("GELU and ReLU", "This model has GELU"),
+     ("Before or after the norm", "post-norm")],
+)  # fmt: skip
+def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
+    app = opened(record)
+    app.session_state["around"] = tab
+    app.run()
+    assert not app.exception
+    assert said in words(app)

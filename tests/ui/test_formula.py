@@ -1,0 +1,50 @@
+"""What the formula component is sent, and its arithmetic in JavaScript."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bartviz import figures
+from bartviz.analysis import inside
+from bartviz.attention import Attention
+from bartviz.ui import formula
+from tests import records, stand_in
+
+TOKENS = stand_in.tokens(("a", "b", "c"))
+
+
+def test_the_arithmetic_of_the_browser() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("formula.test.mjs"))],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "# pass 3" in done.stdout
+
+
+def text(attention: Attention) -> str:
+    sent = formula.payload(inside.inside(attention, 0, 0, 0), within=".x")
+    return "".join(part["text"] + part["sub"] for part in sent["parts"])
+
+
+def test_the_formula_is_that_of_the_head() -> None:
+    assert text(records.attention("encoder", TOKENS, TOKENS)) == "output = Σj softmaxj( q · kj × 0.5 ) vj"
+    assert "+ biasj )" in text(records.attention("encoder", TOKENS, TOKENS, bias=True))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_every_panel_of_the_picture_has_a_part_and_a_sentence(bias: bool) -> None:
+    attention = records.attention("encoder", TOKENS, TOKENS, bias=bias)
+    sent = formula.payload(inside.inside(attention, 0, 0, 0), within=".x")
+    drawn = {f"{trace.xaxis}{trace.yaxis}" for trace in figures.inside(attention, 0, 0).data}
+    assert drawn == set(sent["panels"])
+    for panel in sent["panels"].values():
+        assert sent["say"][panel]
+        assert any(panel in part["panels"] for part in sent["parts"])
