@@ -8,7 +8,7 @@ from bartviz.analysis import decoding
 from bartviz.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.record import Reading, Record
-from bartviz.ui import branches, page, show
+from bartviz.ui import branches, page, session, show
 from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import Place, player
 
@@ -72,7 +72,8 @@ def main() -> None:
     branch = branches.current(record)
     hear = partial(branches.hear, record)
     place = player(record, layer=layer, head=head, place=asked(), branch=branch, on_wish=hear, key="player")
-    st.query_params.update(step=str(place.step + 1), reading=place.reading)
+    if session.running() is None:  # a link's place is that of the text which its run will bring
+        st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if branch is not None:
         branches.numbers(record, branch)
     parts.rules(record)

@@ -135,11 +135,11 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
     return {
         "xaxis": {
             "title": title | {"text": "step: time runs to the right"}, "dtick": 1, "showgrid": False,
-            "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
+            "tickfont": {"size": 12}, "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
         },
         "yaxis": {
             "title": title | {"text": "rank of the continuation"}, "range": [lanes + 0.5, 0.2],
-            "dtick": 1, "fixedrange": True,
+            "dtick": 1, "fixedrange": True, "tickfont": {"size": 12},
         },
         "dragmode": "pan",
         "legend": {

@@ -46,6 +46,8 @@ def current(record: Record) -> Record | None:
     if begun is not None and begun["record"] != _mark(record):
         _forget()
         begun = None
+    if begun is None and session.running() is not None:
+        return None  # the link's branch is one of the text which its run will bring
     if begun is None:
         linked = read_link(st.query_params.get(PARAMETER, ""), len(record.steps), record.model.vocabulary)
         if linked is None:

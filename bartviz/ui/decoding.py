@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import streamlit as st
 
@@ -12,9 +12,6 @@ from bartviz.analysis import beams, decoding, given
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.record import Record, Step
 from bartviz.ui import branches, page, pick, show
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": "everything looked at", "kept": "what was kept", "survivors": "texts that ended"}
@@ -53,19 +50,24 @@ def beam_tree(record: Record, step: int) -> None:
         "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
         "Drag to move along, point at a node for its numbers."
     )
-    texts = beams.texts(record)
-    st.dataframe(_written(texts), hide_index=True)
+    st.html(_texts(record))
     show.table(beams.table(record), title="All continuations as a table")
     show.downloads("beams", table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which))
 
 
-def _written(texts: pd.DataFrame) -> pd.DataFrame:
-    """The texts that ended, as they are read on the page."""
-    shown = texts[["place", "text", "tokens", "total", "score", "probability"]].copy()
-    shown["probability"] = [decoding.percent(p) for p in texts["probability"]]
-    shown[["total", "score"]] = shown[["total", "score"]].round(3)
-    shown.insert(1, "won", ["✓" if won else "" for won in texts["won"]])
-    return shown.rename(columns={"total": "sum of log p", "probability": "p of the whole text"})
+def _texts(record: Record) -> str:
+    """The texts that ended, each in full, the winner first."""
+    lines = [
+        f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
+        f"<td>{line['tokens']}</td><td>{_minus(float(line['total']))}</td><td>{_minus(float(line['score']))}</td></tr>"
+        for line in beams.texts(record).to_dict("records")
+    ]
+    heads = "".join(f"<th>{name}</th>" for name in ("", "text that ended", "tokens", "sum of log p", "score"))
+    return f"<table class='bv-texts'><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _minus(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def given_output(record: Record) -> None:

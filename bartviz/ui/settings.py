@@ -111,7 +111,7 @@ def _fields() -> None:
 
 
 def _beams(generation: GenerationConfig | None) -> None:
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         _field("Beams", "beams", BEAMS, 4, hint="Texts that are kept at every step.")
     penalty = getattr(generation, "length_penalty", None)
