@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from bartviz.record import Floats
 from bartviz.shapes import shape_of
 from bartviz.tape import attend
 
 _ROOM = 64  # positions there is room for at first; doubled when they are full
+_LARGE = 1 << 19  # numbers in a matrix: below, it stays in the processor's cache, and a call of oneDNN costs more
 Rows = Callable[[Tensor], Tensor]  # (B, in) -> (B, out)
 Module = Any  # a module of transformers, whose parts are asked for by name
 
@@ -38,7 +38,7 @@ class Writer:
         self._first = _optional_norm(decoder, "layernorm_embedding")
         self._layers = [_Layer(layer, states, norm_first=norm_first) for layer in decoder.layers]
         self._last = _optional_norm(decoder, "layer_norm")
-        self._head = _Affine(network.lm_head.weight, network.final_logits_bias[0])
+        self._head = _product(network.lm_head.weight, network.final_logits_bias[0])
         self._filled = 0
 
     @classmethod
@@ -138,24 +138,20 @@ class _Cross(_Attending):
         return self._attend(x, self._keys.expand(rows, -1, -1, -1), self._values.expand(rows, -1, -1, -1))
 
 
-class _Affine:
-    """x W^T + b for a few rows x. One row is a matrix-vector product, which NumPy's BLAS does faster than torch's."""
-
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()  # (out, in), (out,)
-        self._matrix: Floats = self._weight.T.numpy()  # (in, out), the same memory
-        self._added: Floats | float = 0.0 if self._bias is None else self._bias.numpy()
-
-    def __call__(self, x: Tensor) -> Tensor:
-        if x.shape[0] > 1:
-            return functional.linear(x, self._weight, self._bias)
-        y = x.numpy() @ self._matrix  # (1, out)
-        y += self._added
-        return torch.from_numpy(y)
+def _affine(linear: nn.Linear) -> Rows:
+    return _product(linear.weight, linear.bias)
 
 
-def _affine(linear: nn.Linear) -> _Affine:
-    return _Affine(linear.weight, linear.bias)
+def _product(weight: Tensor, bias: Tensor | None) -> Rows:
+    """x -> x W^T + b for a few rows x, with weight (out, in) and bias (out,) as they are in memory.
+
+    oneDNN reads a large matrix faster than ``linear`` where x has few rows, which is all that decoding does.
+    """
+    weight, bias = weight.detach(), None if bias is None else bias.detach()
+    if weight.numel() < _LARGE or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return lambda x: functional.linear(x, weight, bias)
+    product = torch.ops.mkldnn._linear_pointwise.default
+    return lambda x: product(x, weight, bias, "none", [], "")
 
 
 def _feed_forward(layer: Module) -> Rows:

@@ -118,7 +118,9 @@ def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
     changed = {head: 0.0} if data.draw(st.booleans()) else {}
     kept = {"values": data.draw(st.booleans()), "scale_heads": changed}
     model = with_network(family, made)
-    ours, mine = run(model, source, fed, orders, quick=True, **kept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bartviz.quick._LARGE", data.draw(st.sampled_from([0, 1 << 19])))  # both kinds of product
+        ours, mine = run(model, source, fed, orders, quick=True, **kept)
     theirs, reference = run(model, source, fed, orders, quick=False, **kept)
     for left, right in zip(ours, theirs, strict=True):
         assert_close(left, right)
@@ -172,8 +174,10 @@ def test_what_is_on_the_tape_stays_when_the_rows_are_put_into_another_order() ->
     assert torch.equal(after[0, :, :2], after[1, :, :2])
 
 
-def test_no_weight_is_copied() -> None:
-    """Both products read the memory of the network's own parameters."""
+@pytest.mark.parametrize("large", [0, 1 << 19])
+def test_no_weight_is_copied(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both kinds of product read the memory of the network's own parameters."""
+    monkeypatch.setattr("bartviz.quick._LARGE", large)
     made = network("bart")
     writer = Writer.of(made, torch.zeros(1, 1, 32))
     assert writer is not None
