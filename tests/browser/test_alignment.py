@@ -1,0 +1,122 @@
+"""The alignment page in a browser: the picture is seen whole, an alignment by hand is judged, a file is taken along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bartviz.analysis import aligners, alignment, pharaoh
+from tests import stand_in
+from tests.browser.conftest import Open, serve, settle
+
+PLOT = ".stPlotlyChart .nsewdrag"
+
+
+def drawn(page: Page) -> None:
+    """Wait until both pictures stand."""
+    expect(page.locator(PLOT)).to_have_count(2)
+    settle(page)
+    page.wait_for_timeout(800)  # the picture takes its final size
+
+
+def judge(page: Page, text: str) -> None:
+    page.get_by_role("button", name="Judge by hand").click()
+    page.get_by_label("Alignment made by hand").fill(text)
+    page.get_by_label("Alignment made by hand").press("Control+Enter")
+    settle(page)
+    page.keyboard.press("Escape")
+    settle(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
+    page = visit(f"{server}/alignment", scheme=scheme)
+    drawn(page)
+    for image in page.locator(PLOT).all():
+        box = image.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768
+
+
+def test_the_pointer_tells_the_weight_of_a_link(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment?links=each+output+word+its+strongest")
+    drawn(page)
+    chart = page.locator(".stPlotlyChart").first
+    box = chart.locator(".nsewdrag").bounding_box()
+    assert box is not None
+    height = box["y"] + box["height"] * 0.5 / 6  # the first output word
+    page.mouse.move(box["x"] + box["width"] * 0.5, height + 40)
+    page.mouse.move(box["x"] + box["width"] * (1.0 / 1.08), height, steps=5)
+    expect(chart.locator(".hoverlayer")).to_contain_text("Ich")
+
+
+def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment")
+    drawn(page)
+    record = stand_in.record()
+    text = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
+    judge(page, text)
+    ranked = aligners.aligners(record)
+    best = aligners.best(ranked, "predicts")
+    rate = pharaoh.score(alignment.links(best.table.weights), pharaoh.read(text, 7, 6)).error_rate
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{rate:.2f}")
+    first = aligners.ranking(ranked, gold=pharaoh.read(text, 7, 6)).iloc[0]
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)  # the mark of the first line
+    settle(page)
+    kind = "layer" if str(first["heads"]).startswith("layer") else "head"
+    expect(page).to_have_url(re.compile(f"align={kind}"))
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{first['error rate']:.2f}")
+
+
+def test_what_cannot_be_read_is_told(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment")
+    drawn(page)
+    page.get_by_role("button", name="Judge by hand").click()
+    field = page.get_by_label("Alignment made by hand")
+    field.fill("0-0 <b>9_9</b>")
+    field.press("Control+Enter")
+    settle(page)
+    expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is no link")
+
+
+def test_the_line_is_taken_along(visit: Open, server: str, tmp_path: Path) -> None:
+    page = visit(f"{server}/alignment?align=layer&layer=2&possible=true")
+    drawn(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Pharaoh").click()
+    download.value.save_as(tmp_path / "links.txt")
+    record = stand_in.record()
+    weights = alignment.table(record, alignment.heads_of(record, 2)).weights
+    wanted = pharaoh.write(alignment.links(weights), alignment.links(weights, "union"))
+    assert (tmp_path / "links.txt").read_text("utf-8").strip() == wanted
+
+
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment", size=(420, 900))
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+@pytest.fixture(scope="module")
+def korean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with Korean words."""
+    folder = tmp_path_factory.mktemp("korean")
+    source = ("<s>", "나는", " 차를", " 사고", " 싶다", ".", "</s>")
+    stand_in.record(source=source).save(folder / "korean.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "korean.safetensors")) as address:
+        yield address
+
+
+def test_korean_words_are_linked(visit: Open, korean: str) -> None:
+    page = visit(f"{korean}/alignment?links=each+output+word+its+strongest")
+    drawn(page)
+    expect(page.locator(".stPlotlyChart").first).to_contain_text("싶다")
+    expect(page.locator(".bv-lead")).to_contain_text("links 6 of 6 words")
