@@ -40,7 +40,7 @@ def distances(attention: Attention, layer: int, head: int, *, rows: Bools | None
 
     NaN where no row counts. Raises SettingError for a head that is not there.
     """
-    attention.scores(layer, head)  # raises
+    attention.check(layer, head)
     taken = counted(attention) if rows is None else rows
     sums = np.zeros(attention.shape[:2], np.float64)
     for part in row_blocks(attention):
@@ -68,7 +68,8 @@ class Contrast:
     """B beside A, over the same rows and columns.
 
     ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
-    distance of each row, NaN for a row without a choice; ``mean`` its mean over the other rows.
+    distance of each row, NaN for a row without a choice; ``mean`` its mean over the rows that have one and are no
+    special tokens (over all that have one, where only special tokens do).
     """
 
     difference: Floats
@@ -82,7 +83,8 @@ def contrast(a: View, b: View) -> Contrast | None:
         return None
     rows = a.told & b.told
     found = np.where(rows, jensen_shannon(a.weights, b.weights), np.nan)
-    mean = float(found[rows].mean()) if rows.any() else float("nan")
+    plain = rows & ~a.query_special
+    mean = float(found[plain if plain.any() else rows].mean()) if rows.any() else float("nan")
     return Contrast(np.asarray(b.weights - a.weights, np.float32), found, mean)
 
 

@@ -7,6 +7,7 @@ from bartviz.figures.branches import branches
 from bartviz.figures.compare import compare
 from bartviz.figures.decoding import decoding
 from bartviz.figures.edits import edits
+from bartviz.figures.flow import contribution, rollout
 from bartviz.figures.heads import heads
 from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
@@ -18,10 +19,12 @@ __all__ = [
     "beams",
     "branches",
     "compare",
+    "contribution",
     "decoding",
     "edits",
     "heads",
     "inside",
     "masks",
     "parameters",
+    "rollout",
 ]

@@ -76,7 +76,7 @@ def _verdict(found: distance.Contrast | None, mismatch: str) -> str:
         return mismatch
     if np.isnan(found.mean):
         return "No row has a choice of keys: there is nothing to compare."
-    told = "the same" if found.mean == 0 else f"{found.mean:.3f} apart on average"
+    told = "the same" if not np.nan_to_num(found.distance).any() else f"{found.mean:.3f} apart on average"
     return f"A and B are {told} (Jensen-Shannon distance: 0 the same weights, 1 no key in common)."
 
 

@@ -8,7 +8,7 @@ from bartviz.analysis import contributions, weighing
 from bartviz.analysis.heads import mean
 from bartviz.analysis.rollout import rollout
 from bartviz.attention import Attention, Floats, Kind, Tokens
-from bartviz.figures.maps import attention_map
+from bartviz.figures import flow
 from bartviz.record import Record
 from bartviz.ui import page, pick, session, show
 from bartviz.ui.compare import Chosen
@@ -31,13 +31,17 @@ def rolled_out(chosen: Chosen) -> None:
         _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
     with right:
         said = f"Rollout: {kind} layers 0 to {layer}, half of each row the token itself"
-        _map(rolled, attention, attention.query, chosen, "compare_rollout", said, ("share that reaches", "is fed by"))
+        _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
     show.note(
         "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), and "
         "layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
         "attention were all there is, no bound on what does."
     )
-    show.downloads("rollout", arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels})
+    show.downloads(
+        "rollout",
+        arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels},
+        figure=lambda: flow.rollout(attention, layer, range=chosen.range, dark=page.dark()),
+    )
 
 
 def _rolled(record: Record, kind: Kind, layer: int) -> Floats:
@@ -54,19 +58,13 @@ def _map(
     chosen: Chosen,
     key: str,
     said: str,
-    words: tuple[str, str] | None = None,
+    words: tuple[str, str] = flow.WEIGHT,
 ) -> None:
-    """A map; ``words`` say what its colours are and what a row does, where these are no weights."""
-    drawn = attention_map(
-        weights, rows.labels, attention.key.labels, kind=attention.kind, mask=attention.mask, range=chosen.range,
-        query_special=rows.special, key_special=attention.key.special, height=HEIGHT, dark=page.dark(),
+    drawn = flow.flow_map(
+        weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
     )  # fmt: skip
-    if words is not None:
-        cells = next(iter(drawn.select_traces({"name": "weights"})))
-        cells.colorbar.title.text = cells.colorbar.title.text.replace("weight", words[0])
-        cells.hovertemplate = cells.hovertemplate.replace("attends to", words[1])
     show.figure(drawn, key=key, alt=said)
-    show.note(f"{said}.{'' if words else ' A row attends to columns.'}")
+    show.note(f"{said}.{' A row attends to columns.' if words == flow.WEIGHT else ''}")
 
 
 def weighed(chosen: Chosen) -> None:
@@ -82,8 +80,7 @@ def weighed(chosen: Chosen) -> None:
         _map(found.attention, pin.attention, pin.rows, chosen, "compare_weights", f"Weights of A, {pin.told}")
     with right:
         said = "Contribution: the length of weight times projected value, each row divided by its sum"
-        words = ("share of the contributions", "takes from")
-        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, words)
+        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, flow.TAKES)
     show.note(
         "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The usual "
         "difference: a special token or full stop that is looked at much and whose value is short."
@@ -93,4 +90,7 @@ def weighed(chosen: Chosen) -> None:
     show.downloads(
         "contribution", table=frame,
         arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
+        figure=lambda: flow.contribution(
+            pin.attention, *pin.place, query=pin.rows, range=chosen.range, dark=page.dark()
+        ),
     )  # fmt: skip

@@ -79,6 +79,7 @@ def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
     np.testing.assert_allclose(found.difference, b.weights - a.weights)
     np.testing.assert_allclose(found.difference.sum(axis=1), 0, atol=1e-5)
     np.testing.assert_allclose(found.distance, distance.jensen_shannon(a.weights, b.weights))
+    assert found.mean == pytest.approx(float(distance.distances(cross, 0, 0)[1, 2]), abs=1e-6)
     other = heads.view(encoder, 0, 0)
     assert distance.contrast(a, other) is None
     assert "rows differ from position 0" in distance.mismatch(a, other)

@@ -33,7 +33,7 @@ def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:
     click_on(page, 1, 2.5 / 4, 1.5 / 3)  # 3 layers x 4 heads
     expect(page.get_by_text("A: encoder L1H2")).to_be_visible()
     expect(page).to_have_url(re.compile(r"a=encoder(\+|%20)L1H2"))
-    page.get_by_test_id("stMain").get_by_text("B", exact=True).first.click()
+    page.locator(".st-key-click").get_by_text("B", exact=True).click()
     settle(page)
     click_on(page, 1, 3.5 / 4, 2.5 / 3)
     expect(page.get_by_text("B: encoder L2H3")).to_be_visible()

@@ -54,7 +54,7 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
 def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> None:
     app = opened(record, a="encoder L0H1", b="encoder L2H3", kind="Encoder")
     attention = record.attention("encoder")
-    far = distance.jensen_shannon(attention.head(0, 1), attention.head(2, 3)).mean()  # every row has a choice
+    far = distance.distances(attention, 0, 1)[2, 3]  # the same number as in the table
     assert f"A and B are {far:.3f} apart on average" in words(app)
     assert "A: encoder L0H1" in words(app)
     assert "B: encoder L2H3" in words(app)
@@ -135,6 +135,16 @@ def test_a_run_is_pinned_as_b_and_forgotten_again(record: Record) -> None:
     assert "A has 3 columns and B 9" in words(app)
     app.button(key="unpin_run").click().run()
     assert not app.exception
+    assert "No other run is kept" in words(app)
+
+
+def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Record, "nbytes", property(lambda _: 300_000_000))
+    app = opened(record)
+    app.button(key="pin_run").click().run()
+    assert "This run holds 300 MB; runs of at most 256 MB are kept" in app.error[0].value
     assert "No other run is kept" in words(app)
 
 
