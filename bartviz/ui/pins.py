@@ -131,7 +131,7 @@ def _run(letter: str) -> str:
     key = f"{letter.lower()}_run"
     if st.session_state.get(key) not in (THIS, OTHER):
         st.session_state[key] = THIS
-    return str(st.segmented_control(f"{letter} is of", [THIS, OTHER], key=key, required=True))
+    return str(st.segmented_control(f"{letter} is of", [THIS, OTHER], key=key, required=True, persist_state="session"))
 
 
 def put(head: Head, letter: str | None = None) -> None:

@@ -144,7 +144,8 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
     monkeypatch.setattr(Record, "nbytes", property(lambda _: 300_000_000))
     app = opened(record)
     app.button(key="pin_run").click().run()
-    assert "This run holds 300 MB; runs of at most 256 MB are kept" in app.error[0].value
+    assert "This run holds 300 MB" in app.error[0].value
+    assert "at most 256 MB" in app.error[0].value
     assert "No other run is kept" in words(app)
 
 
