@@ -76,7 +76,7 @@ def main() -> None:
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if branch is not None:
         branches.numbers(record, branch)
-    parts.rules(record)
+    parts.made(record)
     parts.given_output(record)
     parts.beam_tree(record, place.step)
     show.explain(EXPLAIN)

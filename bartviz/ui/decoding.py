@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import beams, decoding, given
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.record import Record, Step
-from bartviz.ui import branches, page, pick, show
+from bartviz.ui import branches, page, pick, settings, show
 
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": "everything looked at", "kept": "what was kept", "survivors": "texts that ended"}
@@ -99,8 +99,9 @@ def _bdi(label: str) -> str:
     return f"<bdi>{html.escape(label) or '&nbsp;'}</bdi>"
 
 
-def rules(record: Record) -> None:
-    """One line: which rules the checkpoint has, and at which steps one of them decided."""
-    said = decoding.rules_notice(record)
-    if said:
-        show.note(said)
+def made(record: Record) -> None:
+    """How the text was written, with what; and which rules the checkpoint has, and at which steps one decided."""
+    used = settings.used(record, without=("rules",))
+    for said in (f"How this text was made: {used}." if used else "", decoding.rules_notice(record)):
+        if said:
+            show.note(said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -68,9 +68,9 @@ def limits() -> tuple[int | None, int]:
     return int(most) or None, int(kept)
 
 
-def used(record: Record) -> str:
-    """What a run really had, in words; empty where nothing was kept of it."""
-    found = record.provenance.settings.items()
+def used(record: Record, *, without: Container[str] = ()) -> str:
+    """What a run really had, in words, but for some settings by name; empty where nothing was kept of it."""
+    found = [(name, value) for name, value in record.provenance.settings.items() if name not in without]
     said = [f"{name.replace('_', ' ')}: {_listed(value)}" for name, value in found if value not in ((), None, "")]
     stopped = record.provenance.stopped
     return "; ".join([*said, *([f"stopped by: {stopped}"] if stopped else [])])

@@ -269,3 +269,10 @@ def test_rules_are_named_with_their_steps(record: Record) -> None:
     settings = {"mode": "greedy", "rules": ("forced", "minimum length")}
     ruled = replace(record, provenance=replace(record.provenance, settings=settings))
     assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in html(opened(ruled))
+
+
+def test_how_the_text_was_made_is_said(record: Record) -> None:
+    settings = {"mode": "sampling", "temperature": 0.7, "seed": 3, "rules": (), "forced": ()}
+    drawn = replace(record, provenance=replace(record.provenance, settings=settings))
+    said = html(opened(drawn))
+    assert "How this text was made: mode: sampling; temperature: 0.7; seed: 3; stopped by: &lt;/s&gt;." in said

@@ -159,3 +159,9 @@ test("one side of the comparison says its token, p and totals", () => {
   assert.equal(p.sideOf("Main", steps, 0), "Main: “Auto” 27 % · log p so far −1.30 · whole text −2.60");
   assert.equal(p.sideOf("Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
 });
+
+test("a matrix of many rows and few columns stays wide enough to read", () => {
+  const place = p.layout(320, 200, 128, 9, 50, 40);
+  assert.equal(place.w, 28);
+  assert.ok(place.h * 128 <= 160);
+});

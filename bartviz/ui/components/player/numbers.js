@@ -89,8 +89,8 @@ export function quantity(value, unit) {
 export function layout(width, height, rows, columns, left, top) {
   const cellWidth = Math.min(52, (width - left - 1) / columns);
   const cellHeight = Math.min(44, (height - top - 1) / rows);
-  const w = Math.min(cellWidth, cellHeight * 2.5);
-  const h = Math.min(cellHeight, cellWidth * 2.5);
+  const w = Math.min(cellWidth, Math.max(cellHeight * 2.5, 28)); // many rows of few columns stay wide enough to read
+  const h = Math.min(cellHeight, Math.max(cellWidth * 2.5, 20));
   return { left, top, w, h, rows, columns, everyRow: Math.ceil(11 / h), everyColumn: Math.ceil(11 / w) };
 }
 
