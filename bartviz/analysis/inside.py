@@ -206,29 +206,32 @@ def sentence(one: Inside) -> str:
         return f"{quote(one.query_label)} may see {quote(one.label(key))} alone: its weight is 1 whatever the score."
     ordered = np.sort(one.scores[one.mask])
     said = (
-        f"{quote(one.query_label)} fits {quote(one.label(key))} best: score {one.scores[key]:.2f}, the next "
-        f"{ordered[-2]:.2f}, so its weight is {one.weights[key]:.3f}"
+        f"{quote(one.query_label)} fits {quote(one.label(key))} best: score {_number(one.scores[key])}, the next "
+        f"{_number(ordered[-2])}, so its weight is {one.weights[key]:.3f}"
     )
     return f"{said}." if one.shares is None else f"{said}. The head is {one.shares[one.head]:.0%} of its layer here."
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     """From the products to the weight of one key: (number, what it is), in the order in which they are computed."""
-    steps = [(f"{one.dots[key]:.3f}", f"q · k, the sum of {one.width} products")]
-    steps.append(
-        (
-            f"× {one.scale:.4g}",
-            "scale: none in this family" if one.scale == 1 else f"scale, 1 / √{1 / one.scale**2:.4g}",
-        )
-    )
+    scale = "scale: none in this family" if one.scale == 1 else f"scale, 1 / √{1 / one.scale**2:.4g}"
+    steps = [(_number(one.dots[key], 3), f"q · k, the sum of {one.width} products"), (f"× {one.scale:.4g}", scale)]
     if one.bias is not None:
-        steps.append((f"{one.bias[key]:+.3f}", "bias of the relative position"))
+        bias = float(one.bias[key])
+        steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.3f}", "bias of the relative position"))
     if not one.mask[key]:
         return (*steps, ("−∞", "mask: may not be seen"), ("0", "weight, exactly"))
-    steps.append((f"= {one.scores[key]:.3f}", "score"))
-    top, total = float(one.scores[one.mask].max()), _normaliser(one)
-    steps.append((f"e^({one.scores[key]:.2f} − {top:.2f}) / {total:.3f}", "softmax: over the sum of all keys"))
+    steps.append((f"= {_number(one.scores[key], 3)}", "score"))
+    top = float(one.scores[one.mask].max())
+    less = f"− {_number(top)}" if top >= 0 else f"+ {_number(-top)}"
+    softmax = f"e^({_number(one.scores[key])} {less}) / {_normaliser(one):.3f}"
+    steps.append((softmax, "softmax: the largest score taken off, then over the sum of all keys"))
     return (*steps, (f"= {one.weights[key]:.3f}", "weight"))
+
+
+def _number(value: float | np.floating, places: int = 2) -> str:
+    """With a minus sign in place of a hyphen."""
+    return f"{value:.{places}f}".replace("-", "−")
 
 
 def _normaliser(one: Inside) -> float:

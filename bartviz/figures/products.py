@@ -10,6 +10,8 @@ from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.strips import bars, signed, strip
 
+MANY = 24  # heads above which the bars of shares are thin and without numbers
+
 
 def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False, height: int = 250) -> go.Figure:
     """The d products q_m × k_jm as steps, each from the sum of those before it to the sum with it; the last ends at
@@ -60,7 +62,9 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
     told = [f"{one.kind} L{one.layer}H{head}: {part:.1%} of what the heads add" for head, part in enumerate(one.shares)]
-    texts = [f"{part:.0%}" for part in one.shares]
+    many = heads > MANY
+    named = range(0, heads, 4 if many else 1)
+    texts = None if many else [f"{part:.0%}" for part in one.shares]
     fills = [color if head == one.head else colors.masked for head in range(heads)]
     both = np.stack([one.added, one.block])  # (2, D)
     traces = [
@@ -72,14 +76,14 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     layout = {
         "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
                   "showgrid": False},
-        "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(range(heads)), "showgrid": False,
-                  "ticktext": [f"H{head}" for head in range(heads)], "tickfont": {"family": theme.MONO, "size": 12}},
+        "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(named), "showgrid": False,
+                  "ticktext": [f"H{head}" for head in named], "tickfont": {"family": theme.MONO, "size": 12}},
         "xaxis2": _titled(f"dimension of the model's width, {len(one.block):,}", dark)
         | {"domain": [0.46, 1], "showgrid": False},
         "yaxis2": {"anchor": "x2", "autorange": "reversed", "showgrid": False}, "showlegend": False,
         "modebar": BUTTONS, "bargap": 0,
     }  # fmt: skip
-    return theme.build(traces, layout, dark=dark, height=max(170, 60 + 19 * heads))
+    return theme.build(traces, layout, dark=dark, height=max(170, 60 + (8 if many else 19) * heads))
 
 
 def _titled(text: str, dark: bool) -> Part:

@@ -67,11 +67,19 @@ def test_the_bias_comes_after_the_scale() -> None:
     assert [value for value, _ in steps] == [
         "1.000",
         "× 0.6931",
-        "+1.386",
+        "+ 1.386",
         "= 2.079",
         "e^(2.08 − 2.08) / 3.000",
         "= 0.333",
     ]
+
+
+def test_numbers_below_zero_have_a_minus_sign() -> None:
+    attention = replace(by_hand(bias=[0, 0, -1.5]), scale=-math.log(2))  # scores ln 1/2, ln 1/4, ln 1/8 - 1.5
+    one = inside.inside(attention, 0, 0, 0)
+    assert "score −0.69, the next −1.39" in inside.sentence(one)
+    values = [value for value, _ in inside.equation(one, 2)]
+    assert values[2:5] == ["− 1.500", "= −3.579", "e^(−3.58 + 0.69) / 1.556"]
 
 
 def test_a_masked_key_has_no_weight_and_says_why() -> None:
@@ -87,7 +95,10 @@ def test_the_equation_ends_at_the_weight() -> None:
         ("2.000", "q · k, the sum of 2 products"),
         ("× 0.6931", "scale, 1 / √2.081"),
         ("= 1.386", "score"),
-        ("e^(1.39 − 2.08) / 1.750", "softmax: over the sum of all keys"),  # 1 + 1/2 + 1/4
+        (
+            "e^(1.39 − 2.08) / 1.750",
+            "softmax: the largest score taken off, then over the sum of all keys",
+        ),  # 1 + 1/2 + 1/4
         ("= 0.286", "weight"),
     )
 

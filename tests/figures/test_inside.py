@@ -100,6 +100,13 @@ def test_the_share_of_the_head_is_filled() -> None:
     np.testing.assert_allclose(trace(figure, "output").z, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_sixty_four_heads_still_fit_a_screen() -> None:
+    tokens = stand_in.tokens(("a", "b"))
+    figure = products.share(analysis.inside(records.attention("encoder", tokens, tokens, heads=64), 0, 7, 1))
+    assert figure.layout.height < 600
+    assert len(figure.layout.yaxis.ticktext) == 16
+
+
 def test_histograms_are_shares() -> None:
     figure = layer.scaling(scaling.scaling(causal(30), 0), "decoder")
     assert len(figure.data) == 4
