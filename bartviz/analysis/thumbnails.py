@@ -17,6 +17,7 @@ Bytes = NDArray[np.uint8]
 # The bytes of a weight of 1, and of a block that is masked wholly: 255 would be sent as "/" in base64, which plotly
 # writes as six characters.
 ONE, MASKED = 240, 250
+_NEVER = -1e30  # the score of a masked cell: its exponential is 0
 SIDE = 64  # cells along a side of one small map, at most
 BUDGET = 300_000  # cells of all small maps together
 
@@ -40,28 +41,55 @@ def thumbnails(
     ``keys`` (K,): the columns that are kept.
     """
     chosen = tuple(range(attention.shape[0]) if layers is None else layers)
-    kept = slice(None) if keys is None or keys.all() else np.flatnonzero(keys)
-    seen = attention.mask[:, kept]  # (Q, K')
+    kept = None if keys is None or keys.all() else np.flatnonzero(keys)
+    seen = attention.mask if kept is None else attention.mask[:, kept]  # (Q, K')
     side = cells(len(chosen) * attention.shape[1])
     rows, columns = (_starts(length, side) for length in seen.shape)
-    open_blocks = _pooled(seen, rows, columns)  # (h, w)
-    small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.uint8)
+    open_blocks = np.maximum.reduceat(np.maximum.reduceat(seen, rows, axis=0), columns, axis=1)  # (h, w)
+    small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.float32)
     strongest = np.empty(small.shape[:2], np.float32)
+    pool = _Pool(attention, kept, columns)
     for place, head in np.ndindex(strongest.shape):
-        weights = attention.head(chosen[place], head)[:, kept]  # (Q, K')
-        strongest[place, head] = weights.max()
-        pooled = _pooled(shares(weights, span), rows, columns)  # (h, w)
-        small[place, head] = np.where(open_blocks, np.rint(np.clip(pooled, 0, 1) * ONE), MASKED)
-    return Small(small, strongest, chosen, span)
+        largest = pool.head(chosen[place], head)  # (w, Q)
+        strongest[place, head] = largest.max()
+        np.maximum.reduceat(shares(largest.T, span).T, rows, axis=1, out=small[place, head].T)
+    np.rint(np.clip(small, 0, 1, out=small) * ONE, out=small)
+    return Small(np.where(open_blocks, small, MASKED).astype(np.uint8), strongest, chosen, span)
 
 
-def _pooled(values: NDArray[np.generic], rows: Ints, columns: Ints) -> NDArray[np.generic]:
-    """(h, w): the largest of each block of ``values`` (Q, K'); rows first, whose numbers lie side by side."""
-    if len(rows) < len(values):
-        edges = pairwise([*rows.tolist(), len(values)])
-        values = np.stack([values[start:end].max(axis=0) for start, end in edges])  # (h, K')
-    pooled: NDArray[np.generic] = np.maximum.reduceat(values, columns, axis=1)
-    return pooled
+class _Pool:
+    """The largest weight of each row in each block of columns, without the weights themselves.
+
+    Keys go down and queries across, (K, Q), so that a softmax, and the largest of some keys, run over whole rows of
+    memory. exp(x - m) / Z grows with x: the largest score of a block gives its largest weight, and of all other scores
+    only the sum Z of their exponentials is needed.
+    """
+
+    def __init__(self, attention: Attention, kept: Ints | None, columns: Ints) -> None:
+        self._attention = attention
+        self._kept = kept
+        self._edges = list(pairwise([*columns.tolist(), attention.shape[3] if kept is None else len(kept)]))
+        self._hidden = None if attention.mask.all() else np.ascontiguousarray(~attention.mask.T)  # (K, Q)
+        self._scores = np.empty(attention.shape[:1:-1], np.float32)  # (K, Q)
+        self._ones = np.ones(len(self._scores), np.float32)
+
+    def head(self, layer: int, head: int) -> Floats:
+        """(w, Q): exact to the rounding of float32."""
+        given, scores = self._attention, self._scores
+        np.matmul(given.k[layer, head], given.q[layer, head].T * np.float32(given.scale), out=scores)
+        if given.bias is not None:
+            scores += given.bias[head].T
+        if self._hidden is not None:
+            np.copyto(scores, _NEVER, where=self._hidden)  # a row that is masked wholly comes out uniform
+        seen = scores if self._kept is None else scores[self._kept]  # (K', Q)
+        largest = np.empty((len(self._edges), given.shape[2]), np.float32)  # (w, Q)
+        for (start, end), block in zip(self._edges, largest, strict=True):
+            np.maximum.reduce(seen[start:end], axis=0, out=block)
+        top = (largest if self._kept is None else scores).max(axis=0)  # (Q,)
+        np.exp(np.subtract(scores, top, out=scores), out=scores)
+        np.exp(np.subtract(largest, top, out=largest), out=largest)
+        largest /= self._ones @ scores
+        return largest
 
 
 def cells(heads: int) -> int:

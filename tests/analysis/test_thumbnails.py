@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
 from bartviz.attention import Attention
 from tests import records, stand_in
@@ -58,3 +61,30 @@ def test_rows_and_powers_of_ten_spread_small_weights() -> None:
     np.testing.assert_array_equal(by_row.strongest, [[weights.max()]])
     powers = thumbnails(own, span="log").cells[0, 0]
     np.testing.assert_array_equal(powers, np.rint((1 + np.log10(weights) / 4) * ONE))
+
+
+@settings(max_examples=60, deadline=None)
+@given(records.attentions(), st.sampled_from(RANGES), st.integers(1, 4), st.data())
+def test_blocks_are_the_largest_of_the_weights_themselves(
+    own: Attention, span: Range, side: int, data: st.DataObject
+) -> None:
+    """Masks, biases, hidden keys and every colour scale, against pooling that goes cell by cell."""
+    columns = own.shape[3]
+    keys = np.array(data.draw(st.lists(st.booleans(), min_size=columns, max_size=columns)))
+    keys[data.draw(st.integers(0, columns - 1))] = True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bartviz.analysis.thumbnails.SIDE", side)
+        small = thumbnails(own, keys=keys, span=span)
+    seen = own.mask[:, keys]
+    rows, kept = seen.shape
+    down, across = min(rows, side), min(kept, side)
+    for layer, head in np.ndindex(own.shape[:2]):
+        weights = own.head(layer, head)[:, keys]
+        assert small.strongest[layer, head] == pytest.approx(weights.max(), rel=1e-5)
+        scaled = np.clip(shares(weights, span), 0, 1)
+        for i, j in np.ndindex(down, across):
+            block = np.s_[i * rows // down : (i + 1) * rows // down, j * kept // across : (j + 1) * kept // across]
+            if seen[block].any():
+                assert small.cells[layer, head, i, j] == pytest.approx(scaled[block].max() * ONE, abs=0.51)
+            else:
+                assert small.cells[layer, head, i, j] == MASKED
