@@ -180,7 +180,7 @@ def share(chosen: Chosen) -> None:
 def around(record: Record, chosen: Chosen) -> None:
     """Folded away: the scaling, the activation, the norms."""
     names = ["Without the scaling", "GELU and ReLU", "Before or after the norm"]
-    first, second, third = st.tabs(names, on_change="rerun", key="around")
+    first, second, third = st.tabs(names, on_change="rerun", key="around", bind="query-params")
     if first.open:
         with first:
             _scaling(chosen)

@@ -55,7 +55,7 @@ def test_a_decoder_row_says_what_it_reads_and_predicts(record: Record) -> None:
     "query",
     [
         {"layer": "99", "head": "-1", "row": "1e9", "token": "77", "follow": "false"},
-        {"layer": "abc", "kind": "sideways", "which": "x", "order": "", "follow": "perhaps"},
+        {"layer": "abc", "kind": "sideways", "which": "x", "order": "", "follow": "perhaps", "around": "z"},
     ],
 )
 def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
@@ -110,8 +110,4 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
      ("Before or after the norm", "post-norm")],
 )  # fmt: skip
 def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
-    app = opened(record)
-    app.session_state["around"] = tab
-    app.run()
-    assert not app.exception
-    assert said in words(app)
+    assert said in words(opened(record, around=tab))
