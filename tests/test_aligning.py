@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bartviz.analysis import aligners, alignment, pharaoh
@@ -88,6 +89,26 @@ def test_records_without_cross_attention_and_gold_of_another_length(
     (tmp_path / "gold.txt").write_text("0-0\n0-0\n", encoding="utf-8")
     assert main(["align", saved, "--gold", str(tmp_path / "gold.txt")]) == 1
     assert "2 lines for 1 records" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", ["marian", "t5", "mbart", "pegasus"])
+def test_other_families_are_aligned_by_what_rows_predict_and_read(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import bartviz
+    from tests import networks
+
+    model = bartviz.load(str(networks.save(family, tmp_path / family, spread=0.3)))
+    record = bartviz.capture(model, "What time is it?", target="How late is it?")
+    assert record.cross is not None
+    assert record.output is not None
+    np.testing.assert_array_equal(record.cross.query.ids[1:], record.output.ids[:-1])  # row t reads what t - 1 predicts
+    source, target = alignment.lines(record)
+    assert source.labels[-1] == "?"
+    assert "<" not in "".join(target.labels)
+    record.save(tmp_path / "run.safetensors")
+    assert main(["align", str(tmp_path / "run.safetensors"), "--method", "target"]) == 0
+    assert len(capsys.readouterr().out.split()) == len(target)
 
 
 def test_it_runs_as_a_module_without_torch(saved: str) -> None:

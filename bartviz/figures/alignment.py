@@ -24,7 +24,7 @@ from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.maps import attention_map
 from bartviz.record import Reading, Record
 
-MOST = 60
+MOST = 40
 """Words of a line that are drawn; more would be a thicket. The matrix and the tables have them all."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
@@ -168,7 +168,8 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
         "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
         "line": {"color": color, "width": look.width, "dash": look.dash},
         "marker": {
-            "symbol": look.symbol, "opacity": 1, "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9, "color": color,
+            "symbol": look.symbol, "opacity": 1, "color": color,
+            "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9,
             "line": {"width": 1.6 if look.faint else 0, "color": color},
         },
         "text": said, "hovertemplate": "%{text}<extra></extra>",
@@ -237,12 +238,15 @@ def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) 
     """Marks on the cells of the matrix, outlined so that they are seen on light and strong cells alike."""
     colors = theme.palette(dark)
     shape, hollow = look.symbol.removesuffix("-open"), look.symbol.endswith("-open")
+    longest = max(shown.weights.shape)
+    outline = 0.8 if longest > MOST else 2 if hollow else 1.5
+    inner, outer = (colors.background, colors.ink) if hollow else (colors.ink, colors.background)
     return {
         "type": "scatter", "mode": "markers", "name": name, "showlegend": False,
         "x": np.array([i for i, _ in pairs], np.int16), "y": np.array([j for _, j in pairs], np.int16),
         "marker": {
-            "symbol": shape, "size": 10, "color": colors.background if hollow else colors.ink,
-            "line": {"width": 2 if hollow else 1.5, "color": colors.ink if hollow else colors.background},
+            "symbol": shape, "size": max(3, min(10, 420 // longest)), "color": inner,
+            "line": {"width": outline, "color": outer},
         },
         "text": [_say(shown, i, j, name) for i, j in pairs], "hovertemplate": "%{text}<extra></extra>",
     }  # fmt: skip

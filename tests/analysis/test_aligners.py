@@ -72,3 +72,16 @@ def test_gold_without_a_link_and_texts_without_end_are_refused(record: Record, m
 
 def test_all_heads_of_a_record_are_counted_from_0(record: Record) -> None:
     assert [head.short for head in heads_of(record, 2)] == ["L2H0", "L2H1", "L2H2", "L2H3"]
+
+
+def test_a_head_that_looks_back_is_better_named_by_what_rows_read(record: Record) -> None:
+    head = [Head("cross", 1, 2)]
+    shown, turned = (table(record, head, reading=reading) for reading in ("predicts", "reads"))
+    gold = Gold(links(turned.weights), frozenset())
+    here = score(links(shown.weights), gold)
+    said = analysis.hint(record, shown, head, gold)
+    right = len(gold.sure)
+    assert here.error_rate >= 0.2
+    assert f"a row reads, {right} of {right} links would be right (error rate 0.00 instead of" in said
+    assert "look back" in said
+    assert analysis.hint(record, turned, head, gold) == ""

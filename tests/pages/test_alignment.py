@@ -155,3 +155,9 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
     assert not at.exception
     assert "choose a head yourself" in words(at)
     assert "Cross L1H0 links" in words(at)
+
+
+def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
+    source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
+    at = app("alignment", record=stand_in.record(source=source))
+    assert "The first 40 words of each line are drawn, of 45" in words(at)

@@ -58,8 +58,11 @@ def choose(record: Record) -> Chosen:
 def _window(kind: Kind, rows: int, columns: int, most: int) -> Window:
     """Which tokens: all, or the first so many from a place of the reader's choice."""
     names = ("From row", "From column") if kind == "cross" else ("From token", "")
-    first = _from(names[0], rows, most, "from_row")
-    second = _from(names[1], columns, most, "from_column") if names[1] else first
+    left, right = st.columns(2) if max(rows, columns) > most else (st.container(), st.container())
+    with left:
+        first = _from(names[0], rows, most, "from_row")
+    with right:
+        second = _from(names[1], columns, most, "from_column") if names[1] else first
     return Window(slice(first, min(first + most, rows)), slice(second, min(second + most, columns)))
 
 
@@ -86,7 +89,7 @@ def cap(chosen: Chosen) -> str:
     return (
         f"Rows {rows.start} to {rows.stop - 1} of {len(chosen.rows):,} and columns {columns.start} to "
         f"{columns.stop - 1} of {len(chosen.attention.key):,} are shown: this view draws a line for every weight, and "
-        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS:,} weights). What lies "
+        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS:,} weights, 1 MB). What lies "
         "outside is left out, so the lines of a token need not sum to 1. The Heads page shows the whole text."
     )
 
