@@ -1,4 +1,4 @@
-"""``python -m benchmarks [capture] [decode] [start]``: print the table of ratios; without a word, all of it."""
+"""``python -m benchmarks [capture] [decode] [payload] [start]``: print the tables; without a word, all of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, decode, memory
+from benchmarks import capture, decode, memory, payload
 
 
 def main(words: list[str]) -> None:
     torch.set_num_threads(1)
-    wanted = words or ["start", "capture", "decode"]
+    wanted = words or ["start", "capture", "decode", "payload"]
     with tempfile.TemporaryDirectory() as folder:
         if "start" in wanted:
             memory.report()
@@ -21,6 +21,8 @@ def main(words: list[str]) -> None:
             capture.report(Path(folder))
         if "decode" in wanted:
             decode.report(Path(folder))
+        if "payload" in wanted:
+            payload.report()
 
 
 if __name__ == "__main__":

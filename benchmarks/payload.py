@@ -1,0 +1,106 @@
+"""What a browser is sent to see attention, and the CPU time to make it: ours beside plotly's and bertviz's.
+
+No network is needed: random queries and keys of BERT-base's shape are enough (12 layers, 12 heads of 64 numbers).
+bertviz and plotly get the weights ready made; ours computes them from queries and keys. What would take bertviz longer
+than seconds is not run, and is printed so.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+from bertviz import head_view, model_view
+from plotly.subplots import make_subplots
+
+from bartviz.analysis.thumbnails import thumbnails
+from bartviz.attention import Attention, Floats, Tokens
+from bartviz.ui.components.canvas.data import Choice, Picture, Shown, codes
+
+LAYERS, HEADS, WIDTH = 12, 12, 64
+LENGTHS = (64, 128, 256, 512)
+MOST = 3_000_000  # weights that bertviz is given at most
+SECONDS = 2.0  # for one line of the table
+Size = Callable[[], int]  # does the work, gives its bytes
+
+
+def report(*, lengths: tuple[int, ...] = LENGTHS, single: tuple[int, ...] = (128, 512, 1024)) -> None:
+    print("\nPayload: bytes, and CPU time to make them (smallest of the runs)")
+    for n in lengths:
+        own = attention(n, LAYERS)
+        print(f"  one map, n = {n}")
+        _row("ours: exact to three decimals", lambda own=own: codes(own.head(1, 7)).nbytes)  # type: ignore[misc]
+        _peers("one", own, 1)
+        print(f"  {LAYERS} x {HEADS} heads, n = {n}")
+        _row("ours: small maps", lambda own=own: thumbnails(own).cells.nbytes)  # type: ignore[misc]
+        _row("ours: canvas", lambda own=own: len(Picture(own, Shown()).pack(Choice(), 0)))  # type: ignore[misc]
+        _peers("all", own, LAYERS * HEADS)
+    print("\nOne head from queries and keys: CPU time")
+    for n in single:
+        own = attention(n, 1)
+        _row(f"n = {n}", lambda own=own: own.head(0, 5).nbytes)  # type: ignore[misc]
+
+
+def attention(n: int, layers: int) -> Attention:
+    """Attention of a text of n tokens, from random queries and keys; peaked."""
+    random = np.random.default_rng(0)
+    q, k = (random.standard_normal((layers, HEADS, n, WIDTH), np.float32) for _ in "qk")
+    tokens = _tokens(n)
+    return Attention("encoder", q, k, 3 * WIDTH**-0.5, np.ones((n, n), np.bool_), tokens, tokens)
+
+
+def _tokens(n: int) -> Tokens:
+    names = tuple(f"token{i}" for i in range(n))
+    spans = tuple((8 * i, 8 * i + 7) for i in range(n))
+    zeros = np.zeros(n, np.int64)
+    return Tokens(np.arange(n), names, names, tuple(range(n)), zeros.astype(np.bool_), zeros, spans)
+
+
+def _peers(what: str, own: Attention, maps: int) -> None:
+    """plotly and bertviz, given the weights of so many maps."""
+    names = list(own.query.labels)
+    works: dict[str, Callable[[list[Floats]], int]] = {
+        "plotly, float32": lambda weights: _plotly(weights, names),
+        "bertviz head view": lambda weights: _bertviz(head_view, weights, names),
+    }
+    if what == "all":
+        works["bertviz model view"] = lambda weights: _bertviz(model_view, weights, names)
+    few = maps * own.shape[2] * own.shape[3] <= MOST
+    weights = [own.layer(layer) for layer in range(own.shape[0])] if maps > 1 else [own.head(1, 7)[None]]
+    for name, work in works.items():
+        if few or name.startswith("plotly"):
+            _row(name, lambda work=work: work(weights))  # type: ignore[misc]
+        else:
+            print(f"    {name:32} not run: {maps * own.shape[2] * own.shape[3] / 1e6:,.0f} million weights")
+
+
+def _plotly(layers: list[Floats], names: list[str]) -> int:
+    count = len(layers[0])
+    figure = make_subplots(len(layers), count) if len(layers) * count > 1 else go.Figure()
+    for row, layer in enumerate(layers):
+        for column, weights in enumerate(layer):
+            place = {"row": row + 1, "col": column + 1} if len(layers) * count > 1 else {}
+            figure.add_trace(go.Heatmap(z=weights, x=names, y=names, zmin=0, zmax=1), **place)
+    return len(figure.to_json())
+
+
+def _bertviz(view: Callable[..., object], layers: list[Floats], names: list[str]) -> int:
+    given = [torch.from_numpy(layer)[None] for layer in layers]  # (1, H, n, n) each
+    html = view(given, names, html_action="return")
+    return len(html.data.encode())  # type: ignore[attr-defined]
+
+
+def _row(name: str, work: Size) -> None:
+    """Run for about ``SECONDS``, at least once, and print bytes and the smallest CPU time."""
+    times: list[float] = []
+    size, end = 0, time.monotonic() + SECONDS
+    while not times or (time.monotonic() < end and len(times) < 20):
+        gc.collect()
+        start = time.process_time()
+        size = work()
+        times.append(time.process_time() - start)
+    print(f"    {name:32} {size / 1e6:9.3f} MB {min(times) * 1e3:10.1f} ms   {len(times)} runs", flush=True)
