@@ -40,13 +40,24 @@ def text(tree: BeamTree, node: int) -> str:
     """What the hypothesis that ends at this node says so far: its labels, pieces joined, special tokens left out."""
     said = ""
     for number in tree.path(node):
-        label = tree.nodes[number].token.label
-        if is_special(label):
-            continue
-        piece = label.removeprefix(CONTINUES)
-        joined = piece != label or not said or not any(sign.isalnum() for sign in label)
-        said += piece if joined else f" {piece}"
+        said = _continued(said, tree.nodes[number].token.label)
     return said
+
+
+def all_texts(tree: BeamTree) -> tuple[str, ...]:
+    """``text`` of every node."""
+    found: list[str] = []
+    for node in tree.nodes:  # parents come first
+        found.append(_continued("" if node.parent is None else found[node.parent], node.token.label))
+    return tuple(found)
+
+
+def _continued(said: str, label: str) -> str:
+    if is_special(label):
+        return said
+    piece = label.removeprefix(CONTINUES)
+    joined = piece != label or not said or not any(sign.isalnum() for sign in label)
+    return said + piece if joined else f"{said} {piece}"
 
 
 def is_special(label: str) -> bool:
@@ -56,8 +67,11 @@ def is_special(label: str) -> bool:
 
 def survivors(tree: BeamTree) -> frozenset[int]:
     """The nodes on the way to a text that ended, the winner among them."""
-    ends = (n for n, node in enumerate(tree.nodes) if node.state in ("finished", "best"))
-    return frozenset(number for end in ends for number in tree.path(end))
+    found: set[int] = set()
+    for number, node in enumerate(tree.nodes):
+        if node.state in ("finished", "best"):
+            found.update(_missing(tree, number, found))
+    return frozenset(found)
 
 
 def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
@@ -77,10 +91,20 @@ def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
     ]  # fmt: skip
     drawn: set[int] = set()
     for number in sorted(asked, key=lambda n: _importance(tree.nodes[n], n in winner, n in alive)):
-        more = set(tree.path(number)) - drawn
+        more = _missing(tree, number, drawn)
         if len(drawn) + len(more) <= most:
-            drawn |= more
+            drawn.update(more)
     return Shown(tuple(sorted(drawn)), len(set(asked) - drawn))
+
+
+def _missing(tree: BeamTree, node: int, drawn: set[int]) -> list[int]:
+    """The node and those of its ancestors that are not drawn yet."""
+    found: list[int] = []
+    at: int | None = node
+    while at is not None and at not in drawn:
+        found.append(at)
+        at = tree.nodes[at].parent
+    return found
 
 
 def _importance(node: Hypothesis, wins: bool, survives: bool) -> tuple[int, int, int]:
@@ -131,7 +155,7 @@ def table(record: Record) -> pd.DataFrame:
             "score": [node.score for node in nodes],
             "state": [node.state for node in nodes],
             "rule": [node.rule for node in nodes],
-            "text": [text(tree, number) for number in range(len(nodes))],
+            "text": all_texts(tree),
         }
     )
 

@@ -100,3 +100,9 @@ def test_a_record_without_beams_says_so(record: Record) -> None:
 )
 def test_special_labels(label: str, special: bool) -> None:
     assert beams.is_special(label) is special
+
+
+def test_all_texts_are_those_of_each_node() -> None:
+    tree = trees.large(beams=3, steps=7)
+    assert beams.all_texts(tree) == tuple(beams.text(tree, number) for number in range(len(tree.nodes)))
+    assert beams.all_texts(trees.tree())[9] == "Hallo"

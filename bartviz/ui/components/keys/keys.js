@@ -9,9 +9,10 @@ export function belongsToField({ key, ctrlKey, metaKey }, path) {
 }
 
 export default function () {
-  const keep = (event) => {
+  const { body } = document;
+  if (body.dataset.keepsEnter) return; // one listener is enough, whichever page it came with
+  body.dataset.keepsEnter = "yes";
+  body.addEventListener("keydown", (event) => {
     if (belongsToField(event, event.composedPath())) event.stopPropagation();
-  };
-  document.body.addEventListener("keydown", keep);
-  return () => document.body.removeEventListener("keydown", keep);
+  });
 }
