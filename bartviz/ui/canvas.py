@@ -50,6 +50,7 @@ class _Held:
     asked: Choice
     latest: Choice
     known: bool  # whether the browser has the map of ``latest``
+    small: Small = "all"
 
 
 def show(
@@ -73,39 +74,35 @@ def show(
     ``bartviz.analysis.heads.view``; ``span`` says what a full colour stands for, ``small`` whether the small maps are
     those of all layers or of the chosen one.
     """
-    shown = Shown(query, words, hide_sinks, renormalise, span, small)
+    shown = Shown(query, words, hide_sinks, renormalise, span)
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
-    held = _held(before, attention, shown, choice, mounted=key in st.session_state)
+    held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
     st.session_state[f"_canvas_{key}"] = held
     with st.container(key=f"canvas_{key}"):  # its height is reserved before the component has come
         _mount(data=held.buffer, key=key, on_choice_change=lambda: _hear(key, on_change))
     return held.latest
 
 
-def _held(held: _Held | None, attention: Attention, shown: Shown, choice: Choice | None, *, mounted: bool) -> _Held:
+def _held(
+    held: _Held | None, attention: Attention, shown: Shown, choice: Choice | None, small: Small = "all", *,
+    mounted: bool,
+) -> _Held:  # fmt: skip
     if held is None or held.picture.attention is not attention or held.picture.shown != shown:
         picture = Picture(attention, shown)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
-        return _Held(picture, picture.pack(begin, 0), 0, choice or begin, begin, known=True)
+        return _Held(picture, picture.pack(begin, 0, small=small), 0, choice or begin, begin, known=True, small=small)
     asked = choice or held.asked
     to = clamped(asked, held.picture.shape)
-    if asked != held.asked and to.core != held.latest.core:
-        return _sent(held, asked, to)
-    if not mounted:  # back from another page: the browser has forgotten everything
-        return _sent(held, asked, held.latest)
-    if not held.known:
-        buffer = held.picture.pack(held.latest, held.serial, held.latest)
-        return replace(held, buffer=buffer, asked=asked, known=True)
+    led = asked != held.asked and to.core != held.latest.core  # by a picker, not by the browser
+    if led or not mounted:  # back from another page the browser has forgotten everything
+        begin = to if led else held.latest
+        buffer, serial = held.picture.pack(begin, held.serial + 1, small=small), held.serial + 1
+        return replace(held, buffer=buffer, serial=serial, asked=asked, latest=begin, known=True, small=small)
+    if not held.known or small != held.small:
+        buffer = held.picture.pack(held.latest, held.serial, small=small)
+        return replace(held, buffer=buffer, asked=asked, known=True, small=small)
     return replace(held, asked=asked)
-
-
-def _sent(held: _Held, asked: Choice, begin: Choice) -> _Held:
-    """The canvas shall go to another choice."""
-    serial = held.serial + 1
-    return replace(
-        held, buffer=held.picture.pack(begin, serial), serial=serial, asked=asked, latest=begin, known=True
-    )  # fmt: skip
 
 
 def _hear(key: str, on_change: Callable[[Choice], None] | None) -> None:

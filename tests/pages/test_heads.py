@@ -106,9 +106,9 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
 
 
 def test_small_maps_can_be_those_of_the_layer_and_colours_those_of_a_row(record: Record) -> None:
-    assert drawn(opened(record))["small"]["of"] == "all"
+    assert drawn(opened(record))["layers"] == "all"
     meta = drawn(opened(record, small="this layer", layer="2", range="each row's largest"))
-    assert meta["small"]["of"] == "layer"
+    assert meta["layers"] == "layer"
     assert meta["span"] == "row"
 
 

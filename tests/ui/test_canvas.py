@@ -197,6 +197,20 @@ def test_without_pickers_the_browser_keeps_its_choice(record: Record) -> None:
     assert held(record, Choice(1, 1), told).latest == Choice(2, 3)
 
 
+def test_the_small_maps_of_one_layer_need_no_new_picture(record: Record) -> None:
+    first = held(record, Choice(1, 1))
+    again = canvas._held(first, record.attention("cross"), Shown(), Choice(1, 1), "layer", mounted=True)
+    assert data.decode(again.buffer)[0]["layers"] == "layer"
+    assert again.picture is first.picture
+    assert again.serial == first.serial
+
+
+def test_back_from_another_page_all_is_sent_again(record: Record) -> None:
+    told = replace(held(record, Choice(1, 1)), latest=Choice(1, 1, rows=(2, 3)), buffer=b"")
+    again = canvas._held(told, record.attention("cross"), Shown(), Choice(1, 1), mounted=False)
+    assert data.decode(again.buffer)[0]["begin"]["rows"] == [2, 3]
+
+
 def test_a_map_that_the_browser_has_not_is_sent() -> None:
     attention = long()
     before = canvas._Held(Picture(attention, Shown()), b"", 0, Choice(), Choice(2, 0), known=False)

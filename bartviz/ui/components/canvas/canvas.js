@@ -1,12 +1,13 @@
 // State, pointer and frames. Streamlit calls the default export again on every change of data or theme.
 
 const STATES = new WeakMap(); // parentElement -> state
+const LIVE = (globalThis[Symbol.for("bartviz.canvas")] ??= new Set()); // all canvases of the page
 const REST = 220; // ms of rest before Python hears of a choice
 const SOON = 60; // the same, where an exact map is missed
 
 function arrange(it) {
   it.root.classList.toggle("large", it.large);
-  it.$("stage").dataset.view = it.choice.view;
+  it.root.dataset.view = it.choice.view;
   it.$("large").setAttribute("aria-pressed", it.large);
   for (const view of ["map", "lines", "text"]) it.$(view).setAttribute("aria-pressed", it.choice.view === view);
   const ends = { fixed: ["0", "1"], row: ["0", "row’s largest"], log: ["≤ 0.0001", "1"] }[it.meta.span];
@@ -46,7 +47,7 @@ function render(it) {
 export function choose(it, to) {
   const before = it.choice;
   it.choice = { layer: to.layer, head: to.head, what: to.what, view: to.view ?? before.view };
-  if (before.view !== it.choice.view || (it.meta.small.of === "layer" && before.layer !== it.choice.layer)) it.unmeasured = true;
+  if (before.view !== it.choice.view || (it.meta.layers === "layer" && before.layer !== it.choice.layer)) it.unmeasured = true;
   const focused = it.root.getRootNode().activeElement?.dataset?.is;
   if (before.view !== it.choice.view && ["plot", "strip", "query-text", "key-text"].includes(focused)) it.refocus = true;
   if (before.view !== it.choice.view) Object.assign(it, { hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
@@ -108,6 +109,7 @@ export default function (component) {
   const first = !it || !it.root.isConnected;
   if (first) it = begin(parentElement);
   STATES.set(parentElement, it);
+  LIVE.add(it);
   take(it, component);
   paint(it);
   if (first) listen(it);
@@ -120,5 +122,6 @@ export default function (component) {
     it.resized.disconnect();
     document.removeEventListener("keydown", it.anywhere);
     STATES.delete(parentElement);
+    LIVE.delete(it);
   };
 }

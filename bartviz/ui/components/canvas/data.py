@@ -12,7 +12,7 @@ arrays one after the other, C order, little endian. The header's ``arrays`` name
 - ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
 
 The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
-over when the serial is a new one), and what stays the same: see ``Picture``.
+over when the serial is a new one), ``layers`` (of which small maps are seen), and what stays: see ``Picture``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ class Shown:
     hide_sinks: bool = False
     renormalise: bool = False
     span: Range = "fixed"
-    small: Small = "all"
 
 
 class Picture:
@@ -110,14 +109,17 @@ class Picture:
             return layers * (count + 1)
         return choice.layer * (count + 1) + (count if choice.what == "layer" else choice.head)
 
-    def pack(self, begin: Choice, serial: int, wanted: Choice | None = None) -> bytes:
-        """The buffer. ``wanted`` names the map that must be in it where not all are; its layer comes along if small."""
-        views = {number: self.view(choice) for number, choice in self._sent(wanted or begin)}
+    def pack(self, begin: Choice, serial: int, *, small: Small = "all") -> bytes:
+        """The buffer. Where not all maps are sent, that of ``begin`` is in it; its layer comes along if that is small.
+
+        ``small``: whether the small maps of all layers are seen, or those of the chosen layer.
+        """
+        views = {number: self.view(choice) for number, choice in self._sent(begin)}
         arrays: dict[str, NDArray[Any]] = dict(self._fixed)
         arrays["tiles"] = np.stack([codes(view.weights) for view in views.values()])
         if self.first.hidden_labels:
             arrays["hidden"] = np.stack([codes(view.hidden) for view in views.values()])
-        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": list(views)}
+        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": list(views), "layers": small}
         return encode(meta, arrays)
 
     def _sent(self, wanted: Choice) -> list[tuple[int, Choice]]:
@@ -148,7 +150,7 @@ class Picture:
         view, attention = self.first, self.attention
         return {
             "revision": self.revision, "shape": self.shape, "exact": self.exact, "unit": UNIT,
-            "small": {"one": ONE, "masked": MASKED, "of": self.shown.small},
+            "small": {"one": ONE, "masked": MASKED},
             "kind": attention.kind, "predicts": view.predicts, "span": self.shown.span,
             "query": list(view.query_labels), "key": list(view.key_labels),
             "query_special": np.flatnonzero(view.query_special).tolist(),

@@ -11,7 +11,7 @@ export function onOverviewKey(it, event) {
     it.$(it.choice.view === "text" ? "query-text" : "plot").focus();
     return true;
   }
-  if (arrow) choose(it, it.meta.small.of === "layer" ? within(it, ...arrow) : neighbour(shape, it.choice, ...arrow));
+  if (arrow) choose(it, it.meta.layers === "layer" ? within(it, ...arrow) : neighbour(shape, it.choice, ...arrow));
   else if (ends[event.key]) choose(it, ends[event.key]);
   else if (page) choose(it, { ...it.choice, layer: clamp(it.choice.layer + page, 0, shape[0] - 1), what: it.choice.what === "all" ? "layer" : it.choice.what });
   else return false;
@@ -99,9 +99,9 @@ export function onKey(it, event) {
   event.stopPropagation();
 }
 
-/** From anywhere on the page, where nothing else has the focus: the next head, and larger type. */
+/** From anywhere on the page, where nothing else has the focus, and one canvas alone: the next head, and larger type. */
 export function onPageKey(it, event) {
-  if (event.target !== document.body || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (LIVE.size > 1 || event.target !== document.body || event.altKey || event.ctrlKey || event.metaKey) return;
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (step) choose(it, { ...it.choice, ...nextHead(it.meta.shape, it.choice, step) });
   else if (event.key.toLowerCase() === "l") enlarge(it);

@@ -15,7 +15,7 @@ export function measureOverview(it) {
   it.small = measured(it.$("overview"));
   const { width, height } = it.small;
   const size = fontSize(it);
-  const only = it.meta.small.of === "layer" ? it.choice.layer : null;
+  const only = it.meta.layers === "layer" ? it.choice.layer : null;
   it.cells = overviewCells(it.meta.shape, { width, height, left: only === null ? size * 2.6 : 0, top: only === null ? size * 1.7 : 0, only, caption: only === null ? 0 : size * 1.4 });
 }
 
@@ -60,7 +60,7 @@ const means = (it) => it.cells.places.filter((place) => place.what !== "head" &&
 export function drawOverview(it) {
   const { context, width, height } = it.small;
   if (!width || !height) return;
-  const now = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.small.of === "layer" ? it.choice.layer : "", means(it)].join();
+  const now = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.layers === "layer" ? it.choice.layer : "", means(it)].join();
   if (it.painted !== now) paintOverview(it);
   it.painted = now;
   context.clearRect(0, 0, width, height);
@@ -87,7 +87,7 @@ function labelOverview(it, context) {
   const size = fontSize(it) - 1, [layers, heads] = it.meta.shape;
   context.font = `${size}px ${it.colors.mono}`;
   context.textBaseline = "middle";
-  if (it.meta.small.of === "layer") return captions(it, context, size);
+  if (it.meta.layers === "layer") return captions(it, context, size);
   const { places, across } = it.cells;
   const cellsWide = everyWhich(places[0].w, size * 2.3), cellsHigh = everyWhich(places[0].h, size);
   const write = (text, x, y, strong) => {

@@ -71,6 +71,7 @@ function listenToTexts(it) {
     // The strip speaks of what is chosen: a hover there would change the text under the pointer.
     if (name !== "strip") list.onpointerover = (event) => event.pointerType !== "touch" && onChip(it, event, name);
     list.onpointerleave = () => unhover(it);
+    list.onblur = () => ((it.cursor = null), draw(it));
     list.onclick = (event) => onChip(it, event, name);
   }
 }
