@@ -156,14 +156,13 @@ def _clickable(figure: Any, kind: Kind, said: str) -> None:
 
 def _toggle(key: str, kind: Kind) -> None:
     """Take in a click: a cell that is selected now is toggled; the same cell once more takes the selection away."""
-    points = {
-        tuple(point["customdata"][:2]) for point in st.session_state[key].selection.points if "customdata" in point
-    }
-    before: set[tuple[float, ...]] = st.session_state.get(f"_{key}", set())
+    found = st.session_state[key].selection.points
+    points = {(int(point["y"]), int(point["x"])) for point in found if {"x", "y"} <= set(point)}
+    before: set[tuple[int, int]] = st.session_state.get(f"_{key}", set())
     st.session_state[f"_{key}"] = points
     chosen: list[str] = list(st.session_state.get(SILENCED, []))
     for layer, head in points - before or before - points:
-        name = str(Head(kind, int(layer), int(head)))
+        name = str(Head(kind, layer, head))
         chosen = [one for one in chosen if one != name] if name in chosen else [*chosen, name]
     st.session_state[SILENCED] = chosen
 

@@ -1,0 +1,136 @@
+"""The experiments page in a browser, with the models that ship: clicks, keys, links, a long sweep that is stopped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import bartviz
+from bartviz.folders import default_roots
+from tests import networks
+from tests.browser.conftest import Open, serve, settle
+
+PLOT = ".stPlotlyChart .nsewdrag"
+LEAD = ".bv-lead"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of 12 x 12 heads that takes a while."""
+    folder = tmp_path_factory.mktemp("models")
+    networks.save(
+        "bert", folder / "wide-bert", num_hidden_layers=12, num_attention_heads=12, hidden_size=384,
+        intermediate_size=1536,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[str]:
+    """A server that begins with the saved record of a model that ships."""
+    with serve(tmp_path_factory.mktemp("server"), BARTVIZ_MODEL_ROOTS=str(root)) as address:
+        yield address
+
+
+def opened(visit: Open, address: str, said: str, **options: str | tuple[int, int]) -> Page:
+    """The page, once its sentence says so: the model may be loaded first."""
+    page = visit(address, **options)
+    expect(page.locator(LEAD)).to_contain_text(said)
+    settle(page)
+    return page
+
+
+def cell(page: Page, chart: int, row: int, column: int, shape: tuple[int, int]) -> tuple[Locator, dict[str, float]]:
+    """Where to click for one cell of a chart."""
+    plot = page.locator(PLOT).nth(chart)
+    box = plot.bounding_box()
+    assert box is not None
+    return plot, {"x": box["width"] * (column + 0.5) / shape[1], "y": box["height"] * (row + 0.5) / shape[0]}
+
+
+def test_a_click_silences_a_head_and_a_second_one_frees_it(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/experiments", "silenced, log p")
+    ticked = page.get_by_test_id("stMultiSelect")
+    expect(ticked).to_contain_text("L")
+    expect(ticked).not_to_contain_text("encoder L1H2")
+    plot, place = cell(page, 0, 1, 2, (4, 8))
+    plot.click(position=place)  # type: ignore[arg-type]
+    expect(ticked).to_contain_text("encoder L1H2")
+    expect(page).to_have_url(re.compile(r"silenced=encoder\+L1H2"))
+    expect(page.locator(LEAD)).to_contain_text("encoder L1H2")
+    settle(page)
+    plot, place = cell(page, 0, 1, 2, (4, 8))
+    plot.click(position=place)  # type: ignore[arg-type]
+    expect(ticked).not_to_contain_text("encoder L1H2")
+    expect(ticked).to_contain_text("L")
+
+
+def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None:
+    page = opened(
+        visit, f"{server}/experiments?silenced=cross+L3H1&silenced=cross+L3H2&factor=0.5", "multiplied by 0.5"
+    )
+    expect(page.locator(LEAD)).to_contain_text("cross L3H1, cross L3H2")
+
+
+def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
+    page = opened(visit, f"{server}/experiments", "silenced, log p")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="NPZ").first.click()
+    download.value.save_as(tmp_path / "sweep.npz")
+    model = bartviz.load("bart-tiny-en-de", roots=default_roots())
+    sweep = bartviz.ablate_sweep(model, bartviz.capture(model, "I want to buy a car."))
+    with np.load(tmp_path / "sweep.npz", allow_pickle=False) as saved:
+        for kind in sweep.kinds:
+            np.testing.assert_allclose(saved[f"{kind}_log_probability"], sweep.map(kind), atol=1e-3)
+
+
+def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/experiments?experiment=edit&part=the+target&position=3", "at position 3")
+    expect(page.locator(LEAD)).to_contain_text("the 3 tokens before it stay equal to the last bit")
+    page.get_by_role("slider", name="Position").press("ArrowLeft")
+    expect(page.locator(LEAD)).to_contain_text("the 2 tokens before it stay equal to the last bit")
+    expect(page).to_have_url(re.compile("experiment=edit.*position=2|position=2.*experiment=edit"))
+    page.get_by_role("textbox", name="Replace it by").fill("Haus")
+    page.get_by_role("textbox", name="Replace it by").press("Enter")
+    expect(page.locator(LEAD)).to_contain_text("became “Haus”")
+
+
+def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/experiments?experiment=reach", "1 step with bidirectional attention")
+    expect(page.locator(LEAD)).to_contain_text("12 words between")
+    expect(page.locator(PLOT)).to_have_count(3)
+    page.get_by_role("slider", name="Window").press("End")
+    expect(page.locator(LEAD)).to_contain_text("2 steps with a window of 8")
+
+
+def test_a_long_sweep_is_asked_for_shows_how_far_it_is_and_can_be_stopped(visit: Open, server: str) -> None:
+    text = "+".join(["the+cat+is+going+to+buy+a+car"] * 6)
+    page = opened(visit, f"{server}/experiments?model=wide-bert&text={text}", "Click heads to silence them")
+    page.get_by_role("button", name="Measure all 144 heads").click()
+    expect(page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"Head \d+ of 144"))
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(page.get_by_role("button", name="Run it again")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_maps_are_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
+    for experiment, count in (("ablation", 3), ("edit", 2)):
+        page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", scheme=scheme)
+        expect(page.locator(PLOT)).not_to_have_count(0)
+        for place in range(count):
+            box = page.locator(PLOT).nth(place).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= 768
+
+
+@pytest.mark.parametrize("experiment", ["ablation", "edit", "reach"])
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, experiment: str) -> None:
+    page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", size=(420, 900))
+    expect(page.locator(PLOT)).not_to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
