@@ -37,7 +37,7 @@ def main() -> None:
     alignment.picture(chosen)
     alignment.numbers(record, chosen)
     alignment.line(chosen)
-    alignment.ranking(record, chosen)
+    alignment.ranking(chosen)
     show.table(
         analysis.link_table(chosen.shown, chosen.links, chosen.gold), title="Every link with its weight as a table"
     )

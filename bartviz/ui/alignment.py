@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,7 @@ class Chosen:
     shown: Table
     links: Links
     gold: Gold | None
+    ranked: tuple[ranks.Aligner, ...]
 
 
 def aligning(record: Record) -> Record:
@@ -61,7 +61,7 @@ def aligning(record: Record) -> Record:
 
 def choose(record: Record) -> Chosen:
     """The pickers: whose links, how rows are named, how links are made, and an alignment made by hand."""
-    ranked = ranking_of(record)
+    ranked = _ranked(record)
     first, second, third, fourth = st.columns([2.1, 1.9, 1.7, 1.2], vertical_alignment="bottom")
     with first:
         whose = pick.one_of("Links of a", WHOSE if ranked else dict(list(WHOSE.items())[1:]), key="align")
@@ -82,13 +82,14 @@ def choose(record: Record) -> Chosen:
     links = analysis.links(shown.weights, method, threshold=threshold)
     with fourth, st.popover("Judge by hand", width="stretch"):
         given = gold.field(record, shown, links)
-    return Chosen(heads, reading, method, threshold, shown, links, given)
+    return Chosen(heads, reading, method, threshold, shown, links, given, ranked)
 
 
-def ranking_of(record: Record) -> tuple[ranks.Aligner, ...]:
+def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
     """Every head and layer of the record, computed once; none where the text is too long for that."""
     try:
-        return session.derived("aligners", record, lambda: ranks.aligners(record))
+        with st.spinner("Ranking all heads"):
+            return session.derived("aligners", record, lambda: ranks.aligners(record))
     except BudgetError as error:
         show.note(str(error))
         return ()
@@ -173,29 +174,27 @@ def _measure(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def ranking(record: Record, chosen: Chosen) -> pd.DataFrame | None:
+def ranking(chosen: Chosen) -> None:
     """Every head and layer, the best first; a chosen line is shown above. With gold, the search for a set of heads."""
-    ranked = ranking_of(record) if chosen.heads else ()
-    if not ranked:
-        return None
+    if not chosen.ranked:
+        return
     st.subheader("Which head aligns best?", anchor=False)
     by = "agreement: how much of its attention lies on words that choose each other"
     show.note(
         f"All heads and layers, each by both names of its rows; the best first, by "
         f"{'error rate' if chosen.gold is not None else by}. Choose a line to see its links."
     )
-    frame = ranks.ranking(ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
+    frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
     number = st.column_config.NumberColumn
     st.dataframe(
         frame, key="alignment_ranking", hide_index=True, height=248, selection_mode="single-row",
-        on_select=lambda: _take(record, frame),
+        on_select=lambda: _take(frame),
         column_config={name: number(format="%.2f") for name in frame.columns if frame[name].dtype == float},
     )  # fmt: skip
-    _search(ranked, chosen)
-    return frame
+    _search(chosen)
 
 
-def _take(record: Record, frame: pd.DataFrame) -> None:
+def _take(frame: pd.DataFrame) -> None:
     """Show the line of the ranking that was chosen: a callback."""
     rows = st.session_state["alignment_ranking"].selection.rows
     if not rows or not 0 <= rows[0] < len(frame):
@@ -210,10 +209,10 @@ def _take(record: Record, frame: pd.DataFrame) -> None:
         st.session_state["layer"], st.session_state["head"] = head.layer, head.head
 
 
-def _search(ranked: Sequence[ranks.Aligner], chosen: Chosen) -> None:
+def _search(chosen: Chosen) -> None:
     if chosen.gold is None or not chosen.gold.possible:
         return
-    st.button("Find the set of heads that agrees best", on_click=_find, args=(ranked, chosen))
+    st.button("Find the set of heads that agrees best", on_click=_find, args=(chosen,))
     found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
     if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
         names = ", ".join(head.short for head in found[0].heads)
@@ -223,11 +222,11 @@ def _search(ranked: Sequence[ranks.Aligner], chosen: Chosen) -> None:
         )
 
 
-def _find(ranked: Sequence[ranks.Aligner], chosen: Chosen) -> None:
+def _find(chosen: Chosen) -> None:
     """Look for the set, and show it: a callback."""
     assert chosen.gold is not None
     found = ranks.best_set(
-        ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
+        chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
     )
     st.session_state[_FOUND] = (found, chosen.reading)
     st.session_state["align"] = "set"
