@@ -97,7 +97,7 @@ def lines(
         "yaxis2": _axis(shown.target, place.target, place.rows, "right", dark) | {"overlaying": "y", "matches": "y"},
         "legend": {
             "orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False,
-            "font": {"size": 12}, "itemsizing": "constant",
+            "font": {"size": 12}, "itemsizing": "trace" if gold is None else "constant",
         },
         "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
         "annotations": [_title("source", 0, "left", dark), _title("output", 1, "right", dark)],
