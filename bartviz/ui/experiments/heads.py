@@ -29,7 +29,8 @@ MEASURES = {
     "distance": "states",
 }
 MODES = {"each": "scale it alone", "only": "scale all others of its layer"}
-SILENCED, FACTOR, FIRST = "silenced", "factor", "_silenced_first"
+SILENCED, FACTOR = "silenced", "factor"
+FIRST, CLICKS = "_silenced_first", "_silenced_clicks"
 EXPLAIN = """
 **A cell is a head.** Its colour says what happens to this text when the head's output is multiplied by the factor (0
 silences it; Michel, Levy and Neubig 2019). The tokens of the output are given again, so each is compared with itself:
@@ -146,8 +147,8 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
 
 
 def _clickable(figure: Any, kind: Kind, said: str) -> None:
-    key = f"worth_{kind}"
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
+    key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # new after a click: only then the same cell counts again
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"worth_{kind}"}}
     st.plotly_chart(
         figure, key=key, theme=None, config=config, alt=said, selection_mode="points",
         on_select=lambda: _toggle(key, kind),
@@ -155,16 +156,14 @@ def _clickable(figure: Any, kind: Kind, said: str) -> None:
 
 
 def _toggle(key: str, kind: Kind) -> None:
-    """Take in a click: a cell that is selected now is toggled; the same cell once more takes the selection away."""
-    found = st.session_state[key].selection.points
-    points = {(int(point["y"]), int(point["x"])) for point in found if {"x", "y"} <= set(point)}
-    before: set[tuple[int, int]] = st.session_state.get(f"_{key}", set())
-    st.session_state[f"_{key}"] = points
+    """Take in a click: a head that is ticked is freed, another one is ticked."""
     chosen: list[str] = list(st.session_state.get(SILENCED, []))
-    for layer, head in points - before or before - points:
-        name = str(Head(kind, layer, head))
-        chosen = [one for one in chosen if one != name] if name in chosen else [*chosen, name]
+    for point in st.session_state[key].selection.points:
+        if {"x", "y"} <= set(point):
+            name = str(Head(kind, int(point["y"]), int(point["x"])))
+            chosen = [one for one in chosen if one != name] if name in chosen else [*chosen, name]
     st.session_state[SILENCED] = chosen
+    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
 def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
