@@ -182,7 +182,7 @@ def test_a_click_ticks_a_head_and_the_same_once_more_frees_it(monkeypatch: pytes
     from bartviz.ui.experiments import heads
 
     state: dict[str, Any] = {"silenced": ["cross L0H0"]}
-    monkeypatch.setattr(heads.st, "session_state", state)
+    monkeypatch.setattr("bartviz.ui.experiments.heads.st.session_state", state)
 
     def click(*points: dict[str, Any]) -> list[str]:
         state["chart"] = SimpleNamespace(selection=SimpleNamespace(points=points))
