@@ -6,6 +6,7 @@ from bartviz.figures.beams import beams
 from bartviz.figures.branches import branches
 from bartviz.figures.compare import compare
 from bartviz.figures.decoding import decoding
+from bartviz.figures.denoising import denoising
 from bartviz.figures.edits import edits
 from bartviz.figures.flow import contribution, rollout
 from bartviz.figures.heads import heads
@@ -21,6 +22,7 @@ __all__ = [
     "compare",
     "contribution",
     "decoding",
+    "denoising",
     "edits",
     "heads",
     "inside",

@@ -33,6 +33,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
     Page(
+        "denoising", "Denoising", "Can it repair what was lost?", "Damage a text, and see what the model makes of it."
+    ),
+    Page(
         "experiments", "Experiments", "What changes if ...?", "Silence heads, change a word, and see what hears of it."
     ),
     Page(

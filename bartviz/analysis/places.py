@@ -1,0 +1,156 @@
+"""Three lines of words in columns: a clean text, its corruption, and what a model wrote.
+
+Words are those of ``denoising.words``. A lost word is one that the corruption no longer shows, a moved one stands
+elsewhere in it. Letters in shapes: n clean words, m written words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bartviz.analysis.denoising import Noised, words
+from bartviz.attention import Tokens
+from bartviz.errors import RecordError
+from bartviz.record import Record
+
+Mark = Literal["kept", "right", "wrong", "added"]
+_DROP, _DROP_LOST, _ADD, _CHANGE, _CHANGE_LOST = 1.0, 0.9, 1.0, 1.5, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A word that the model wrote; probability in 0..1 is the product of its tokens', each given those before it."""
+
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A written word beside the original: ``kept`` could be copied from its place, ``right`` was lost or moved and is
+    back, ``wrong`` stands for another word, ``added`` for none."""
+
+    text: str
+    probability: float
+    mark: Mark
+
+
+@dataclass(frozen=True)
+class Place:
+    """One column of the three lines: clean words and corrupted words by their numbers, and what was written there."""
+
+    clean: tuple[int, ...]
+    seen: tuple[int, ...]
+    said: tuple[Said, ...] = ()
+
+
+def written_words(record: Record) -> tuple[Written, ...]:
+    """The words that a model wrote (or was given), each with its probability. Raises RecordError without an output."""
+    if record.output is None:
+        raise RecordError("This record has no output whose words could be read.")
+    chances = {step.row: step.log_probability for step in record.steps}
+    found = []
+    for word in words(record.target_text or ""):
+        rows = rows_of(record.output, word.start, word.end)
+        found.append(Written(word.text, math.exp(sum(chances.get(row, 0.0) for row in rows))))
+    return tuple(found)
+
+
+def rows_of(tokens: Tokens, start: int, end: int) -> list[int]:
+    """The tokens that stand for some of these characters."""
+    return [row for row, span in enumerate(tokens.spans) if span is not None and span[0] < end and span[1] > start]
+
+
+def pairs(clean: Sequence[str], said: Sequence[str], lost: Collection[int] = ()) -> list[tuple[int | None, int | None]]:
+    """Clean and written words beside each other, in order; None where one has no counterpart.
+
+    The alignment of least cost (Needleman and Wunsch 1970); that a lost word is dropped or replaced costs less.
+    """
+    n, m = len(clean), len(said)
+    drop = [_DROP_LOST if i in lost else _DROP for i in range(n)]
+    change = [_CHANGE_LOST if i in lost else _CHANGE for i in range(n)]
+    cost = np.zeros((n + 1, m + 1))
+    cost[1:, 0], cost[0, 1:] = np.cumsum(drop), _ADD * np.arange(1, m + 1)
+    step = np.zeros((n + 1, m + 1), np.int8)  # 0 pair, 1 drop the clean word, 2 add the written one
+    step[1:, 0], step[0, 1:] = 1, 2
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            pair = cost[i - 1, j - 1] + (0.0 if clean[i - 1] == said[j - 1] else change[i - 1])
+            options = (pair, cost[i - 1, j] + drop[i - 1], cost[i, j - 1] + _ADD)
+            step[i, j] = min(range(3), key=options.__getitem__)
+            cost[i, j] = options[step[i, j]]
+    found: list[tuple[int | None, int | None]] = []
+    i, j = n, m
+    while i or j:
+        move = int(step[i, j])
+        i, j = i - (move != 2), j - (move != 1)
+        found.append((i if move != 2 else None, j if move != 1 else None))
+    return found[::-1]
+
+
+def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
+    """The columns of the three lines.
+
+    A span and its mask share one; a deleted word has nothing below it; where words were moved, the corrupted line
+    keeps its own order. Every clean, every corrupted and every written word is in exactly one column.
+    """
+    slots = _slots(noised)
+    own = {i: slot for slot, (clean, _) in enumerate(slots) for i in clean}
+    touched = {*noised.lost, *noised.moved}
+    texts = [word.text for word in noised.clean]
+    inside: dict[int, list[Said]] = {}
+    between: dict[int, list[Said]] = {}  # after a slot; -1 before the first
+    last: int | None = None
+    for i, j in pairs(texts, [word.text for word in written], noised.lost):
+        last = last if i is None else i
+        if j is None:
+            continue
+        if i is not None:
+            mark: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
+            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, mark))
+            continue
+        slot, found = _home(slots, own, last, noised)
+        target = inside if found else between
+        target.setdefault(slot, []).append(Said(written[j].text, written[j].probability, "added"))
+    result = [Place((), (), (one,)) for one in between.get(-1, ())]
+    for number, (clean, seen) in enumerate(slots):
+        result.append(Place(clean, seen, tuple(inside.get(number, ()))))
+        result += [Place((), (), (one,)) for one in between.get(number, ())]
+    return tuple(result)
+
+
+_Slots = list[tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+def _slots(noised: Noised) -> _Slots:
+    """Clean words and corrupted words that stand in one column."""
+    if noised.moved:
+        return [((k,), (k,)) for k in range(len(noised.clean))]
+    slots: _Slots = []
+    position = 0
+    for number, word in enumerate(noised.words):
+        if word.origin:
+            slots += [((i,), ()) for i in range(position, word.origin[0])]  # deleted
+            position = word.origin[-1] + 1
+        slots.append((word.origin, (number,)))
+    return slots + [((i,), ()) for i in range(position, len(noised.clean))]
+
+
+def _home(slots: _Slots, own: dict[int, int], last: int | None, noised: Noised) -> tuple[int, bool]:
+    """Where a written word without a counterpart belongs, after the clean word ``last``: a slot where something is
+    missing (True), else between two slots (False)."""
+    before = -1 if last is None else own[last]
+    lost = set(noised.lost)
+
+    def open_slot(slot: int) -> bool:
+        return 0 <= slot < len(slots) and (not slots[slot][0] or bool(lost & set(slots[slot][0])))
+
+    for slot in (before, before + 1):
+        if open_slot(slot):
+            return slot, True
+    return before, False

@@ -1,0 +1,195 @@
+"""A text, its corruption and what a model made of it: judged word by word, and scored token by token.
+
+The columns of the three lines are in ``places``. Letters in shapes: T target tokens, R rows and C columns of a map.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.denoising import MASK, NOISE, Noised
+from bartviz.analysis.heads import View
+from bartviz.analysis.masks import quote
+from bartviz.analysis.places import Place, Said, rows_of
+from bartviz.attention import Bools, Floats
+from bartviz.errors import RecordError
+from bartviz.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Score:
+    """A given target under teacher forcing, token by token: T counted tokens, the end token among them.
+
+    log_probability (T,) of each in nats; ``best`` and ``best_probability`` (T,) of the likeliest token; right (T,):
+    whether that is the token; lost (T,): whether the token is of a word that was lost or moved.
+    """
+
+    labels: tuple[str, ...]
+    special: Bools
+    log_probability: Floats
+    best: tuple[str, ...]
+    best_probability: Floats
+    right: Bools
+    lost: Bools
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the tokens that are the model's best guess, 0..1."""
+        return float(self.right.mean())
+
+    @property
+    def loss(self) -> float:
+        """Mean cross-entropy, in nats a token."""
+        return float(-self.log_probability.mean())
+
+    @property
+    def of_lost(self) -> tuple[int, int]:
+        """How many tokens of lost or moved words are right, and how many there are."""
+        return int(self.right[self.lost].sum()), int(self.lost.sum())
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One corruption and its repair. ``plain``: the clean text through the model, its own text the target.
+    ``given``: the corrupted text, the clean one the target. ``written``: the corrupted text, the model writes greedily.
+    ``places``: the columns of the three lines, in reading order. ``notices``: what was done to the text.
+    """
+
+    noised: Noised
+    plain: Record
+    given: Record
+    written: Record
+    places: tuple[Place, ...]
+    score: Score
+    notices: tuple[str, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return self.plain.nbytes + self.given.nbytes + self.written.nbytes
+
+    @property
+    def said(self) -> tuple[Said, ...]:
+        """Every word that the model wrote, in order."""
+        return tuple(one for place in self.places for one in place.said)
+
+
+def score(record: Record, noised: Noised) -> Score:
+    """Loss and accuracy of a given target, as ``training.sequence.score`` counts them: a special token at row 0, which
+    begins every text, is left out, the end token is not. Raises RecordError without an output."""
+    output = record.output
+    if output is None:
+        raise RecordError("This record has no given target that could be scored.")
+    steps = [step for step in record.steps if not (step.row == 0 and output.special[0])]
+    rows = [step.row for step in steps]
+    touched = np.zeros(len(output), np.bool_)
+    for number in {*noised.lost, *noised.moved}:
+        word = noised.clean[number]
+        touched[rows_of(output, word.start, word.end)] = True
+    return Score(
+        tuple(output.labels[row] for row in rows), output.special[rows],
+        np.array([step.log_probability for step in steps], np.float32),
+        tuple(step.candidates[0].label for step in steps),
+        np.array([step.candidates[0].probability for step in steps], np.float32),
+        np.array([step.candidates[0].token_id == int(output.ids[step.row]) for step in steps], np.bool_),
+        touched[rows],
+    )  # fmt: skip
+
+
+def notice(found: Repair) -> str:
+    """One sentence computed for this text: how much came back, and how sure the model was of a word."""
+    noised, said = found.noised, found.said
+    gone = len({*noised.lost, *noised.moved})
+    if not gone:
+        return "Nothing was lost or moved here, so there is nothing to repair: raise the share, or take a longer text."
+    back = [one for one in said if one.mark == "right"]
+    what = "lost" if noised.lost else "moved"
+    told = f"Of {gone} {what} {'word' if gone == 1 else 'words'} the model put {len(back)} back"
+    if back and noised.lost:
+        best = max(back, key=lambda one: one.probability)
+        told += f", {quote(best.text)} with {best.probability:.0%}"
+    for mark, name in (("wrong", "its surest mistake is"), ("added", "it added")):
+        found_ = [one for one in said if one.mark == mark]
+        if found_:
+            most = max(found_, key=lambda one: one.probability)
+            return f"{told}; {name} {quote(most.text)} with {most.probability:.0%}."
+    return f"{told}."
+
+
+def mask_share(shown: View) -> tuple[float, float] | None:
+    """The share of the attention of a view that goes to masks, and what it would be if spread evenly; None without."""
+    masks = np.array([label == MASK for label in shown.key_labels]) & shown.key_special
+    rows = shown.told & ~shown.query_special
+    if not masks.any() or not rows.any():
+        return None
+    even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (R, C)
+    return tuple(float(part[rows][:, masks].sum(axis=1).mean()) for part in (shown.weights, even))  # type: ignore[return-value]
+
+
+def card(text: str) -> dict[str, tuple[float, float]]:
+    """Accuracy and loss for each noise function as the card of a model states them (its Markdown); empty without."""
+    found = re.findall(r"^\| (\w+ \w+) +\| ([\d.]+) +\| ([\d.]+) +\|$", text, re.MULTILINE)
+    return {name: (float(accuracy), float(loss)) for name, accuracy, loss in found if name in NOISE}
+
+
+def table(found: Repair) -> pd.DataFrame:
+    """The three lines, column by column: original, lost, corrupted, reconstructed, judged, probability."""
+    import pandas as pd
+
+    noised, lost = found.noised, set(found.noised.lost)
+    lines = [
+        (
+            " ".join(noised.clean[i].text for i in place.clean), bool(lost & set(place.clean)),
+            " ".join(noised.words[i].text for i in place.seen), " ".join(one.text for one in place.said),
+            ", ".join(one.mark for one in place.said) or ("left out" if place.clean else ""),
+            ", ".join(f"{one.probability:.3f}" for one in place.said),
+        )
+        for place in found.places
+    ]  # fmt: skip
+    return pd.DataFrame(lines, columns=["original", "lost", "corrupted", "reconstructed", "judged", "probability"])
+
+
+def token_table(found: Score) -> pd.DataFrame:
+    """Every target token under teacher forcing: probability, loss, the model's best guess, right, lost or moved."""
+    import pandas as pd
+
+    return pd.DataFrame({
+        "token": found.labels, "probability": np.exp(found.log_probability), "loss (nats)": -found.log_probability,
+        "best guess": found.best, "its probability": found.best_probability, "right": found.right,
+        "lost or moved": found.lost,
+    })  # fmt: skip
+
+
+def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """Each noise function on this text, and beside it what the model's card states for its validation texts."""
+    import pandas as pd
+
+    none = (float("nan"), float("nan"))
+    return pd.DataFrame([
+        {
+            "noise": name, "tokens": len(one.labels), "right": int(one.right.sum()), "accuracy": one.accuracy,
+            "loss (nats)": one.loss, "lost or moved tokens": one.of_lost[1], "of them right": one.of_lost[0],
+            "accuracy, validation": known.get(name, none)[0], "loss, validation": known.get(name, none)[1],
+        }
+        for name, one in found.items()
+    ])  # fmt: skip
+
+
+def arrays(found: Repair) -> dict[str, NDArray[np.generic]]:
+    """The scores of every target token, and the ids of the three texts."""
+    told = found.score
+    return {
+        "labels": np.array(told.labels), "log_probability": told.log_probability, "right": told.right,
+        "lost": told.lost, "best": np.array(told.best), "best_probability": told.best_probability,
+        "clean_ids": found.plain.source.ids, "corrupted_ids": found.given.source.ids,
+        "written_ids": found.written.attention("decoder").query.ids,
+    }  # fmt: skip

@@ -1,0 +1,104 @@
+"""The repair of a corrupted text: how likely each token of the original was, and the attention beside that of the
+clean text."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis import heads as views
+from bartviz.analysis.repairs import Repair, Score
+from bartviz.attention import Kind
+from bartviz.errors import SettingError
+from bartviz.figures import axes, theme
+from bartviz.figures.beside import beside
+from bartviz.figures.cells import BUTTONS, Part
+from bartviz.figures.heads import one
+
+HEIGHT = 300
+NAMES = ("the clean text", "the corrupted text")
+
+
+def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
+    """The probability of each token of the original, given the corrupted text and the tokens before it.
+
+    A filled bar is the model's best guess; a hatched one is not, and the pointer names the token that was likelier.
+    Triangles stand over tokens of words that were lost or moved.
+    """
+    told = found.score if isinstance(found, Repair) else found
+    count = len(told.labels)
+    traces = [
+        _bars(told, np.flatnonzero(told.right), True, dark),
+        _bars(told, np.flatnonzero(~told.right), False, dark),
+    ]
+    traces.append(_lost(told, dark))
+    small = {"size": 12, "color": theme.palette(dark).faint}
+    layout: Part = {
+        "xaxis": axes.shown(told.labels, told.special, 1000, "", dark) | {
+            "range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""},
+        },
+        "yaxis": {
+            "range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%", "tickfont": small,
+            "title": {"text": "probability", "font": small},
+        },
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
+        "modebar": BUTTONS, "barmode": "overlay", "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=HEIGHT)
+
+
+def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
+    color = theme.kind_color("decoder", dark)
+    name = "✓ the best guess" if right else "✗ another token was likelier"
+    said = [
+        f"<b>{theme.escape(told.labels[i])}</b>: {np.exp(told.log_probability[i]):.1%}, "
+        f"{-told.log_probability[i]:.3f} nats"
+        + ("" if right else f"<br>likelier: <b>{theme.escape(told.best[i])}</b> {told.best_probability[i]:.1%}")
+        for i in rows
+    ]
+    marker: Part = {"color": color, "line": {"color": color, "width": 1}}
+    if not right:
+        marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": theme.palette(dark).background, "size": 6}
+    return {
+        "type": "bar", "name": name, "x": rows.astype(np.int32), "width": 0.8, "marker": marker,
+        "y": np.exp(told.log_probability[rows]).astype(np.float32), "hovertext": said, "hoverinfo": "text",
+        "showlegend": True,
+    }  # fmt: skip
+
+
+def _lost(told: Score, dark: bool) -> Part:
+    rows = np.flatnonzero(told.lost).astype(np.int32)
+    return {
+        "type": "scatter", "mode": "markers", "name": "lost or moved", "x": rows,
+        "y": np.full(len(rows), 1.07, np.float32), "hoverinfo": "skip", "showlegend": True,
+        "marker": {"symbol": "triangle-down", "size": 10, "color": theme.palette(dark).ink},
+    }  # fmt: skip
+
+
+def pair(
+    found: Repair, kind: Kind, layer: int | None = None, head: int | None = None, *, words: bool = False
+) -> tuple[views.View, views.View]:
+    """The same head (or mean) on the clean text and on the corrupted one; cross-attention rows are named by the token
+    that they predict, of the same original. Raises SettingError."""
+    if kind == "decoder":
+        raise SettingError("Encoder and cross attention differ with the corruption: choose one of them.")
+    first, second = (
+        views.view(record.attention(kind), layer, head, query=record.rows(kind, "predicts"), words=words)
+        for record in (found.plain, found.given)
+    )
+    return first, second
+
+
+def attention(
+    found: Repair,
+    kind: Kind = "encoder",
+    layer: int | None = None,
+    head: int | None = None,
+    *,
+    words: bool = False,
+    dark: bool = False,
+) -> go.Figure:
+    """One head, a layer's mean or the mean of all, of the clean text and of the corrupted one, side by side."""
+    shown = pair(found, kind, layer, head, words=words)
+    titles = [f"{view.name}, {name}" for view, name in zip(shown, NAMES, strict=True)]
+    return beside([one(view, dark=dark) for view in shown], titles, dark=dark)

@@ -1,0 +1,139 @@
+"""Corrupt a text with one of BART's noise functions, and let a model repair it.
+
+Noise is applied to the text, which is tokenized again, as in training; accuracy and loss are counted as
+``training.sequence.score`` counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz import runs, texts, tokens
+from bartviz.analysis.denoising import NOISE, Noised
+from bartviz.analysis.places import places, written_words
+from bartviz.analysis.repairs import Repair, Score, score
+from bartviz.errors import SettingError, TextError, choices
+from bartviz.forward import capture, decode
+from bartviz.models import Model
+from bartviz.replay import Replay, SideBySide
+
+MOST_GUESSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a masked language model puts for one mask: labels and probabilities 0..1, the likeliest first."""
+
+    candidates: tuple[tuple[str, float], ...]
+
+
+def repair(
+    model: Model,
+    text: str,
+    noise: str = "text infilling",
+    *,
+    rate: float | None = None,
+    seed: int = 0,
+    values: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Repair:
+    """Corrupt ``text``, run it clean and corrupted with the clean text as target, and have the model write.
+
+    noise: a name of ``denoising.NOISE``; rate: share of the words, None for the function's own; seed: of the noise.
+    A text that is longer than the model reads is cut to its beginning, and ``notices`` say so.
+    Raises TextError, SettingError, BudgetError, Cancelled.
+    """
+    noised, notices = corrupt(model, text, noise, rate=rate, seed=seed)
+    on_progress(0, 3)
+    plain = capture(model, noised.source, target=noised.source, values=values, cancelled=cancelled)
+    on_progress(1, 3)
+    given = capture(
+        model, noised.text, target=noised.source, values=values, allow_special=True, cancelled=cancelled
+    )  # fmt: skip
+    on_progress(2, 3)
+    written = decode(model, noised.text, values=values, allow_special=True, cancelled=cancelled)
+    columns = places(noised, written_words(written))
+    return Repair(noised, plain, given, written, columns, score(given, noised), notices)
+
+
+def corrupt(
+    model: Model, text: str, noise: str, *, rate: float | None = None, seed: int = 0
+) -> tuple[Noised, tuple[str, ...]]:
+    """The corrupted text, short enough for the model, and what was done to the text. Raises TextError, SettingError."""
+    _check(model, noise, rate)
+    cleaned = texts.clean(text)
+    prepared = runs.prepare(model, cleaned.text, truncate="first")
+    clean, limit = prepared.text.strip(), model.info.positions
+    found = NOISE[noise](clean, np.random.default_rng(seed), rate)
+    while limit is not None and found.text and _count(model, found.text) > limit:  # masks were inserted
+        clean = clean[: found.clean[-max(1, len(found.clean) // 20)].start].strip()
+        found = NOISE[noise](clean, np.random.default_rng(seed), rate)
+    if not found.clean:
+        raise TextError("There is no word in this text that could be lost. Type a sentence, or choose an example.")
+    notices = prepared.notices
+    if clean != prepared.text.strip():
+        notices += (f"Its first {len(found.clean):,} words are repaired: with the masks the model reads no more.",)
+    return found, (*cleaned.notices, *notices)
+
+
+def _count(model: Model, text: str) -> int:
+    return len(tokens.encode(model.tokenizer, text, allow_special=True))
+
+
+def _check(model: Model, noise: str, rate: float | None) -> None:
+    if noise not in NOISE:
+        raise SettingError(f"There is no such noise: choose {choices(NOISE)}.")
+    if rate is not None and not 0 <= rate <= 1:
+        raise SettingError("The share of the words goes from 0 to 1.")
+    if model.info.kind != "encoder-decoder" or model.tokenizer.mask_token != "<mask>":
+        raise SettingError("This model cannot repair a text: it needs a decoder and a <mask>. Choose a BART.")
+
+
+def all_noises(
+    model: Model,
+    text: str,
+    *,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Mapping[str, Score]:
+    """Each noise function at its own rate on the same text, teacher-forced. Raises as ``repair``."""
+    found = {}
+    for number, name in enumerate(NOISE):
+        on_progress(number, len(NOISE))
+        noised, _ = corrupt(model, text, name, seed=seed)
+        given = capture(
+            model, noised.text, target=noised.source, allow_special=True, top_k=1, cancelled=cancelled
+        )  # fmt: skip
+        found[name] = score(given, noised)
+    return found
+
+
+def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Guess, ...]:
+    """What a masked language model puts for each ``<mask>`` of a text, given all the other words.
+
+    The text may be cut to what the model reads: then there are fewer guesses than masks.
+    Raises TextError, SettingError, BudgetError, Cancelled.
+    """
+    mask = model.tokenizer.mask_token
+    if model.info.kind != "encoder" or mask is None or not 1 <= k <= MOST_GUESSES:
+        raise SettingError(f"Masks are filled by a model such as BERT, with 1 to {MOST_GUESSES} guesses.")
+    record = capture(
+        model, text.replace("<mask>", mask), allow_special=True, truncate="first", cancelled=cancelled
+    )  # fmt: skip
+    logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
+    if logits is None:
+        raise SettingError("This network names no words, so it cannot fill a mask. Choose a masked language model.")
+    at = np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id)
+    found = []
+    for row in at.tolist():
+        best = logits[0, row].softmax(-1).topk(k)
+        found.append(Guess(tuple(
+            (tokens.label(model.tokenizer, token), chance)
+            for token, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        )))  # fmt: skip
+    return tuple(found)

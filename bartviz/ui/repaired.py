@@ -1,0 +1,96 @@
+"""A repair as HTML: three aligned lines of chips, and the guesses for each mask. Every text is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from bartviz.analysis.places import Place, Said
+from bartviz.analysis.repairs import Repair
+from bartviz.labels import visible
+
+NAMES = ("original", "corrupted", "reconstructed", "")
+MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
+TOLD = {
+    "kept": "copied", "right": "back in its place", "wrong": "another word than in the original", "added": "added",
+}  # fmt: skip
+_NOTHING = "<span class='bv-chip bv-none' title='{}'>∅</span>"
+
+
+def repair_lines(found: Repair) -> str:
+    """Original, corrupted and reconstructed words, column by column."""
+    names = "".join(f"<span>{name}</span>" for name in NAMES)
+    columns = [column for place in found.places for column in _columns(found, place)]
+    label = "Original, corrupted and reconstructed words, column by column"
+    return (
+        f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0'>"
+        f"<div class='bv-column bv-names'>{names}</div>{''.join(columns)}</div>"
+    )
+
+
+def _columns(found: Repair, place: Place) -> list[str]:
+    """A place as columns of one word each, so that a long one can be broken between words."""
+    noised, lost = found.noised, set(found.noised.lost)
+    numbered = bool(noised.moved)
+    made = []
+    for number, (clean, seen, said) in enumerate(zip_longest(place.clean, place.seen, place.said)):
+        above = "<span></span>" if clean is None else _chip(
+            noised.clean[clean].text, ["bv-lost"] if clean in lost else [], "lost" if clean in lost else "",
+            clean + 1 if numbered else None,
+        )  # fmt: skip
+        made.append(f"{above}{_seen(found, place, seen, number, numbered)}{_said(place, said, number)}")
+    return [f"<div class='bv-column'>{column}</div>" for column in made]
+
+
+def _seen(found: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
+    if seen is None:
+        if place.seen:  # one mask stands for several words
+            return "<span class='bv-chip bv-mask bv-on' title='the same mask'>⋯</span>"
+        return _NOTHING.format("nothing here: deleted") if place.clean else "<span></span>"
+    word = found.noised.words[seen]
+    if not word.is_mask:
+        return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
+    count = len(word.origin)
+    told = f"one mask for {count} word{'s' * (count != 1)}" if count else "a mask where nothing was missing"
+    return _chip(word.text, ["bv-mask"], told)
+
+
+def _said(place: Place, said: Said | None, number: int) -> str:
+    if said is None:
+        gone = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
+        return f"{_NOTHING.format('the model wrote nothing here')}<span></span>" if gone else "<span></span>" * 2
+    told = f"{TOLD[said.mark]}, probability {said.probability:.3f}"
+    mark = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
+    return f"{_chip(said.text, [f'bv-{said.mark}'], told)}<span class='bv-mark'>{mark}</span>"
+
+
+def _chip(text: str, names: list[str], told: str, number: int | None = None) -> str:
+    title = f"{text}: {told}" if told else text
+    small = "" if number is None else f"<sup>{number}</sup>"
+    return (
+        f"<span class='{' '.join(['bv-chip', *names])}' title='{html.escape(title, quote=True)}'>"
+        f"{html.escape(visible(text))}{small}</span>"
+    )
+
+
+def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -> str:
+    """For each mask: what was there, what BART wrote, and what BERT puts, the likeliest first."""
+    noised = found.noised
+    places = [place for place in found.places if any(noised.words[i].is_mask for i in place.seen)]
+    rows = []
+    for number, (place, candidates) in enumerate(zip(places, guesses, strict=False), start=1):
+        was = [noised.clean[i].text for i in place.clean]
+        bart = [_guess(one.text, one.probability, one.mark == "right") for one in place.said] or ["nothing"]
+        alone = was[0].casefold() if len(was) == 1 else None
+        bert = [_guess(label, chance, label.casefold() == alone) for label, chance in candidates]
+        cells = (str(number), html.escape(" ".join(was)) or "nothing", "".join(bart), "".join(bert))
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("mask", "original", "BART writes", "BERT's five best"))
+    return f"<table class='bv-guesses'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _guess(text: str, probability: float, right: bool) -> str:
+    mark = " ✓" if right else ""
+    name = f"<b>{html.escape(visible(text))}</b>" if right else html.escape(visible(text))
+    return f"<span class='bv-guess'>{name} {probability:.0%}{mark}</span>"
