@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -212,10 +213,16 @@ def import_library() -> None:
         gc.freeze()
 
 
+def _import_quietly() -> None:
+    """What goes wrong here is told by the first run; a server that is stopped meanwhile leaves no traceback."""
+    with suppress(Exception):
+        import_library()
+
+
 def warm_up(delay: float = 1.5) -> None:
     """Import the library in a thread of its own, once, after the first picture had its time."""
     if _WARM.acquire(blocking=False):
-        timer = threading.Timer(delay, import_library)
+        timer = threading.Timer(delay, _import_quietly)
         timer.daemon = True
         timer.start()
 

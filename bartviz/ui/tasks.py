@@ -82,6 +82,12 @@ def begun(name: str) -> dict[str, object] | None:
     return None if task is None else dict(task.key)
 
 
+def ended(name: str) -> bool:
+    """Whether the task has come to its end, with a result or without one."""
+    task: _Task | None = st.session_state.get(_place(name))
+    return task is not None and task.run.finished
+
+
 def drop(name: str) -> None:
     """Stop the task and forget what came of it."""
     task: _Task | None = st.session_state.pop(_place(name), None)
