@@ -6,7 +6,7 @@ The columns of the three lines are in ``places``. Letters in shapes: T target to
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -115,14 +115,19 @@ def notice(found: Repair) -> str:
     what = "lost" if noised.lost else "moved"
     told = f"Of {gone} {what} {'word' if gone == 1 else 'words'} the model put {len(back)} back"
     if back and noised.lost:
-        best = max(back, key=lambda one: one.probability)
+        best = _surest(back)
         told += f", {quote(best.text)} with {best.probability:.0%}"
     for mark, name in (("wrong", "its surest mistake is"), ("added", "it added")):
         found_ = [one for one in said if one.mark == mark]
         if found_:
-            most = max(found_, key=lambda one: one.probability)
+            most = _surest(found_)
             return f"{told}; {name} {quote(most.text)} with {most.probability:.0%}."
     return f"{told}."
+
+
+def _surest(said: Sequence[Said]) -> Said:
+    """The likeliest word; a punctuation mark only where there is no word."""
+    return max(said, key=lambda one: (any(sign.isalnum() for sign in one.text), one.probability))
 
 
 def mask_share(shown: View) -> tuple[float, float] | None:

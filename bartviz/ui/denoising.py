@@ -167,7 +167,7 @@ def lines(found: Repair) -> None:
     told, (back, lost) = found.score, found.score.of_lost
     show.note(
         f"Given the original token by token: {told.right.sum()} of {len(told.labels)} tokens are the best guess "
-        f"(accuracy {told.accuracy:.3f}), of the {lost} that were lost or moved {back}; loss {told.loss:.3f} nats a "
+        f"(accuracy {told.accuracy:.3f}); of the {lost} that were lost or moved, {back}. Loss {told.loss:.3f} nats a "
         f"token. {found.given.model.name}: {'; '.join(facts(found.given))}."
     )
     for notice in found.notices:
@@ -200,7 +200,7 @@ def tokens(found: Repair) -> None:
 
 def attention(found: Repair) -> None:
     """One head, or a mean, on the clean text and on the corrupted one."""
-    first, second, third, fourth, fifth = st.columns([1.3, 2.4, 1, 1, 1.2], vertical_alignment="center")
+    first, second, third, fourth, fifth = st.columns([1.3, 2.3, 0.9, 0.9, 1.7], vertical_alignment="center")
     with first:
         kind = cast("Kind", pick.one_of("Attention", KINDS, key="kind"))
     with second:

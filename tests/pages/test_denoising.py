@@ -1,0 +1,140 @@
+"""The denoising page as a script, on small random models and on those that ship: words, links, what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import bartviz
+from bartviz.folders import default_roots
+from bartviz.record import Record
+from bartviz.repair import repair
+from bartviz.ui import session
+from bartviz.ui.denoising import LOOKS, SENTENCE, TEXTS
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+from tests import networks
+from tests.conftest import App
+
+TEXT = "The cat is sleeping on the sofa. She reads a book."
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    for family in ("bart", "bert"):
+        networks.save(family, folder / f"small-{family}", spread=0.3)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own = Engine(Limits())
+    monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
+    monkeypatch.setattr(session, "PATIENCE", 60)
+
+
+def of(text: str, name: str = "small-bart") -> Record:
+    """A record of this text, as the sidebar's run would bring it."""
+    return bartviz.capture(bartviz.load(name, roots=default_roots()), text)
+
+
+def words(app: object) -> str:
+    return " ".join(part.proto.body for part in app.get("html"))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("noise", ["infilling", "masking", "deletion", "permutation", "rotation"])
+def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, noise: str) -> None:
+    page = app("denoising", record=of(TEXT), noise=noise, noise_seed="5")
+    assert not page.exception
+    assert not page.error
+    said = words(page)
+    assert all(f"<span>{name}</span>" in said for name in ("original", "corrupted", "reconstructed"))
+    whole = {"infilling": "text infilling", "masking": "token masking", "deletion": "token deletion",
+             "permutation": "sentence permutation", "rotation": "document rotation"}[noise]  # fmt: skip
+    found = repair(bartviz.load("small-bart", roots=default_roots()), TEXT, whole, seed=5)
+    assert f"accuracy {found.score.accuracy:.3f}" in said
+    assert f"Loss {found.score.loss:.3f} nats" in said
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_every_part_draws_and_its_numbers_can_be_taken_along(app: App, look: str) -> None:
+    page = app("denoising", record=of(TEXT), noise="masking", look=LOOKS[look])
+    assert not page.exception
+    assert not page.error
+    charts = len(page.get("plotly_chart"))
+    assert charts == {"tokens": 1, "attention": 2}.get(look, 0)
+    assert ("BERT&#x27;s five best" in words(page) or "BERT's five best" in words(page)) == (look == "bert")
+    assert "denoising_csv" in {str(button.key) for button in page.get("download_button")}
+
+
+def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> None:
+    page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
+    assert not page.exception
+    assert "small-bert was not made to repair texts, so bart-tiny-denoise does it here." in words(page)
+    assert "bart-tiny-denoise: " in words(page)
+
+
+def test_a_folder_that_may_have_learned_it_is_taken(app: App) -> None:
+    page = app("denoising", record=of(TEXT))
+    assert "Whether small-bart was trained to repair texts is not known." in words(page)
+
+
+@pytest.mark.parametrize(
+    "text", ["나는 차를 사고 싶어요. 고양이가 자고 있어요.", "car", "😀", "<b>x</b> & \"y\" 'z'", "= 1 + 1"]
+)
+@pytest.mark.parametrize("noise", ["infilling", "deletion", "rotation"])
+def test_texts_of_all_kinds(app: App, text: str, noise: str) -> None:
+    page = app("denoising", record=of(text), noise=noise)
+    assert not page.exception
+    assert not page.error
+    assert "<b>x</b>" not in words(page)
+
+
+def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said(app: App) -> None:
+    text = "The cat is sleeping on the sofa. " * 12
+    page = app("denoising", record=replace(of(TEXT), source_text=text))
+    assert not page.exception
+    assert not page.error
+    assert "The first 128 of" in words(page)
+
+
+def test_a_text_with_masks_makes_room_for_an_example(app: App) -> None:
+    page = app("denoising", record=replace(of(TEXT), source_text="The <mask> sleeps."), text_of=TEXTS["own"])
+    assert not page.exception
+    assert "so an example stands in" in words(page)
+    assert SENTENCE.split()[1] in words(page)
+
+
+def test_another_draw_is_a_press_away(app: App) -> None:
+    page = app("denoising", record=of(TEXT), noise_seed="7")
+    next(button for button in page.button if button.label == "Draw again").click().run()
+    assert not page.exception
+    assert page.number_input(key="noise_seed").value == 8
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"noise": "x", "noise_seed": "-5", "share_infilling": "999", "look": "<b>", "text_of": "1"},
+        {"noise": "masking", "share_masking": "0", "look": "attention", "kind": "Decoder", "layer": "99", "head": "-1"},
+        {"noise": "infilling", "share_infilling": "100", "noise_seed": "99999999", "look": "BERT beside it"},
+    ],
+)
+def test_odd_links_are_brought_within_reach(app: App, query: dict[str, str]) -> None:
+    page = app("denoising", record=of(TEXT), **query)
+    assert not page.exception
+    assert not page.error
+
+
+def test_without_a_record_the_page_offers_a_beginning(app: App) -> None:
+    page = app("denoising", record=None)
+    assert not page.exception
+    assert "Type a text" in page.info[0].value
