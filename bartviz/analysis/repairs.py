@@ -121,8 +121,11 @@ def notice(found: Repair) -> str:
         found_ = [one for one in said if one.mark == mark]
         if found_:
             most = _surest(found_)
-            return f"{told}; {name} {quote(most.text)} with {most.probability:.0%}."
-    return f"{told}."
+            told += f"; {name} {quote(most.text)} with {most.probability:.0%}"
+            break
+    touched = {*noised.lost, *noised.moved}
+    left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
+    return f"{told}; it left out {left} {'word' if left == 1 else 'words'} that it could see." if left else f"{told}."
 
 
 def _surest(said: Sequence[Said]) -> Said:

@@ -277,7 +277,10 @@ def noises(chosen: Chosen) -> None:
     path = EMBEDDED / chosen.model / "README.md"
     known = repairs.card(path.read_text(encoding="utf-8")) if entry(chosen.model) and path.is_file() else {}
     frame = repairs.noise_table(found, known)
-    st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True)
+    digits = {
+        name: st.column_config.NumberColumn(format="%.3f") for name in frame.columns if "acc" in name or "loss" in name
+    }
+    st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True, column_config=digits)
     beside = " The last two columns are of 1,500 texts that it did not learn from, as its card states." if known else ""
     show.note(f"Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.{beside}")
     show.downloads("denoising-noises", table=frame)

@@ -45,15 +45,16 @@ def _columns(found: Repair, place: Place) -> list[str]:
 
 def _seen(found: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
     if seen is None:
-        if place.seen:  # one mask stands for several words
-            return "<span class='bv-chip bv-mask bv-on' title='the same mask'>⋯</span>"
-        return _NOTHING.format("nothing here: deleted") if place.clean else "<span></span>"
+        if place.seen and number < len(place.clean):  # one mask stands for several words
+            last = " bv-last" if number == len(place.clean) - 1 else ""
+            return f"<span class='bv-chip bv-mask bv-on{last}' title='the same mask'>⋯</span>"
+        return _NOTHING.format("nothing here: deleted") if place.clean and not place.seen else "<span></span>"
     word = found.noised.words[seen]
     if not word.is_mask:
         return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
     count = len(word.origin)
     told = f"one mask for {count} word{'s' * (count != 1)}" if count else "a mask where nothing was missing"
-    return _chip(word.text, ["bv-mask"], told)
+    return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], told)
 
 
 def _said(place: Place, said: Said | None, number: int) -> str:
@@ -87,7 +88,8 @@ def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -
         cells = (str(number), html.escape(" ".join(was)) or "nothing", "".join(bart), "".join(bert))
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     head = "".join(f"<th scope='col'>{name}</th>" for name in ("mask", "original", "BART writes", "BERT's five best"))
-    return f"<table class='bv-guesses'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    table = f"<table class='bv-guesses'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<div class='bv-wide' tabindex='0'>{table}</div>"
 
 
 def _guess(text: str, probability: float, right: bool) -> str:

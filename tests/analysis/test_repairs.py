@@ -55,6 +55,14 @@ def test_the_sentence_says_what_came_back(found: Repair) -> None:
     assert "Nothing was lost or moved" in repairs.notice(still)
 
 
+def test_what_was_left_out_though_it_could_be_seen_is_counted(found: Repair) -> None:
+    silent = tuple(replace(place, said=()) for place in found.places)
+    one = replace(found.noised, words=tuple(sorted(found.noised.words[:-1], key=lambda word: word.origin)), lost=(9,))
+    assert repairs.notice(replace(found, places=silent, noised=one)).endswith(
+        "; it left out 17 words that it could see."
+    )
+
+
 def test_the_table_holds_the_three_texts(found: Repair) -> None:
     frame = repairs.table(found)
     assert " ".join(frame["original"]).split() == [word.text for word in found.noised.clean]

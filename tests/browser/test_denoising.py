@@ -1,0 +1,101 @@
+"""The denoising page in a browser, with the models that ship: seeds, links, BERT, what is taken along, phones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import bartviz
+from bartviz.folders import default_roots
+from bartviz.repair import repair
+from tests.browser.conftest import Open, serve, settle
+
+LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with the saved record of the translator, which cannot repair."""
+    with serve(tmp_path_factory.mktemp("server")) as address:
+        yield address
+
+
+def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
+    """The page, once the three lines are there: the models are loaded first."""
+    page = visit(address, **options)
+    expect(page.locator(LINES)).to_be_visible()
+    settle(page)
+    return page
+
+
+def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/denoising?noise=masking&noise_seed=3")
+    expect(page.get_by_text("so bart-tiny-denoise does it here")).to_be_visible()
+    model = bartviz.load("bart-tiny-denoise", roots=default_roots())
+    found = repair(model, "I want to buy a car.", "token masking", seed=3)
+    expect(page.get_by_text(f"accuracy {found.score.accuracy:.3f}")).to_be_visible()
+    lost = page.locator(f"{LINES} .bv-lost")
+    expect(lost).to_have_count(len(found.noised.lost))
+    expect(lost.first).to_have_text(found.noised.clean[found.noised.lost[0]].text)
+    said = page.locator(f"{LINES} .bv-kept, {LINES} .bv-right, {LINES} .bv-wrong, {LINES} .bv-added")
+    assert said.all_inner_texts() == [one.text for one in found.said]
+
+
+def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/denoising?noise=deletion")
+    page.get_by_role("button", name="Draw again").click()
+    expect(page).to_have_url(re.compile("noise_seed=2"))
+    settle(page)
+    said = page.locator(LINES).inner_text()
+    again = opened(visit, page.url)
+    assert again.locator(LINES).inner_text() == said
+
+
+def test_bert_stands_beside_bart(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/denoising?noise=masking&text_of=one+sentence&look=BERT+beside+it")
+    table = page.locator(".bv-guesses")
+    expect(table).to_be_visible()
+    masks = page.locator(f"{LINES} .bv-mask").count()
+    expect(table.locator("tbody tr")).to_have_count(masks)
+    expect(table.locator("tbody tr").first.locator("td").nth(3).locator(".bv-guess")).to_have_count(5)
+    page.get_by_test_id("stButtonGroup").get_by_text("rotation").click()
+    expect(page.get_by_text("BERT has nothing to do")).to_be_visible()
+
+
+def test_all_five_noises_stand_beside_the_card(visit: Open, server: str, tmp_path: Path) -> None:
+    page = opened(visit, f"{server}/denoising?text_of=three+sentences&look=all+five+noises")
+    expect(page.get_by_text("as its card states")).to_be_visible()
+    with page.expect_download() as download:
+        page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV").click()
+    download.value.save_as(tmp_path / "noises.csv")
+    lines = (tmp_path / "noises.csv").read_text("utf-8-sig").splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("noise,tokens,right,accuracy")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, server: str, scheme: str) -> None:
+    page = opened(visit, f"{server}/denoising?text_of=three+sentences", scheme=scheme)
+    before = page.locator(LINES).bounding_box()
+    assert before is not None
+    assert before["y"] + before["height"] <= 768
+    page.get_by_role("button", name="Draw again").click()
+    settle(page)
+    expect(page.locator(LINES)).to_be_visible()
+    after = page.locator(LINES).bounding_box()
+    assert after is not None
+    assert abs(after["y"] - before["y"]) < 2
+
+
+@pytest.mark.parametrize("look", ["token by token", "attention", "BERT beside it", "all five noises"])
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, look: str) -> None:
+    text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
+    page = opened(visit, f"{server}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    box = page.locator(LINES).bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 420
