@@ -10,6 +10,7 @@ from bartviz.figures.denoising import denoising
 from bartviz.figures.edits import edits
 from bartviz.figures.flow import contribution, rollout
 from bartviz.figures.heads import heads
+from bartviz.figures.inputs import inputs
 from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
 from bartviz.figures.parameters import parameters
@@ -25,6 +26,7 @@ __all__ = [
     "denoising",
     "edits",
     "heads",
+    "inputs",
     "inside",
     "masks",
     "parameters",

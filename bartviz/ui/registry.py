@@ -25,6 +25,7 @@ class Page:
 # In the order that tells the story; the first page is the one at "/".
 PAGES: tuple[Page, ...] = (
     Page("start", "Start", "What does a language model look at?", "One sentence, word by word."),
+    Page("inputs", "Inputs", "What does the model get to see?", "Pieces, ids, and the sum that enters layer 0."),
     Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
     Page("inside", "Inside", "What happens inside one head?", "One query, every number up to the head's output."),
     Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),

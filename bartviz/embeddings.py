@@ -1,0 +1,114 @@
+"""What a network adds up for each token before its first layer, read from its own matrices, beside its own sum.
+
+BERT: token + position + segment, then LayerNorm (ELECTRA and ALBERT then project to the model's width). RoBERTa counts
+positions from its padding token's id on, BART from 2 on. Marian and Pegasus have sinusoidal positions. GPT-2 leaves
+LayerNorm to its layers. T5 has tokens alone: a bias of the scores says where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bartviz import texts, tokens
+from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
+from bartviz.encoders import encoder_of
+from bartviz.errors import SettingError
+from bartviz.models import Model
+from bartviz.record import Record
+from bartviz.replay import Replay
+from bartviz.tape import Tape
+
+TABLE = 512  # rows of a position table that are kept
+_HOW = {
+    "bytes": "pieces of bytes (byte-level BPE)", "prefix": "pieces of words (WordPiece)",
+    "space": "pieces that hold their space (SentencePiece)", "suffix": "pieces that say where a word ends",
+}  # fmt: skip
+
+
+@torch.inference_mode()
+def inputs(
+    model: Model, record: Record, *, stack: Stack | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> Inputs:
+    """The embeddings of a record's tokens, part by part, and the network's own first hidden state from one pass.
+
+    stack: the encoder's inputs or the decoder's; the first that the model has if None. Raises SettingError for a stack
+    that is not there and for a record of another model, Cancelled.
+    """
+    replay = Replay(model, record)
+    hidden = replay.run(Tape(cancelled=cancelled)).hidden
+    chosen: Stack = stack or ("encoder" if "encoder" in hidden else "decoder")
+    if chosen not in hidden:
+        raise SettingError(f"This model has no {chosen}: choose the other stack.")
+    read = record.attention(chosen).query
+    ids, segments = torch.from_numpy(read.ids.copy()), torch.from_numpy(read.segments.copy())  # (n,) each
+    types = getattr(model.config, "type_vocab_size", 0) > 1
+    parts, scale, rows, table, norm, project = _read(model, chosen, ids, segments if types else torch.zeros_like(ids))
+    summed = torch.stack(list(parts.values())).sum(0)  # (n, e)
+    normed = summed if norm is None else norm(summed)
+    entered = normed if project is None else project(normed)  # (n, w)
+    return Inputs(
+        record.model.name, record.model.family, chosen, read, {name: _numbers(part) for name, part in parts.items()},
+        scale, None if rows is None else rows.numpy(), _numbers(summed), None if norm is None else _numbers(normed),
+        _numbers(entered), _numbers(hidden[chosen][0][0]), table,
+    )  # fmt: skip
+
+
+Read = tuple[dict[str, Tensor], float, Tensor | None, Floats | None, nn.Module | None, nn.Module | None]
+
+
+def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
+    """The parts (n, e), the tokens' scale, the rows of the position table, that table, LayerNorm, projection."""
+    base: Any = model.network.base_model
+    if hasattr(base, "wte"):
+        rows = torch.arange(len(ids))
+        return {"token": base.wte(ids), "position": base.wpe(rows)}, 1.0, rows, _table(base.wpe, 0), None, None
+    if model.info.kind == "encoder":
+        return _bert(model, base, ids, segments)
+    half = base.encoder if stack == "encoder" else base.decoder
+    words, positions = half.embed_tokens, getattr(half, "embed_positions", None)
+    scale = float(getattr(words, "embed_scale", getattr(half, "embed_scale", 1.0)))
+    token = nn.functional.embedding(ids, words.weight) * scale
+    if positions is None:
+        return {"token": token}, scale, None, None, None, None
+    first = int(getattr(positions, "offset", 0))
+    rows = torch.arange(len(ids)) + first
+    parts = {"token": token, "position": nn.functional.embedding(rows, positions.weight)}
+    return parts, scale, rows, _table(positions, first), getattr(half, "layernorm_embedding", None), None
+
+
+def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
+    made = base.embeddings
+    rows, first = torch.arange(len(ids)), 0
+    if model.info.family == "roberta":  # positions go on from the padding token's id; padding stays at it
+        first = int(made.padding_idx) + 1
+        real = ids.ne(made.padding_idx).long()
+        rows = real.cumsum(0) * real + made.padding_idx
+    parts = {"token": made.word_embeddings(ids), "position": made.position_embeddings(rows)}
+    if hasattr(made, "token_type_embeddings"):
+        parts["segment"] = made.token_type_embeddings(segments)
+    project = getattr(base, "embeddings_project", None)
+    project = getattr(getattr(base, "encoder", None), "embedding_hidden_mapping_in", project)
+    return parts, 1.0, rows, _table(made.position_embeddings, first), made.LayerNorm, project
+
+
+def _table(module: Any, first: int) -> Floats:
+    return _numbers(module.weight[first : first + TABLE])
+
+
+def _numbers(tensor: Tensor) -> Floats:
+    found: Floats = tensor.detach().float().numpy().copy()
+    found.flags.writeable = False
+    return found
+
+
+def split(model: Model, text: str) -> Split:
+    """A text as the model's tokenizer cuts it. Raises TextError, ModelError."""
+    encoder = encoder_of(model.tokenizer)
+    cut = tokens.encode(model.tokenizer, texts.clean(text).text)
+    unknown = (cut.ids == encoder.unknown) & ~cut.special if encoder.unknown is not None else np.zeros(len(cut), bool)
+    return Split(model.info.name, _HOW[encoder.scheme.kind], len(model.tokenizer), cut, unknown)

@@ -1,0 +1,107 @@
+"""The inputs page as a script, on small random models: pieces without a model, sums, positions, three tokenizers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import bartviz
+from bartviz.embeddings import inputs
+from bartviz.folders import default_roots
+from bartviz.record import Record
+from bartviz.ui import session
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+from tests import networks
+from tests.conftest import App
+
+TEXT = "The cat <b>is</b> sleeping on the sofa."
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    for family in ("bart", "bert", "t5", "gpt2"):
+        networks.save(family, folder / f"small-{family}", spread=0.3)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own = Engine(Limits())
+    monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
+    monkeypatch.setattr(session, "PATIENCE", 60)
+
+
+def of(name: str, text: str = TEXT, **more: Any) -> Record:
+    return bartviz.capture(bartviz.load(name, roots=default_roots()), text, **more)
+
+
+def words(app: Any) -> str:
+    assert not app.exception
+    assert not app.error
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = of("small-bert", pair="a dog")
+    monkeypatch.setattr(Engine, "work", lambda *given, **more: pytest.fail("the model was asked"))
+    page = app("inputs", record=record)
+    said = words(page)
+    assert "<b>is</b>" not in said
+    assert f"became {len(record.source)} ids" in said
+    assert "two segments" in said
+    for token_id in record.source.ids:
+        assert f"<span class='bv-id'>{token_id}</span>" in said
+    assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
+
+
+@pytest.mark.parametrize("name", ["small-bert", "small-bart", "small-t5", "small-gpt2"])
+@pytest.mark.parametrize("look", ["sum", "positions"])
+def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> None:
+    record = of(name, target="Die Katze.") if name in ("small-bart", "small-t5") else of(name)
+    page = app("inputs", record=record, look=look)
+    said = words(page)
+    found = inputs(bartviz.load(name, roots=default_roots()), record)
+    if look == "sum":
+        assert f"at most {found.error:.1e} (limit 1e-05): ok" in said
+        assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
+    assert len(page.get("plotly_chart")) == (1 if look == "sum" or found.table is None else 2)
+
+
+def test_the_decoders_inputs_too(app: App) -> None:
+    record = of("small-bart", target="Die Katze.")
+    assert record.decoder is not None
+    page = app("inputs", record=record, look="sum", stack="decoder")
+    assert page.dataframe[0].value["id"].tolist() == record.decoder.query.ids.tolist()
+    assert "ok" in words(page)
+
+
+def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
+    page = app("inputs", record=of("small-t5", target="x"), look="tokenizers", sample="emoji")
+    said = words(page)
+    frame = page.dataframe[0].value
+    assert frame["model"].tolist() == ["bart-tiny-en-de", "bert-tiny-en", "small-t5"]
+    assert frame["unknown"][0] == 0
+    assert frame["unknown"][1] > 0
+    assert "SentencePiece" in said
+    assert "🍕" in said
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"look": "nothing", "stack": "cross", "sample": "?", "third": "../../etc", "rows": "-4"},
+        {"look": "positions", "rows": "99999", "stack": "cross"},
+        {"look": "tokenizers", "sample": "?", "third": "../../etc"},
+    ],
+)
+def test_odd_links_are_brought_within_what_there_is(app: App, query: dict[str, str]) -> None:
+    words(app("inputs", record=of("small-gpt2"), **query))
