@@ -64,6 +64,9 @@ def show(
     renormalise: bool = False,
     span: Range = "fixed",
     small: Small = "all",
+    overview: bool = True,
+    label: str = "",
+    page_keys: bool = True,
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
     """Draw the canvas of one attention (``record.attention(kind)``); gives what the visitor last chose.
@@ -72,13 +75,16 @@ def show(
     attention does not have is clamped. ``on_change`` is called before the next run of the script with what the visitor
     has chosen: write it there into the session (pickers, the link). The other arguments are those of
     ``bartviz.analysis.heads.view``; ``span`` says what a full colour stands for, ``small`` whether the small maps are
-    those of all layers or of the chosen one.
+    those of all layers or of the chosen one. Without ``overview`` the head (or mean) of ``choice`` stands alone, and
+    only its map is sent; ``label`` then tells several canvases of a page apart ("A"). ``page_keys`` False where
+    something else of the page has the keys that are pressed when nothing has the focus.
     """
-    shown = Shown(query, words, hide_sinks, renormalise, span)
+    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys)
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
     st.session_state[f"_canvas_{key}"] = held
-    with st.container(key=f"canvas_{key}"):  # its height is reserved before the component has come
+    surround = f"canvas_{key}" if overview else f"canvas_alone_{key}"
+    with st.container(key=surround):  # its height is reserved before the component has come
         _mount(data=held.buffer, key=key, on_choice_change=lambda: _hear(key, on_change))
     return held.latest
 
@@ -111,8 +117,8 @@ def _hear(key: str, on_change: Callable[[Choice], None] | None) -> None:
     if held is None or not isinstance(said, Mapping) or said.get("revision") != held.picture.revision:
         return
     choice = choice_of(said, held.picture.shape)
-    if choice is None:
-        return
+    if choice is None or (not held.picture.shown.overview and choice.core[:3] != held.latest.core[:3]):
+        return  # a head that stands alone is another one only where the page says so
     known = held.picture.exact or said.get("known") is True
     st.session_state[f"_canvas_{key}"] = replace(held, latest=choice, known=known)
     if on_change is not None:

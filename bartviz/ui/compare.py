@@ -16,6 +16,7 @@ from bartviz.figures.compare import matrix, scatter
 from bartviz.figures.maps import Range
 from bartviz.record import Record
 from bartviz.ui import heads, page, pick, pins, session, show
+from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Chosen:
     b: Pin
     words: bool
     range: Range
+    view: Views
 
     @property
     def attention(self) -> Attention:
@@ -66,6 +68,7 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
     with fifth, st.popover("Settings", width="stretch"):
         threshold = _threshold()
         words = pick.by_words()
+        view = cast("Views", pick.one_of("A and B seen as", heads.VIEWS, key="view"))
         span = cast("Range", pick.one_of("Colours of maps from", heads.RANGE_NAMES, key="range"))
     with below:
         a, b = pins.both(record, measured, threshold)
@@ -79,7 +82,7 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
         shade = _measure("As colours", options, key="colour", default=start[2])
     to_a = pins.to_a(a) if analysis.TO_A in (x, y, shade) else None
     across, up, colours = (analysis.field(measured, name, to_a=to_a) for name in (x, y, shade))
-    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span)
+    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span, view)
 
 
 def _threshold() -> float:

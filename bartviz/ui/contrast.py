@@ -1,7 +1,8 @@
-"""The heads A and B side by side: their maps, what B does otherwise, one row on the words, their measures."""
+"""The heads A and B side by side: a canvas of each, what B does otherwise, their measures."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,65 +11,73 @@ import streamlit as st
 from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
-from bartviz.analysis.masks import quote
 from bartviz.figures.contrast import difference
-from bartviz.figures.heads import one
-from bartviz.ui import page, pick, pins, show
+from bartviz.ui import canvas, page, pick, pins, show
+from bartviz.ui.canvas import Choice
 from bartviz.ui.compare import Chosen
 from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT, NARROW = 390, 340  # pixels of each map, with two and with three side by side
+HEIGHT = 420  # pixels of the difference
 
 
 def two(chosen: Chosen) -> None:
-    """A, B, and where they have the same tokens B minus A; under them one row of each on the words."""
+    """A and B, each a canvas of its own, and where they have the same tokens B minus A."""
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
     found = distance.contrast(a, b)
     st.text(_verdict(found, distance.mismatch(a, b)))
-    count = max(len(a.query_labels), len(b.query_labels))
-    row = pick.index("Row", count, key="row", default=_first(a))
-    high = HEIGHT if found is None else NARROW
-    columns = st.columns(2 if found is None else [1, 1, 1.2], gap="small")
-    for column, pin, view in zip(columns, (chosen.a, chosen.b), (a, b), strict=False):
-        with column:
-            _map(chosen, pin, view, min(row, len(view.query_labels) - 1), high)
-    if found is not None:
-        with columns[2]:
-            drawn = difference(a, b, found, row=row, height=high, dark=page.dark())
-            show.figure(drawn, key="compare_difference", alt="What B looks at more than A, and what less")
-            show.note("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common.")
+    together = a.query_labels == b.query_labels
+    row, other = _rows(a, b, together=together)
     left, right = st.columns(2, gap="medium")
-    for column, pin, view in zip((left, right), (chosen.a, chosen.b), (a, b), strict=True):
-        with column:
-            _text(pin, view, min(row, len(view.query_labels) - 1))
+    with left:
+        _canvas(chosen, chosen.a, row, key="row")
+    with right:
+        _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
+    if found is not None:
+        with st.columns([3, 2])[0]:
+            drawn = difference(a, b, found, row=row, height=HEIGHT, dark=page.dark())
+            show.figure(drawn, key="compare_difference", alt="What B looks at more than A, and what less")
+        show.note("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common.")
     show.table(measures_of(chosen), title="The measures of A and B")
     if found is not None:
         show.table(rows_of(a, found), title="The distance of each row")
 
 
-def _first(a: View) -> int:
+def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
+    """The rows of A and of B (URL ``row``): one for both where their rows are the same tokens, else B's is its own."""
+    if together:
+        row = pick.index("Row", len(a.query_labels), key="row", default=_first(a))
+        return row, row
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = pick.index("Row of A", len(a.query_labels), key="row", default=_first(a))
+    with right:
+        return row, pick.index("Row of B", len(b.query_labels), key="row_b", default=_first(b))
+
+
+def _first(view: View) -> int:
     """The first row that tells something."""
-    return int(np.argmax(a.told & ~a.query_special))
+    return int(np.argmax(view.told & ~view.query_special))
 
 
-def _map(chosen: Chosen, pin: Pin, view: View, row: int, high: int) -> None:
-    drawn = one(view, range=chosen.range, row=row, height=high, dark=page.dark())
-    show.figure(drawn, key=f"compare_{pin.letter.lower()}", alt=f"{pin.letter}: the weights of {pin.told}")
+def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
+    """One pin large; its row and its view become the page's."""
     measured = pins.measured(pin.record, pin.head.kind, other=pin.other)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
     show.note(f"{pin.letter}: {pin.told}; {called}. A row attends to columns.")
-
-
-def _text(pin: Pin, view: View, row: int) -> None:
-    """The text that is looked at, shaded by one row."""
-    weights = pin.attention.head(*pin.place)[list(view.query_groups[row])].mean(axis=0)  # (K,)
-    show.running_text(
-        pin.attention.key, weights, kind=pin.head.kind, key=f"compare_text_{pin.letter.lower()}",
-        label=f"{pin.letter}, {pin.head}: where the row {quote(view.query_labels[row])} looks",
+    canvas.show(
+        pin.attention, key=f"compare_{pin.letter.lower()}", overview=False, label=pin.letter,
+        choice=Choice(*pin.place, row=row, view=chosen.view), query=pin.rows, words=chosen.words, span=chosen.range,
+        on_change=partial(_take, key),
     )  # fmt: skip
+
+
+def _take(key: str, choice: Choice) -> None:
+    """The pickers say what the canvas says."""
+    st.session_state[key] = choice.row
+    st.session_state["view"] = choice.view
 
 
 def _verdict(found: distance.Contrast | None, mismatch: str) -> str:

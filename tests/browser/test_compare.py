@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bartviz import store
 from bartviz.record import Record
@@ -14,8 +14,15 @@ from tests import records, stand_in
 from tests.browser.conftest import Open, settle
 
 
-def drawn(page: Page, charts: int = 5) -> None:
+def of(page: Page, letter: str, name: str) -> Locator:
+    """A part of the canvas of A or of B."""
+    return page.locator(f".st-key-canvas_alone_compare_{letter.lower()} .attention [data-is={name}]")
+
+
+def drawn(page: Page, charts: int = 3) -> None:
     """Wait until all pictures stand."""
+    for letter in "AB":
+        expect(of(page, letter, "said")).not_to_be_empty()
     expect(page.locator(".stPlotlyChart .js-plotly-plot .main-svg:first-child")).to_have_count(charts)
     settle(page)
     page.wait_for_timeout(1000)  # the pictures take their final size
@@ -69,7 +76,7 @@ def test_a_run_over_other_tokens_stands_beside_without_a_difference(visit: Open,
     page.get_by_role("button", name="Other run").click()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "other.safetensors"))
     expect(page.get_by_text("needs the same tokens on both sides").first).to_be_visible()
-    drawn(page, charts=4)
+    drawn(page, charts=2)
     assert page.locator(".stPlotlyChart b").count() == 0  # the label is text, not markup
 
 
@@ -96,3 +103,53 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> Non
     page = visit(f"{server}/compare", size=(420, 900))
     drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare?a=encoder+L0H1&b=encoder+L2H3&row=2")
+    drawn(page)
+    attention = stand_in.record().attention("encoder")
+    for letter, place in {"A": (0, 1), "B": (2, 3)}.items():
+        row = attention.head(*place)[2]
+        best = f"“{attention.key.labels[int(row.argmax())]}” ({row.max():.3f})"
+        expect(of(page, letter, "said")).to_contain_text(f"(2) attends most to {best}")
+    plot = of(page, "B", "plot")
+    plot.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "["):  # the last one leads nowhere: B stays the page's head
+        page.keyboard.press(key)
+    expect(of(page, "B", "live")).to_contain_text(f"(4) attends to “I” (1): {attention.head(2, 3)[4, 1]:.3f}")
+    page.keyboard.press("Enter")
+    expect(of(page, "A", "said")).to_contain_text("(4) attends most to")
+    expect(page).to_have_url(re.compile("row=4"))
+    expect(plot).to_be_focused()
+    page.keyboard.press("2")
+    expect(of(page, "A", "lines")).to_have_attribute("aria-pressed", "true")
+    assert of(page, "A", "overview").is_hidden()
+
+
+def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare?a=encoder+L0H1&b=decoder+L2H3&row=2&row_b=4&view=text")
+    drawn(page, charts=2)
+    expect(of(page, "A", "said")).to_contain_text("(2) attends most to")
+    expect(of(page, "B", "said")).to_contain_text("(4) attends most to")
+    of(page, "B", "query-text").locator("[role=option]").nth(3).click()
+    of(page, "B", "query-text").locator("[role=option]").nth(5).click(modifiers=["Control"])
+    page.mouse.move(5, 5)  # what is under the pointer would be spoken of alone
+    expect(of(page, "B", "said")).to_contain_text("2 rows, ")
+    expect(page).to_have_url(re.compile("row_b=5"))
+    settle(page)
+    expect(of(page, "A", "said")).to_contain_text("(2) attends most to")
+    expect(of(page, "B", "said")).to_contain_text("2 rows, ")
+
+
+def test_a_and_b_stand_below_each_other_on_a_phone_and_keep_their_place(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare", size=(420, 900))
+    drawn(page)
+    boxes = [page.locator(f".st-key-canvas_alone_compare_{letter}").bounding_box() for letter in "ab"]
+    a, b = (box for box in boxes if box is not None)
+    assert a["y"] + a["height"] <= b["y"]
+    of(page, "B", "lines").click()
+    settle(page)
+    again = page.locator(".st-key-canvas_alone_compare_b").bounding_box()
+    assert again is not None
+    assert again["height"] == b["height"]

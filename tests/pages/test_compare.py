@@ -15,6 +15,7 @@ from bartviz.analysis import compare, distance, similar
 from bartviz.analysis.measures import of_record
 from bartviz.record import Record
 from bartviz.ui import pins, session
+from bartviz.ui.components.canvas.data import codes, decode
 from tests import records, stand_in
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,13 @@ def words(app: AppTest) -> str:
     return " ".join([*(part.proto.body for part in app.get("html")), *(part.value for part in app.text)])
 
 
+def canvases(app: AppTest) -> dict[str, Any]:
+    """What the canvases of A and B were told, and the maps that they were sent."""
+    found = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "bartviz.canvas"]
+    sent = [decode(proto.bytes) for proto in found]
+    return {meta["label"]: meta | {"values": arrays["tiles"]} for meta, arrays in sent}
+
+
 def table(app: AppTest, column: str) -> Any:
     """The first table that has this column."""
     return next(found.value for found in app.dataframe if column in found.value.columns)
@@ -47,7 +55,8 @@ def table(app: AppTest, column: str) -> Any:
 def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:
     app = opened(record)
     assert compare.notice(of_record(record, "cross")) in words(app)
-    assert len(app.get("plotly_chart")) == 5  # scatter, matrix, A, B, B - A
+    assert len(app.get("plotly_chart")) == 3  # scatter, matrix, B - A
+    assert list(canvases(app)) == ["A", "B"]
     assert "A and B are" in words(app)
 
 
@@ -67,7 +76,23 @@ def test_a_head_and_itself_are_the_same(record: Record) -> None:
 def test_heads_over_other_tokens_stand_side_by_side_without_a_difference(record: Record) -> None:
     app = opened(record, a="encoder L0H1", b="decoder L2H3")
     assert "A difference needs the same tokens on both sides" in words(app)
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 2
+    a, b = canvases(app).values()
+    assert (a["kind"], b["kind"]) == ("encoder", "decoder")
+    assert (app.slider(key="row").label, app.slider(key="row_b").label) == ("Row of A", "Row of B")
+    app.slider(key="row_b").set_value(5).run()
+    a, b = canvases(app).values()
+    assert (a["begin"]["row"], b["begin"]["row"]) == (1, 5)
+
+
+def test_each_canvas_is_sent_its_head_alone_and_exact(record: Record) -> None:
+    found = canvases(opened(record, a="encoder L0H1", b="encoder L2H3", row="4", view="lines"))
+    for letter, (layer, head) in {"A": (0, 1), "B": (2, 3)}.items():
+        meta = found[letter]
+        assert meta["alone"]
+        assert (meta["begin"]["row"], meta["begin"]["view"]) == (4, "lines")
+        assert meta["tiles"] == [layer * 5 + head]
+        np.testing.assert_array_equal(meta["values"], codes(record.attention("encoder").head(layer, head))[None])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +104,7 @@ def test_heads_over_other_tokens_stand_side_by_side_without_a_difference(record:
     ],
 )
 def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
-    assert len(opened(record, None, **query).get("plotly_chart")) >= 4
+    assert len(opened(record, None, **query).get("plotly_chart")) >= 2
 
 
 @pytest.mark.parametrize("tab", TABS)

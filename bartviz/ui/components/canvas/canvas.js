@@ -13,6 +13,8 @@ function arrange(it) {
   const ends = { fixed: ["0", "1"], row: ["0", "row’s largest"], log: ["≤ 0.0001", "1"] }[it.meta.span];
   [it.$("low").textContent, it.$("high").textContent] = ends;
   it.$("masked").hidden = !it.open;
+  it.root.classList.toggle("alone", Boolean(it.meta.alone));
+  it.$("overview").hidden = it.$("small-keys").hidden = it.$("small-keys-said").hidden = it.$("next-keys").hidden = Boolean(it.meta.alone);
   measureOverview(it);
   measurePlot(it);
 }
@@ -46,6 +48,7 @@ function render(it) {
 /** Another head, mean or view. */
 export function choose(it, to) {
   const before = it.choice;
+  if (it.meta.alone) to = { ...before, view: to.view }; // the page says which head stands alone
   it.choice = { layer: to.layer, head: to.head, what: to.what, view: to.view ?? before.view };
   if (before.view !== it.choice.view || (it.meta.layers === "layer" && before.layer !== it.choice.layer)) it.unmeasured = true;
   const focused = it.root.getRootNode().activeElement?.dataset?.is;

@@ -8,7 +8,7 @@ arrays one after the other, C order, little endian. The header's ``arrays`` name
   header's ``tiles`` are their N numbers: layer * (H + 1) + head, H for the mean of the layer, and L * (H + 1) for the
   mean of all heads.
 - ``hidden`` (N, Q) uint16, where columns are hidden: the share of each row that went to them.
-- ``small`` (L, H, h, w) uint8, where not all tiles are sent: see ``bartviz.analysis.thumbnails``.
+- ``small`` (L, H, h, w) uint8, where all heads are seen but not all tiles sent: ``bartviz.analysis.thumbnails``.
 - ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
 
 The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
@@ -70,13 +70,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Shown:
-    """How the weights of an attention are shown: the arguments of ``bartviz.analysis.heads.view``, and the colours."""
+    """How an attention is shown: the arguments of ``bartviz.analysis.heads.view``, colours, and what is around it."""
 
     query: Tokens | None = None
     words: bool = False
     hide_sinks: bool = False
     renormalise: bool = False
     span: Range = "fixed"
+    overview: bool = True  # whether all heads are there; else one alone, and ``label`` says which of several canvases
+    label: str = ""
+    page_keys: bool = True  # whether its keys are heard where nothing has the focus
 
 
 class Picture:
@@ -89,9 +92,10 @@ class Picture:
         layers, count = attention.shape[:2]
         rows, columns = self.first.weights.shape
         self.shape: tuple[int, int, int, int] = layers, count, rows, columns
-        self.exact = max(self.shape[2:]) <= LONGEST and self._bytes(layers * (count + 1) + 1) <= EXACT
+        few = max(self.shape[2:]) <= LONGEST and self._bytes(layers * (count + 1) + 1) <= EXACT
+        self.exact = shown.overview and few
         self._meta = self._describe()
-        self._fixed = self._mask() | ({} if self.exact else self._thumbnails())
+        self._fixed = self._mask() | (self._thumbnails() if shown.overview and not self.exact else {})
 
     def view(self, choice: Choice) -> heads.View:
         """The weights of a choice as they are shown."""
@@ -111,6 +115,7 @@ class Picture:
 
     def pack(self, begin: Choice, serial: int, *, small: Small = "all") -> bytes:
         """The buffer. Where not all maps are sent, that of ``begin`` is in it; its layer comes along if that is small.
+        Without the overview it is there alone, exact.
 
         ``small``: whether the small maps of all layers are seen, or those of the chosen layer.
         """
@@ -129,7 +134,7 @@ class Picture:
         means = [*(Choice(layer, 0, "layer") for layer in range(layers)), Choice(what="all")]
         if self.exact:
             chosen = every + means
-        elif wanted.what == "head" and self._bytes(count) <= LAYER:
+        elif self.shown.overview and wanted.what == "head" and self._bytes(count) <= LAYER:
             chosen = [choice for choice in every if choice.layer == wanted.layer]
         else:
             chosen = [wanted]
@@ -152,6 +157,7 @@ class Picture:
             "revision": self.revision, "shape": self.shape, "exact": self.exact, "unit": UNIT,
             "small": {"one": ONE, "masked": MASKED},
             "kind": attention.kind, "predicts": view.predicts, "span": self.shown.span,
+            "alone": not self.shown.overview, "label": self.shown.label, "page_keys": self.shown.page_keys,
             "query": list(view.query_labels), "key": list(view.key_labels),
             "query_special": np.flatnonzero(view.query_special).tolist(),
             "key_special": np.flatnonzero(view.key_special).tolist(),

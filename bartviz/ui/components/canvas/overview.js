@@ -12,6 +12,7 @@ export function measured(canvas) {
 }
 
 export function measureOverview(it) {
+  if (it.meta.alone) return;
   it.small = measured(it.$("overview"));
   const { width, height } = it.small;
   const size = fontSize(it);
@@ -58,6 +59,7 @@ function paintOverview(it) {
 const means = (it) => it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
 
 export function drawOverview(it) {
+  if (it.meta.alone) return;
   const { context, width, height } = it.small;
   if (!width || !height) return;
   const now = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.layers === "layer" ? it.choice.layer : "", means(it)].join();

@@ -4,8 +4,9 @@
 function say(it) {
   const { meta } = it, name = nameOf(meta, it.choice), weight = weightOf(it);
   it.$("name").textContent = name[0].toUpperCase() + name.slice(1);
+  it.root.setAttribute("aria-label", meta.alone ? `${meta.label ? `${meta.label}: ` : ""}attention of ${name}` : "Attention: every head small, one of them large");
   it.$("overview").setAttribute("aria-label", `All heads, small. Chosen: ${name}. Arrow keys choose another, Enter goes to the large map.`);
-  it.$("plot").setAttribute("aria-label", `${name}: ${meta.query.length} rows attend to ${meta.key.length} columns. Arrow keys move, Enter chooses a row, space a column.`);
+  it.$("plot").setAttribute("aria-label", `${meta.label ? `${meta.label}: ` : ""}${name}: ${meta.query.length} rows attend to ${meta.key.length} columns. Arrow keys move, Enter chooses a row, space a column.`);
   it.said = weight ? sentence(it, weight) : `${name}: the exact numbers are on their way.`;
   it.$("said").textContent = it.said;
   const tip = it.$("tip"), at = it.hover;
