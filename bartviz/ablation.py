@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from bartviz.tape import Tape
 
 LARGEST = 16.0  # factor
 TOKENS = 512  # of all runs side by side: more of them are no faster on a processor
+_LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
 LOGITS = 32 << 20  # numbers of logits side by side
 
 Factors = dict[Head, float]
@@ -208,16 +210,25 @@ def _written(
     if special is None:
         return None
     greedy = settings.get("mode") == "greedy" and not settings.keys() & {"forced", "ablated"}
-    most = settings.get("max_new_tokens")
-    longest = most if greedy and isinstance(most, int) else None
+    own = _lengths(record)
 
     def write(factors: Factors) -> Record:
         return decode(
-            model, record.source_text, max_new_tokens=longest, ablate=factors, allow_special=special,
+            model, record.source_text, **own, ablate=factors, allow_special=special,
             cancelled=cancelled, on_step=lambda step, _: on_progress(f"Writing: token {step}", None),
         )  # fmt: skip
 
     return (record if greedy else write({})), write(factors)
+
+
+def _lengths(record: Record) -> dict[str, Any]:
+    """The record's own settings of decode() that hold for greedy search too. Raises SettingError."""
+    settings = record.provenance.settings
+    found = {name: settings[name] for name in _LENGTHS if name in settings}
+    wrong = [name for name, value in found.items() if not isinstance(value, _LENGTHS[name])]
+    if wrong:
+        raise SettingError(f"The record's setting {wrong[0]} cannot be read. Run its text again.")
+    return found
 
 
 def _generated(record: Record) -> bool:

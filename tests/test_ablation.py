@@ -155,6 +155,26 @@ def test_what_it_then_writes_is_what_decode_writes(family: str) -> None:
     assert found.changed.output == one.output
 
 
+@pytest.mark.parametrize("sample", [None, bartviz.Sampling(seed=3)])
+def test_what_it_then_writes_keeps_the_settings_of_the_record(sample: bartviz.Sampling | None) -> None:
+    """A record without the checkpoint's rules is compared with one without them, as long and as little repeated."""
+    model = loaded.model("bart")
+    own: dict[str, Any] = {"max_new_tokens": 12, "min_new_tokens": 12, "no_repeat_ngram_size": 1, "use_rules": False}
+    rules = own | {"use_rules": True}
+    for given_settings in (own, rules):
+        one = bartviz.decode(model, TEXT, sample=sample, **given_settings)
+        found = ablate(model, one, ["decoder L0H0"])
+        assert found.written is not None
+        before, after = found.written
+        assert (before is one) == (sample is None)
+        for written in (before, after):
+            names = ("max_new_tokens", "min_new_tokens", "no_repeat_ngram_size", "use_rules", "rules")
+            kept = [written.provenance.settings.get(name) for name in names]
+            assert kept == [one.provenance.settings.get(name) for name in names]
+        expected = bartviz.decode(model, TEXT, ablate=["decoder L0H0"], **given_settings)
+        assert [step.chosen for step in after.steps] == [step.chosen for step in expected.steps]
+
+
 def test_a_typed_mask_is_the_only_row_and_without_one_every_word_is() -> None:
     model = loaded.model("bert")
     masked = bartviz.capture(model, "The cat is [MASK] on the sofa.", allow_special=True)
