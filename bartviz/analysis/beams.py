@@ -7,7 +7,7 @@ probable where it stands may win in the end. score = (sum of log p after rules) 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,11 @@ import pandas as pd
 from bartviz.analysis.decoding import percent
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.labels import CONTINUES
-from bartviz.record import BeamTree, Hypothesis, Record, Step
+from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
 
 Which = Literal["all", "kept", "survivors"]
+FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either
+GIVEN = frozenset({"chosen by you", "kept from the first text"})  # no rules of decoding: somebody gave the token
 MOST = 400  # nodes of a picture in which each can still be told from its neighbours
 
 
@@ -178,12 +180,50 @@ def texts(record: Record) -> pd.DataFrame:
     )
 
 
+def turns(record: Record) -> tuple[tuple[Step, Candidate], ...]:
+    """The steps whose token greedy search would not take after the same beginning, and the token it would take.
+
+    That is the most probable one; where a rule of decoding acted, the strongest of the tree's after the same beginning.
+    Steps at which the record cannot tell are left to ``unsure``.
+    """
+    return tuple((step, token) for step in record.steps if (token := _greedy(record, step)) is not None)
+
+
 def not_greedy(record: Record) -> tuple[Step, ...]:
-    """The steps at which the winner has a token that was not the most probable there, and no rule decided."""
-    return tuple(
-        step for step in record.steps
-        if step.rule is None and step.candidates and step.candidates[0].token_id != step.chosen.token_id
-    )  # fmt: skip
+    """The steps of ``turns``."""
+    return tuple(step for step, _ in turns(record))
+
+
+def unsure(record: Record) -> tuple[Step, ...]:
+    """The steps at which a rule acted and the record cannot tell whether greedy search would take the same token."""
+    return tuple(step for step in record.steps if _ruled(step) and _greedy(record, step) is None)
+
+
+def _away(step: Step) -> bool:
+    return bool(step.candidates) and step.candidates[0].token_id != step.chosen.token_id
+
+
+def _ruled(step: Step) -> bool:
+    """Whether a rule, other than those that leave greedy search no choice either, kept the most probable token out."""
+    return _away(step) and step.rule is not None and step.rule not in FORCED
+
+
+def _greedy(record: Record, step: Step) -> Candidate | None:
+    """The token that greedy search would take instead, None where it is the same or cannot be told."""
+    if not _away(step) or step.rule in FORCED:
+        return None
+    if step.rule is None:
+        return step.candidates[0]
+    if step.rule in GIVEN:
+        active: Any = record.provenance.settings.get("rules") or ()
+        return step.candidates[0] if FORCED.issuperset(active) else None
+    if record.beams is None:
+        return None
+    nodes = record.beams.nodes
+    parent = nodes[record.beams.path(record.beams.best)[step.position]].parent
+    siblings = [node for node in nodes if node.step == step.position and node.parent == parent]
+    strongest = min(siblings, key=lambda node: node.rank).token
+    return strongest if strongest.token_id != step.chosen.token_id else None
 
 
 def notice(record: Record) -> str:
@@ -194,11 +234,13 @@ def notice(record: Record) -> str:
         f"{tree.beams} beams, {tree.steps} steps: {len(tree.nodes):,} continuations were looked at, "
         f"{ended} {'text' if ended == 1 else 'texts'} ended."
     )
-    against = not_greedy(record)
+    against, ruled = turns(record), unsure(record)
+    if ruled and (not against or ruled[0].position < against[0][0].position):
+        looked += f" A rule acted at step {ruled[0].position + 1} ({ruled[0].rule}), so greedy search may differ."
     if not against:
-        return f"{looked} The winner has the most probable token at every step: greedy search would write the same."
-    step = against[0]
-    better = step.candidates[0]
+        same = " The winner has the most probable token at every step: greedy search would write the same."
+        return looked if ruled else looked + same
+    step, better = against[0]
     more = f", and at {len(against) - 1} more {'step' if len(against) == 2 else 'steps'}" if len(against) > 1 else ""
     return (
         f"{looked} At step {step.position + 1} the winner has “{step.chosen.label}” "

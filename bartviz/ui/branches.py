@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import branches, decoding
-from bartviz.analysis.beams import not_greedy
+from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.ui import session, show, tasks
@@ -93,15 +93,14 @@ def adopt() -> None:
 
 def greedy_button(record: Record) -> None:
     """Offer the greedy text beside one that was found with beams or drawn."""
-    away = not_greedy(record)
+    away = turns(record)
     if not away:
         return
-    step = away[0]
-    better = step.candidates[0]
+    step, better = away[0]
     turn = Turn(step.position, better.token_id, greedy=True)
     st.button(
         f"Follow greedy search from step {step.position + 1}", key="greedy_branch", on_click=follow,
-        args=(record, turn), help=f"The most probable token there had {percent(better.probability)}.",
+        args=(record, turn), help=f"The token that it takes there had {percent(better.probability)}.",
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -88,6 +89,42 @@ def test_where_the_winner_was_not_the_locally_best() -> None:
     said = beams.notice(trees.record())
     assert "At step 1 the winner has “Ho” (40 %) though “Ha” had 50 %" in said
     assert "2 texts ended" in said
+
+
+def ruled(position: int, rule: str, rival: int, **settings: object) -> Record:
+    """The record of the tree by hand: at one step a rule acted against the token of the node ``rival``."""
+    record = trees.record(**settings)
+    rivals = {position: (record.beams or trees.tree()).nodes[rival].token}
+    steps = tuple(
+        replace(
+            step, rule=rule if step.position == position else None,
+            candidates=(rivals.get(step.position, step.chosen), step.chosen),
+        )
+        for step in record.steps
+    )  # fmt: skip
+    return replace(record, steps=steps)
+
+
+def test_greedy_search_is_said_to_be_the_same_only_where_it_is() -> None:
+    same = "greedy search would write the same"
+    assert same in beams.notice(ruled(0, "forced first token", 0))
+    assert same in beams.notice(ruled(2, "minimum length", 8))  # the token is the most probable one all the same
+    chosen = ruled(0, "chosen by you", 0)
+    assert "though “Ha” had 50 %: greedy search would have gone there" in beams.notice(chosen)
+    assert [(step.position, token.label) for step, token in beams.turns(chosen)] == [(0, "Ha")]
+
+
+def test_a_rule_of_which_the_record_cannot_tell_is_said() -> None:
+    said = beams.notice(ruled(0, "chosen by you", 0, rules=("minimum length",)))
+    assert said.endswith("A rule acted at step 1 (chosen by you), so greedy search may differ.")
+    strongest = ruled(2, "minimum length", 11)  # “</s>” is the strongest that the rule leaves
+    assert beams.turns(strongest) == ()
+    assert [step.position for step in beams.unsure(strongest)] == [2]
+
+
+def test_what_a_rule_leaves_to_greedy_search_is_in_the_tree() -> None:
+    found = beams.turns(ruled(0, "minimum length", 2))  # “He” may not be: “Ha” is the strongest that is left
+    assert [(step.position, token.label) for step, token in found] == [(0, "Ha")]
 
 
 def test_a_record_without_beams_says_so(record: Record) -> None:
