@@ -231,7 +231,8 @@ def notice(record: Record) -> str:
     tree = tree_of(record)
     ended = sum(node.state in ("finished", "best") for node in tree.nodes)
     looked = (
-        f"{tree.beams} beams, {tree.steps} steps: {len(tree.nodes):,} continuations were looked at, "
+        f"{tree.beams} beams, {tree.steps} {'step' if tree.steps == 1 else 'steps'}: "
+        f"{len(tree.nodes):,} continuations were looked at, "
         f"{ended} {'text' if ended == 1 else 'texts'} ended."
     )
     against, ruled = turns(record), unsure(record)

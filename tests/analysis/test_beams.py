@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import beams
 from bartviz.errors import RecordError, SettingError
-from bartviz.record import Record
+from bartviz.record import BeamTree, Record
 from tests import trees
 
 
@@ -125,6 +125,12 @@ def test_a_rule_of_which_the_record_cannot_tell_is_said() -> None:
 def test_what_a_rule_leaves_to_greedy_search_is_in_the_tree() -> None:
     found = beams.turns(ruled(0, "minimum length", 2))  # “He” may not be: “Ha” is the strongest that is left
     assert [(step.position, token.label) for step, token in found] == [(0, "Ha")]
+
+
+def test_one_step_is_no_steps() -> None:
+    record = trees.record()
+    one = BeamTree(2, 1.0, True, trees.tree().nodes[:4], 1)
+    assert "2 beams, 1 step: 4 continuations" in beams.notice(replace(record, beams=one, steps=record.steps[:1]))
 
 
 def test_a_record_without_beams_says_so(record: Record) -> None:
