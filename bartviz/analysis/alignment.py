@@ -268,14 +268,18 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
             f"links cross where the order of words differs, as {quote(shown.target.labels[j])} with "
             f"{quote(shown.source.labels[i])}"
         )
-    else:
+    elif len(found) > 1:
         parts.append("no link crosses another: both texts have the same order")
     return "; ".join(parts) + "."
 
 
 def _crossing(found: Links) -> Link | None:
     """The link that crosses most others, if any crosses one."""
-    ordered = sorted(found)[:400]
-    crossings = {(i, j): sum((i - a) * (j - b) < 0 for a, b in ordered) for i, j in ordered}
-    best = max(ordered, key=crossings.__getitem__)
-    return best if crossings[best] else None
+    ordered = sorted(found)
+    i, j = np.array(ordered).T  # (links,) each
+    there = np.zeros((i.max() + 2, j.max() + 2), np.int64)
+    there[i + 1, j + 1] = 1
+    before = there.cumsum(axis=0).cumsum(axis=1)  # [a, b]: links whose source is before a and whose target is before b
+    crossings = (before[i, -1] - before[i, j + 1]) + (before[-1, j] - before[i + 1, j])  # (links,)
+    best = int(crossings.argmax())
+    return ordered[best] if crossings[best] else None

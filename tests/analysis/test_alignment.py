@@ -164,6 +164,25 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     assert "links no word" in notice(shown, frozenset())
 
 
+def test_one_link_tells_nothing_of_the_order(record: Record) -> None:
+    shown = table(record, [Head("cross", 0, 0)])
+    assert notice(shown, frozenset({(1, 1)})) == "Cross L0H0 links 1 of 6 words of the output."
+
+
+def test_a_crossing_is_found_among_very_many_links() -> None:
+    straight = frozenset((i, i) for i in range(1000))
+    assert alignment._crossing(straight) is None
+    assert alignment._crossing(straight | {(999, 997)}) == (998, 998)  # the first of the two that cross
+
+
+@given(st.frozensets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1))
+def test_the_link_that_crosses_most_others_is_named(found: frozenset[tuple[int, int]]) -> None:
+    crossed = {(i, j): sum((i - a) * (j - b) < 0 for a, b in found) for i, j in found}
+    named = alignment._crossing(found)
+    assert (named is None) == (max(crossed.values()) == 0)
+    assert named is None or crossed[named] == max(crossed.values())
+
+
 @given(matrices)
 def test_mutual_links_are_in_both_directions_and_growing_stays_between(weights: Floats) -> None:
     by_target, by_source, mutual = (links(weights, method) for method in ("target", "source", "mutual"))
