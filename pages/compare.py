@@ -17,7 +17,8 @@ They hold for this text: a head that looks at the previous token here may do som
 difference needs the same tokens on both sides. Orange is where A looks more, blue where B does.
 
 **Jensen-Shannon distance** compares two rows of weights: 0 if they are equal, 1 if they have no key in common. It is
-the square root of the Jensen-Shannon divergence in bits, averaged over the rows that have a choice.
+the square root of the Jensen-Shannon divergence in bits, averaged over the rows that have a choice and
+are no special tokens.
 
 **Weight is not contribution.** A head may put its weight on a token whose value is nearly nothing; the tab *Attention
 and contribution* shows both. Neither says why the model chose a word.
