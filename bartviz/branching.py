@@ -30,9 +30,10 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
 
     record: of decode(), or of capture() with a target or of a decoder-only model. token: an id, or text (with its
     leading space where it begins a word) that may be several tokens. options: as decode() takes them; those left out
-    are the record's own, so that its own token at a step gives its own text again (beams may find another, since a
-    given beginning leaves them one to start from). Steps before ``position`` keep the rule that decided them, or have
-    "kept from the first text"; the new token has "chosen by you".
+    are the record's own, so that its own token at a step gives its own text again. It may give another where beams
+    were used (a given beginning leaves them one to start from), where a later token was forced (what was forced after
+    ``position`` is not kept) and where the target was given (the model did not choose it). Steps before ``position``
+    keep the rule that decided them, or have "kept from the first text"; the new token has "chosen by you".
     Raises SettingError, BudgetError, Cancelled.
     """
     started = time.perf_counter()
