@@ -28,6 +28,7 @@ PICTURES = (
     ("heads", "/heads?kind=Cross", "dark"),
     ("compare", "/compare?kind=Cross", "light"),
     ("decoding", "/decoding?step=5", "light"),
+    ("denoising", "/denoising", "light"),
     ("experiments", "/experiments", "light"),
     ("alignment", "/alignment", "dark"),
     ("classic", "/classic", "light"),

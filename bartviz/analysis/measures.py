@@ -122,7 +122,7 @@ class _Sums:
         self.number: dict[str, int] = {}
         self.columns = np.zeros((layers, heads, keys), np.float64)  # weight that each key got
         self.even_columns = np.zeros(keys, np.float64)
-        cells = _Cells(attention, query)
+        cells = _Cells(attention, query, seen)
         for rows in row_blocks(attention):
             self._add(rows, cells)
 
@@ -191,8 +191,10 @@ def _coverage(columns: NDArray[np.float64], rows: int) -> Floats:
 class _Cells:
     """Which cells a measure sums up, (b, K) for any block of rows; or what it multiplies them with."""
 
-    def __init__(self, attention: Attention, query: Tokens) -> None:
+    def __init__(self, attention: Attention, query: Tokens, seen: Bools) -> None:
         self.attention = attention
+        keys = np.asarray(attention.mask[seen].any(axis=0), np.bool_)
+        self.ends = _end(seen), _end(keys)  # the line runs between them, not over padding
         self.own = attention.kind != "cross"
         key = attention.key
         self.query_words, self.key_words = _codes(query, key)
@@ -202,8 +204,8 @@ class _Cells:
         self.punctuation = np.array([_punctuation(label) for label in key.labels]) & ~key.special
 
     def block(self, rows: slice) -> Iterator[tuple[str, Floats]]:
-        queries, keys = self.attention.shape[2:]
-        row = np.arange(queries)[rows, None]  # (b, 1)
+        queries, keys = self.ends
+        row = np.arange(len(self.query_words))[rows, None]  # (b, 1)
         offset = self.place - row  # (b, K)
         same = self.query_words[rows, None] == self.key_words  # (b, K)
         if self.own:
@@ -220,6 +222,11 @@ class _Cells:
         yield "first", ((self.place == 0) & other).astype(np.float32)
         yield "special", np.broadcast_to(self.special, offset.shape).astype(np.float32)
         yield "punctuation", (self.punctuation & other).astype(np.float32)
+
+
+def _end(kept: Bools) -> int:
+    """One more than the last place that is kept; 0 where none is."""
+    return int(np.flatnonzero(kept)[-1]) + 1 if kept.any() else 0
 
 
 def _groups(tokens: Tokens) -> NDArray[np.int64]:
@@ -259,12 +266,18 @@ def _shares(attention: Attention, counts: Bools) -> Floats:
     return values
 
 
+def _words(tokens: Tokens) -> list[tuple[int, tuple[int, ...]]]:
+    """Number and tokens of each group that is a word: no special token, no white space alone."""
+    groups = enumerate(word_groups(tokens))
+    return [(i, tuple(g)) for i, g in groups if not tokens.special[g[0]] and tokens.words[g[0]] is not None]
+
+
 def _alignment(attention: Attention, query: Tokens, seen: Bools) -> tuple[Floats, int]:
     """(L, H) weight on pairs of words that choose each other, and the number of words that look."""
     scores = np.full(attention.shape[:2], np.nan, np.float32)
-    rows = [i for i, group in enumerate(word_groups(query)) if not query.special[group[0]] and seen[list(group)].all()]
     key = attention.key
-    columns = [i for i, group in enumerate(word_groups(key)) if not key.special[group[0]]]
+    rows = [i for i, group in _words(query) if seen[list(group)].all()]
+    columns = [i for i, _ in _words(key)]
     if not rows or not columns:
         return scores, 0
     for layer, head in np.ndindex(scores.shape):

@@ -53,8 +53,12 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     """One head, or all heads of a layer. Raises SettingError for a layer or head that is not there."""
     attention.check(layer, head or 0)
     heads = range(attention.shape[1]) if head is None else [head]
-    count = attention.shape[2]
-    rows = np.arange(count) if count <= ROWS else np.unique(np.linspace(0, count - 1, ROWS).astype(int))
+    open_keys = attention.mask.any(axis=0)
+    padded = ~open_keys if attention.kind != "cross" else attention.masked_rows  # rows that only pad a batch
+    open_keys, padded = open_keys | ~open_keys.any(), padded & ~padded.all()  # a mask that closes all tells nothing
+    there = np.flatnonzero(~padded)
+    count = len(there)
+    rows = there if count <= ROWS else there[np.unique(np.linspace(0, count - 1, ROWS).astype(int))]
     mask = attention.mask[rows]
     width, scale = attention.q.shape[3], attention.scale
     unscaled = math.isclose(scale, 1.0)
@@ -67,7 +71,7 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     bias = None if attention.bias is None else attention.bias[list(heads)][:, rows]
     return Scaling(
         _side(own, scale, dots, bias, mask), _side(changed, other, dots, bias, mask), width,
-        (float(q.var()), float(k.var())), len(rows), count, _even(mask),
+        (float(q[:, there].var()), float(k[:, open_keys].var())), len(rows), count, _even(mask),
     )  # fmt: skip
 
 

@@ -28,8 +28,8 @@ class Weighed:
     """One head twice, (Q, K) each, rows summing to 1: its weights, and its norm-weighted attention.
 
     ``attention`` are the weights a(i, j); ``contribution`` is |a(i, j) W_O v_j| of each cell divided by the sum of its
-    row. ``rank`` is Spearman's correlation of the two within a row, averaged over ``rows`` rows that count and have at
-    least three keys; NaN where there is none.
+    row, 0 where the head adds nothing. ``rank`` is Spearman's correlation of the two within a row, averaged over
+    ``rows`` rows that count and have at least three keys; NaN where there is none.
     """
 
     attention: Floats
@@ -57,9 +57,9 @@ def weigh(attention: Attention, layer: int, head: int, *, query: Tokens | None =
     weights = attention.head(layer, head)  # (Q, K)
     norms = contributions.norms(attention, layer, head)  # (Q, K)
     total = norms.sum(axis=1, keepdims=True)
-    shares = np.divide(norms, total, out=weights.copy(), where=total > 0)
+    shares = np.divide(norms, total, out=np.zeros_like(weights), where=total > 0)
     rows = query or attention.query
-    counts = counted(attention, rows)
+    counts = counted(attention, rows) & (total[:, 0] > 0)
     ranked = np.flatnonzero(counts & (attention.mask.sum(axis=1) >= RANKED))
     found = [
         spearman(weights[row, attention.mask[row]], shares[row, attention.mask[row]]) for row in ranked
@@ -87,6 +87,8 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 def notice(weighed: Weighed, name: str) -> str:
     """One sentence: how far the two agree, and the column where they differ most."""
     said = f"{name[:1].upper()}{name[1:]}: "
+    if not weighed.contribution.any():
+        return f"{said}all that it looks at adds nothing to the layer: the head is silenced, or its values are 0."
     if weighed.rows:
         said += f"within a row the two agree in rank by {weighed.rank:.2f} (1 is the same order, 0 none)"
     else:

@@ -54,3 +54,12 @@ def test_values_of_equal_length_change_nothing() -> None:
 def test_without_values_the_error_says_what_to_do() -> None:
     with pytest.raises(SettingError, match="without values"):
         weighing.weigh(head(np.full((3, 3), 1 / 3)), 0, 0)
+
+
+def test_a_head_that_adds_nothing_is_said_to_add_nothing() -> None:
+    attention = valued([[0.8, 0.1, 0.1], [0.7, 0.2, 0.1], [0.6, 0.1, 0.3]], [0.0, 0.0, 0.0])
+    found = weighing.weigh(attention, 0, 0)
+    assert not found.contribution.any()
+    assert (found.rows, found.apart(1)) == (0, [])
+    assert np.isnan(found.rank)
+    assert "adds nothing to the layer" in weighing.notice(found, "encoder L0H0")
