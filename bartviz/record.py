@@ -65,7 +65,8 @@ class Hypothesis:
     parent: number of the node that it continues, None where it begins the text. total: sum of the model's own log p,
     in nats. score: as beam search ranks it, rules and length penalty included. rank: its place among the continuations
     of this step, 0 the strongest. state: ``open`` was followed further, ``pruned`` was not, ``finished`` ended there
-    (end token or longest length), ``best`` is the one that won.
+    (end token or longest length), ``best`` is the one that won. text: the decoded text so far, special tokens and a
+    character that is not complete yet left out; None where no text that ended has the node, and in older records.
     """
 
     step: int
@@ -76,6 +77,7 @@ class Hypothesis:
     rank: int
     state: Literal["open", "pruned", "finished", "best"]
     rule: str | None = None
+    text: str | None = None
 
 
 EarlyStopping = Literal[True, False, "never"]

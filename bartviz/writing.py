@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from bartviz import beams, rules
+from bartviz import beams, rules, tokens
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
 from bartviz.models import Model
@@ -201,7 +201,27 @@ class _Tree:
     def whole(self, settings: beams.Settings, best: int) -> BeamTree:
         nodes = list(self._nodes)
         nodes[best] = replace(nodes[best], state="best")
+        for number, text in self._texts().items():
+            nodes[number] = replace(nodes[number], text=text)
         return BeamTree(settings.beams, settings.length_penalty, settings.early_stopping, tuple(nodes), best)
+
+    def _texts(self) -> dict[int, str]:
+        """What the texts that ended say, at their end and at each node on the way."""
+        found: dict[int, str] = {}
+        for number, node in enumerate(self._nodes):
+            if node.state != "finished":
+                continue
+            path = self.path(number)
+            text, said = tokens.from_ids(self._task.model.tokenizer, [self._nodes[n].token.token_id for n in path])
+            start = len(text)  # of the token after the one at hand: a character of several tokens ends with the last
+            for place, span in zip(reversed(path), reversed(said.spans), strict=True):
+                if span is not None:
+                    found.setdefault(place, text[: min(span[1], start)])
+                    start = span[0]
+                else:
+                    found.setdefault(place, text[:start])
+            found[number] = text
+        return found
 
 
 def _only(scores: Tensor, token: int) -> Tensor:

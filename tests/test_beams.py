@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz import store
+from bartviz.analysis import beams as analysis
 from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
 from bartviz.record import NODE_BYTES, BeamTree, Candidate, EarlyStopping, Hypothesis, Record
+from bartviz.tokens import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
@@ -273,6 +276,41 @@ def test_values_and_silenced_heads_are_those_of_the_text_by_itself() -> None:
     assert record.provenance.settings["ablated"] == ("cross L1H0 x 0", "decoder L0H1 x 0")
     assert record.beams is not None
     assert record.nbytes == given.nbytes + NODE_BYTES * len(record.beams.nodes)
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_texts_that_ended_are_as_the_tokenizer_decodes_them(family: str) -> None:
+    model = loaded.model(family)
+    for record in (early(family), bartviz.decode(model, TEXT, beams=4, max_new_tokens=20)):
+        tree = record.beams
+        assert tree is not None
+        assert analysis.text(tree, tree.best) == record.target_text
+        alive = analysis.survivors(tree)
+        for number, node in enumerate(tree.nodes):
+            assert (node.text is not None) == (number in alive)
+            if node.state in ("finished", "best"):
+                ids = [tree.nodes[n].token.token_id for n in tree.path(number)]
+                assert node.text == from_ids(model.tokenizer, ids)[0]
+                on_the_way = [tree.nodes[n].text or "" for n in tree.path(number)]
+                assert all(len(a) <= len(b) for a, b in pairwise(on_the_way))
+        assert store.decode(store.encode(record), Record) == record
+
+
+def test_punctuation_and_halves_of_characters_are_decoded() -> None:
+    """With labels: “She didn 't”, and the two bytes of a letter one by one."""
+    model = loaded.model("bart")
+    ids = [int(i) for i, span in zip(*_encoded(model, "She didn't, Ü."), strict=True) if span is not None]
+    record = bartviz.decode(model, TEXT, beams=2, force=dict(enumerate(ids)), max_new_tokens=len(ids), use_rules=False)
+    assert record.beams is not None
+    said = analysis.text(record.beams, record.beams.best)
+    assert said == record.target_text == "She didn't, Ü."
+    on_the_way = {record.beams.nodes[n].text for n in record.beams.path(record.beams.best)}
+    assert all(text is not None and said.startswith(text) for text in on_the_way)
+
+
+def _encoded(model: Model, text: str) -> tuple[Any, Any]:
+    made = encode(model.tokenizer, text, target=True)
+    return made.ids, made.spans
 
 
 def test_totals_are_the_models_own_and_scores_have_the_rules() -> None:

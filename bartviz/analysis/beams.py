@@ -39,10 +39,13 @@ def tree_of(record: Record) -> BeamTree:
 
 
 def text(tree: BeamTree, node: int) -> str:
-    """What the hypothesis that ends at this node says so far: its labels, pieces joined, special tokens left out."""
+    """What the hypothesis that ends at this node says so far, special tokens left out.
+
+    Texts that ended, and their beginnings, are as the tokenizer decodes them; what others add is joined from labels.
+    """
     said = ""
     for number in tree.path(node):
-        said = _continued(said, tree.nodes[number].token.label)
+        said = _said(tree.nodes[number], said)
     return said
 
 
@@ -50,8 +53,12 @@ def all_texts(tree: BeamTree) -> tuple[str, ...]:
     """``text`` of every node."""
     found: list[str] = []
     for node in tree.nodes:  # parents come first
-        found.append(_continued("" if node.parent is None else found[node.parent], node.token.label))
+        found.append(_said(node, "" if node.parent is None else found[node.parent]))
     return tuple(found)
+
+
+def _said(node: Hypothesis, before: str) -> str:
+    return _continued(before, node.token.label) if node.text is None else node.text
 
 
 def _continued(said: str, label: str) -> str:

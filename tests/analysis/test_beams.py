@@ -127,6 +127,19 @@ def test_what_a_rule_leaves_to_greedy_search_is_in_the_tree() -> None:
     assert [(step.position, token.label) for step, token in found] == [(0, "Ha")]
 
 
+def test_decoded_text_goes_before_joined_labels() -> None:
+    tree = trees.tree()
+    nodes = list(tree.nodes)
+    nodes[1], nodes[4], nodes[8] = (
+        replace(nodes[n], text=said) for n, said in ((1, "Ho"), (4, "Ho, T"), (8, "Ho, T."))
+    )
+    told = replace(tree, nodes=tuple(nodes))
+    assert beams.text(told, 8) == "Ho, T."
+    assert beams.all_texts(told)[11] == "Ho, T!"  # pruned after “Ho, T”: its own label is joined
+    assert beams.all_texts(told)[9] == "Hallo"
+    assert beams.texts(replace(trees.record(), beams=told))["text"].tolist() == ["Ho, T.", "Hallo"]
+
+
 def test_one_step_is_no_steps() -> None:
     record = trees.record()
     one = BeamTree(2, 1.0, True, trees.tree().nodes[:4], 1)
