@@ -38,10 +38,10 @@ def main() -> None:
     with below:
         chosen = inside.choose_key(picked)
     with place:
-        show.lead(analysis.sentence(chosen.one))
+        show.lead(analysis.sentence(chosen.one, inside.predicts(record, chosen.one)))
     with above:
         inside.row(record, chosen)
-        inside.text(chosen)
+        inside.text(record, chosen)
         show.table(analysis.table(chosen.one), title="The row of arithmetic as a table")
     with below:
         inside.key(chosen)

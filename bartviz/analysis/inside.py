@@ -196,20 +196,29 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
     return Shown(tuple(sorted(chosen)), len(others), total, score, value)
 
 
-def sentence(one: Inside) -> str:
-    """What to notice in this row, in words."""
+def sentence(one: Inside, predicts: str | None = None) -> str:
+    """What to notice in this row, in words; ``predicts`` is the label of what a decoder's row predicts."""
+    who = called(one, predicts)
     if one.masked:
-        return f"{quote(one.query_label)} may look nowhere: its weights are uniform and mean nothing."
+        return f"{who} may look nowhere: its weights are uniform and mean nothing."
     key = one.strongest
     visible = int(one.mask.sum())
     if visible == 1:
-        return f"{quote(one.query_label)} may see {quote(one.label(key))} alone: its weight is 1 whatever the score."
+        return f"{who} may see {quote(one.label(key))} alone: its weight is 1 whatever the score."
     ordered = np.sort(one.scores[one.mask])
     said = (
-        f"{quote(one.query_label)} fits {quote(one.label(key))} best: score {_number(one.scores[key])}, the next "
+        f"{who} fits {quote(one.label(key))} best: score {_number(one.scores[key])}, the next "
         f"{_number(ordered[-2])}, so its weight is {one.weights[key]:.3f}"
     )
     return f"{said}." if one.shares is None else f"{said}. The head is {one.shares[one.head]:.0%} of its layer here."
+
+
+def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
+    """The row by what it reads, and by what it predicts where it does: maps elsewhere may name it by that."""
+    own = quote(one.query_label)
+    return (
+        own if predicts is None else f"{'The' if start else 'the'} row that reads {own} and predicts {quote(predicts)}"
+    )
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:

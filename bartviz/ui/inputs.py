@@ -122,8 +122,7 @@ def _ask(
     if tasks.begun(name) != whole:
         tasks.begin(*begin)
     found: T | None = tasks.show(name, whole)
-    task = st.session_state.get(tasks._place(name))
-    if found is None and task is not None and task.run.finished:
+    if found is None and tasks.ended(name):
         st.button("Try it again", key=f"again_{name}", on_click=tasks.begin, args=begin)
     return found
 

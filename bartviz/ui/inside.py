@@ -11,7 +11,7 @@ import streamlit as st
 
 from bartviz.analysis import activations, inside, scaling
 from bartviz.analysis.contributions import available
-from bartviz.analysis.inside import Inside, Shown, Which
+from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
 from bartviz.attention import Attention
 from bartviz.families import FAMILIES
@@ -110,16 +110,14 @@ def row(record: Record, chosen: Chosen) -> None:
         )  # fmt: skip
     rest = "" if not shown.rest else f" {shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
     told = "Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."
-    show.note(f"{_row_name(record, chosen.one)}{told}{rest}")
+    show.note(f"{told}{rest}")
     if not available(chosen.attention):
         st.info(NO_VALUES)
 
 
-def _row_name(record: Record, one: Inside) -> str:
-    """Of a decoder's row: what it reads, and what it predicts."""
-    if one.kind == "encoder" or record.output is None:
-        return ""
-    return f"This row reads {quote(one.query_label)} and predicts {quote(record.output.labels[one.row])}. "
+def predicts(record: Record, one: Inside) -> str | None:
+    """What a decoder's row predicts, or None for a row that predicts nothing."""
+    return None if one.kind == "encoder" or record.output is None else record.output.labels[one.row]
 
 
 def _take(keys: tuple[int, ...]) -> None:
@@ -130,12 +128,13 @@ def _take(keys: tuple[int, ...]) -> None:
         st.session_state["token"] = keys[int(place)]
 
 
-def text(chosen: Chosen) -> None:
+def text(record: Record, chosen: Chosen) -> None:
     """The text of the keys, shaded by the weights of the row."""
     one = chosen.one
+    who = called(one, predicts(record, one), start=False)
     show.running_text(
         one.keys, one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
-        label=f"Where {one.name} looks from {quote(one.query_label)}", key="inside_text",
+        label=f"{one.name}: where {who} looks", key="inside_text",
     )  # fmt: skip
 
 

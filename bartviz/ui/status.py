@@ -16,6 +16,10 @@ def status(record: Record) -> None:
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
     lines += [f"<p class='bv-notice'>{html.escape(notice)}</p>" for notice in record.provenance.notices]
+    chosen = st.session_state.get("model", record.model.name)
+    if chosen != record.model.name:
+        said = f"This is the last run, of {record.model.name}. Press Run to see {chosen}."
+        lines.append(f"<p class='bv-notice'>{html.escape(said)}</p>")
     if not record.model.trained:
         lines.insert(0, "<p class='bv-untrained'>untrained: random weights, so nothing here was learned</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
