@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from bartviz.errors import SettingError, TextError, choices
 from bartviz.labels import CONTINUES
 from bartviz.models import Model
 from bartviz.record import Kind, Record, Tokens
-from bartviz.replay import Outcome, Replay, SideBySide, score
+from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.tape import Tape, recording
 
 MOST_SUGGESTIONS = 12
@@ -73,9 +73,8 @@ def edit(
     tapes = Tape(cancelled=cancelled), Tape(cancelled=cancelled)
     was = replay.run(tapes[0])
     now = replay.run(tapes[1], source=None if target else given, target=given if target else None)
-    named = _renamed(model, old, ids.tolist(), position)
-    first = replay.kept(tapes[0])
-    changed = replay.kept(tapes[1], source=None if target else named, query=named if target else None)
+    named = renamed(model, old, ids.tolist(), position)
+    first, changed = replay.kept(tapes[0]), replay.edited(tapes[1], named, part, position)
     rows = {
         kind: changed_rows(first.attention(kind), changed.attention(kind), cancelled=cancelled) for kind in record.kinds
     }
@@ -195,7 +194,7 @@ def reach(
         was, now = (_states(model, given, torch.from_numpy(mask)[None, None], cancelled) for given in (ids, other))
         changes[name] = _relative(was, now)
     kind: Kind = "decoder" if model.info.kind == "decoder" else "encoder"
-    named = _renamed(model, old, other[0].tolist(), position)
+    named = renamed(model, old, other[0].tolist(), position)
     return Reach(kind, old, position, old.labels[position], named.labels[position], window, changes)
 
 
@@ -233,21 +232,6 @@ def _said(replay: Replay, was: Outcome, now: Outcome) -> Said:
     return (
         rows, replay.labels(rows, targets.tolist()), replay.guesses(own, rows), replay.guesses(other, rows),
         other.divergence.numpy(), other.same.numpy(),
-    )  # fmt: skip
-
-
-def _renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
-    """The tokens with another one at a position, called what it is called there; the others keep their names."""
-    made = tokens.from_ids(model.tokenizer, ids)[1]
-
-    def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
-        return (*values[:position], new, *values[position + 1 :])
-
-    special = old.special.copy()
-    special[position] = made.special[position]
-    return replace(
-        old, ids=made.ids, special=special, pieces=put(old.pieces, made.pieces[position]),
-        labels=put(old.labels, made.labels[position]),
     )  # fmt: skip
 
 

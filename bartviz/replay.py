@@ -7,8 +7,10 @@ Letters in shapes: B runs side by side, n source tokens, m decoder rows, T rows 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz import runs, tokens
 from bartviz.analysis.ablation import Guesses
+from bartviz.analysis.edits import Part
 from bartviz.attention import Ints
 from bartviz.errors import SettingError
 from bartviz.models import Model
@@ -72,7 +75,7 @@ class Replay:
     def __init__(self, model: Model, record: Record) -> None:
         if record.model.fingerprint != model.info.fingerprint:
             raise SettingError("The record was made by another model, or by other weights: run its text again.")
-        self.model, self.record = model, record
+        self.model, self.record, self.started = model, record, time.perf_counter()
         source, seen = record.source, (record.encoder or record.attention("decoder")).mask.any(axis=0)
         self.source = torch.from_numpy(source.ids.copy())[None]  # (1, n)
         self.target = (
@@ -157,14 +160,65 @@ class Replay:
             scores.log_probability.numpy(), scores.best.numpy(), self.labels(rows, best), scores.probability.numpy()
         )
 
-    def kept(self, tape: Tape, source: Tokens | None = None, query: Tokens | None = None) -> Record:
-        """The record of the pass on ``tape``, labelled by the record's tokens or by those that took their place."""
+    def kept(self, tape: Tape) -> Record:
+        """The record of the pass on ``tape`` with the record's own tokens."""
         record = self.record
-        own = None if self.target is None else (query or record.attention("decoder").query)
-        axes = runs.axes(self.model, source or record.source, own)
-        return runs.record(
-            self.model, tape, axes, record.output, (), source_text=record.source_text, target_text=record.target_text
-        )
+        own = None if self.target is None else record.attention("decoder").query
+        made = runs.record(
+            self.model, tape, runs.axes(self.model, record.source, own), record.output, (),
+            source_text=record.source_text, target_text=record.target_text,
+        )  # fmt: skip
+        heads = runs.ablated(tape)
+        return runs.finish(made, self.started, settings={"mode": "ablated" if heads else "one pass", "ablated": heads})
+
+    def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
+        """The record of the pass on ``tape`` in which ``named`` took the place of the source or of the decoder's
+        inputs: its texts, words and spans are those of the new ids, and its output has the new token too."""
+        record, query, output = self.record, None, self.record.output
+        source, source_text, target_text = record.source, record.source_text, record.target_text
+        old = source if part == "source" else record.attention("decoder").query
+        if output is None or (record.cross is not None and part == "source"):
+            source_text, source = respelled(self.model, named)
+            query = None if record.cross is None else record.attention("decoder").query
+        else:
+            text, whole = respelled(self.model, tokens.join(named, output.take(slice(-1, None))))
+            reads, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
+            if record.cross is not None:
+                query, target_text = reads, text
+            else:
+                source, prompt = reads, len(reads) if target_text is None else record.steps[0].row + 1
+                source_text = tokens.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
+                if target_text is not None:
+                    target_text = tokens.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
+        made = runs.record(
+            self.model, tape, runs.axes(self.model, source, query), output, (),
+            source_text=source_text, target_text=target_text,
+        )  # fmt: skip
+        said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
+        return runs.finish(made, self.started, settings={"mode": "edited", "edited": said})
+
+
+def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
+    """The tokens with another one at a position, called what it is called there; the others keep their names."""
+    made = tokens.from_ids(model.tokenizer, ids)[1]
+
+    def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
+        return (*values[:position], new, *values[position + 1 :])
+
+    special = old.special.copy()
+    special[position] = made.special[position]
+    return replace(
+        old, ids=made.ids, special=special, pieces=put(old.pieces, made.pieces[position]),
+        labels=put(old.labels, made.labels[position]),
+    )  # fmt: skip
+
+
+def respelled(model: Model, named: Tokens) -> tuple[str, Tokens]:
+    """The text that the tokens' ids stand for (of a pair, the first) and the tokens with its spans and words."""
+    cuts = [0, *(np.flatnonzero(np.diff(named.segments)) + 1).tolist(), len(named)]
+    made = [tokens.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
+    whole = tokens.join(*(part for _, part in made))
+    return made[0][0], replace(named, spans=whole.spans, words=whole.words)
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,9 @@ def test_what_it_then_writes_is_what_decode_writes(family: str) -> None:
     expected = bartviz.decode(model, TEXT, max_new_tokens=9, ablate=heads)
     assert [step.chosen for step in after.steps] == [step.chosen for step in expected.steps]
     assert found.changed.output == one.output
+    assert found.changed.provenance.settings["mode"] == "ablated"
+    assert found.changed.provenance.settings["ablated"] == ("decoder L0H0 x 0", "decoder L1H1 x 0")
+    assert found.changed.provenance.versions == one.provenance.versions
 
 
 @pytest.mark.parametrize("sample", [None, bartviz.Sampling(seed=3)])

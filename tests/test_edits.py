@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
+from bartviz.analysis.words import word_labels
 from bartviz.edits import edit, reach, suggestions, token_id
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.record import Record
+from bartviz.tokens import from_ids
 from bartviz.ui.experiments.step import SENTENCE
 from tests import loaded, networks
 
@@ -107,6 +109,51 @@ def test_the_record_of_the_changed_run_reads_the_new_token() -> None:
     assert found.changed.source.labels[:3] == one.source.labels[:3]
     assert found.changed.output == one.output
     assert found.tokens("encoder") is one.attention("encoder").query
+
+
+@pytest.mark.parametrize("family", ["bart", "gpt2", "bert", "marian"])
+def test_the_changed_record_has_the_new_words(family: str) -> None:
+    one, model = record(family), loaded.model(family)
+    found = edit(model, one, 4, another(one, 4))
+    ids = found.changed.source.ids.tolist()
+    text, made = from_ids(model.tokenizer, ids)
+    assert found.changed.source_text == text
+    assert (found.changed.source.spans, found.changed.source.words) == (made.spans, made.words)
+    assert word_labels(found.changed.source, text) != word_labels(one.source, one.source_text)
+    if family == "gpt2":
+        assert found.changed.output is not None
+        np.testing.assert_array_equal(found.changed.output.ids[:-1], ids[1:])
+    settings_of = found.changed.provenance
+    assert settings_of.settings["mode"] == "edited"
+    assert settings_of.settings["edited"] == f"source 4: {found.old} -> {found.new}"
+    assert "torch" in settings_of.versions
+
+
+def test_a_changed_target_is_the_target_of_the_changed_record() -> None:
+    one, model = record("bart"), loaded.model("bart")
+    query = one.attention("decoder").query
+    new = int(query.ids[3]) + 1
+    found = edit(model, one, 3, new, part="target")
+    assert one.output is not None
+    assert found.changed.output is not None
+    expected = one.output.ids.copy()
+    expected[2] = new
+    np.testing.assert_array_equal(found.changed.output.ids, expected)
+    assert found.changed.target_text == from_ids(model.tokenizer, expected.tolist())[0]
+    assert found.changed.source_text == one.source_text
+    start, end = found.changed.output.spans[2] or (0, 0)
+    assert found.changed.target_text[start:end].strip() == found.new.removeprefix("⋯")
+
+
+def test_both_sentences_of_a_pair_keep_their_own_text() -> None:
+    model = loaded.model("bert")
+    one = bartviz.capture(model, "The cat sleeps.", pair="What time is it?")
+    place = int(np.flatnonzero(one.source.segments == 1)[1])
+    found = edit(model, one, place, int(one.source.ids[1])).changed
+    first = one.source.ids[one.source.segments == 0].tolist()
+    assert found.source_text == from_ids(model.tokenizer, first)[0]
+    np.testing.assert_array_equal(found.source.segments, one.source.segments)
+    assert found.source.spans[place] is not None
 
 
 def test_a_replacement_is_one_token_of_the_vocabulary() -> None:
