@@ -27,7 +27,7 @@ def two(chosen: Chosen) -> None:
     """A and B, each a canvas of its own, and where they have the same tokens B minus A."""
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
     found = distance.contrast(a, b)
-    st.text(_verdict(found, distance.mismatch(a, b)))
+    st.text(_verdict(found, distance.mismatch(a, b), words=chosen.words))
     together = a.query_labels == b.query_labels
     row, other = _rows(a, b, together=together)
     left, right = st.columns(2, gap="medium")
@@ -80,13 +80,14 @@ def _take(key: str, choice: Choice) -> None:
     st.session_state["view"] = choice.view
 
 
-def _verdict(found: distance.Contrast | None, mismatch: str) -> str:
+def _verdict(found: distance.Contrast | None, mismatch: str, *, words: bool) -> str:
     if found is None:
         return mismatch
     if np.isnan(found.mean):
         return "No row has a choice of keys: there is nothing to compare."
     told = "the same" if not np.nan_to_num(found.distance).any() else f"{found.mean:.3f} apart on average"
-    return f"A and B are {told} (Jensen-Shannon distance: 0 the same weights, 1 no key in common)."
+    of = "distance between words" if words else "distance"
+    return f"A and B are {told} (Jensen-Shannon {of}: 0 the same weights, 1 no key in common)."
 
 
 def measures_of(chosen: Chosen) -> pd.DataFrame:

@@ -69,6 +69,12 @@ def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> No
     assert "B: encoder L2H3" in words(app)
 
 
+def test_with_merged_words_the_distance_is_said_to_be_between_words(record: Record) -> None:
+    pins = {"a": "encoder L0H1", "b": "encoder L2H3", "kind": "Encoder"}
+    assert "(Jensen-Shannon distance: 0" in words(opened(record, **pins))
+    assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
+
+
 def test_a_head_and_itself_are_the_same(record: Record) -> None:
     assert "A and B are the same (" in words(opened(record, a="cross L1H1", b="cross L1H1"))
 
