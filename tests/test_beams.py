@@ -462,6 +462,19 @@ def test_a_record_from_before_there_were_trees_opens() -> None:
     assert store.decode(older, Record) == record
 
 
+def test_a_tree_from_before_there_were_texts_opens() -> None:
+    record = bartviz.decode(loaded.model("bart"), TEXT, beams=2, max_new_tokens=3)
+    data = store.encode(record)
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["bartviz"])
+    for told in header["value"]["beams"]["nodes"]:
+        del told["text"]
+    older = store.decode(save(load(data), metadata={"bartviz": json.dumps(header)}), Record)
+    assert older.beams is not None
+    assert {one.text for one in older.beams.nodes} == {None}
+    assert analysis.text(older.beams, older.beams.best)  # joined from labels
+
+
 def node(step: int, parent: int | None, token: int = 7) -> Hypothesis:
     return Hypothesis(step, parent, Candidate(token, "x", 0.5, 1.0), -0.7, -0.7, 0, "open")
 
