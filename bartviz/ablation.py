@@ -17,6 +17,7 @@ from torch import Tensor
 from bartviz import runs
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
+from bartviz.analysis.measures import padding
 from bartviz.attention import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.generation import decode
@@ -67,13 +68,14 @@ def ablate(
     first_pass, changed = (replay.kept(tape) for tape in tapes)
     on_progress("Comparing the attention", None)
     attention = {
-        kind: changed_rows(first_pass.attention(kind), changed.attention(kind), cancelled=cancelled)[0].mean(axis=2)
+        kind: changed_rows(first_pass.attention(kind), changed.attention(kind), cancelled=cancelled)[0][
+            :, :, ~padding(record, kind)
+        ].mean(axis=2)
         for kind in record.kinds
     }
     written = _written(model, record, factors, cancelled, on_progress) if write else None
-    return Ablation(
-        record, factors, rows, labels, before, after, divergence, _distance(was, now)[0], attention, changed, written
-    )
+    distance = np.where(padding(record, record.kinds[-1]), np.float32(0), _distance(was, now)[0])
+    return Ablation(record, factors, rows, labels, before, after, divergence, distance, attention, changed, written)
 
 
 def ablate_sweep(
@@ -126,6 +128,7 @@ class _Rows:
         self.encoded = replay.encoded(cancelled)  # (1, n, w) or None
         self.first = replay.run(SideBySide(runs=({},), cancelled=cancelled), encoded=self.encoded)
         self.rows, ids = replay.scored()
+        self.real = ~padding(replay.record, replay.record.kinds[-1])
         self.at = torch.from_numpy(self.rows.copy())
         self.baseline, self.targets, self.logits = float("nan"), torch.zeros(0, dtype=torch.int64), None
         if self.first.logits is not None:
@@ -149,7 +152,7 @@ class _Rows:
         encoder = any(head.kind == "encoder" for group in groups for head in group)
         tape = SideBySide(runs=groups, cancelled=self.cancelled)
         after = self.replay.run(tape, copies=len(groups), encoded=None if encoder else self.encoded)
-        distances = _distance(self.first, after)  # (B, rows)
+        distances = _distance(self.first, after)[:, self.real]  # (B, rows that are no padding)
         for place, distance in enumerate(distances):
             if self.logits is None or after.logits is None:
                 self.lines.append((float("nan"), float("nan"), 0, float(distance.mean())))

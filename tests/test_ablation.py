@@ -197,6 +197,25 @@ def test_a_padded_record_is_run_with_its_padding_closed() -> None:
     assert changes[0] == pytest.approx(changes[1], abs=1e-3)
 
 
+@pytest.mark.parametrize("family", ["bart", "gpt2", "bert"])
+def test_padding_is_not_counted(family: str) -> None:
+    """The numbers of a padded text are those of the text alone."""
+    model, texts = loaded.model(family), [TEXT, "What time is it?"]
+    target = "Wie spät ist es?" if family == "bart" else None
+    padded = bartviz.capture_batch(model, texts, targets=[TARGET, target] if target else None)[1]
+    alone = bartviz.capture(model, texts[1], target=target)
+    assert len(padded.source) > len(alone.source)
+    head = heads_of(alone, alone.kinds[0])[0]
+    first, second = (ablate(model, one, [head], write=False) for one in (padded, alone))
+    rows = len(second.distance)
+    np.testing.assert_allclose(first.distance[:rows], second.distance, atol=1e-4)
+    assert not first.distance[rows:].any()
+    for kind in alone.kinds:
+        np.testing.assert_allclose(first.attention[kind], second.attention[kind], atol=1e-3)
+    sweeps = [ablate_sweep(model, one, kinds=[alone.kinds[0]]) for one in (padded, alone)]
+    np.testing.assert_allclose(sweeps[0].distance, sweeps[1].distance, atol=1e-4)
+
+
 def test_a_sweep_says_how_far_it_is_and_can_be_stopped() -> None:
     model, one = loaded.model("bart"), record("bart")
     seen: list[tuple[int, int]] = []

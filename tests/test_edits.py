@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
+from bartviz.analysis.edits import notice
 from bartviz.analysis.words import word_labels
 from bartviz.edits import edit, reach, suggestions, token_id
 from bartviz.errors import Cancelled, SettingError, TextError
@@ -217,6 +218,14 @@ def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
         assert steps["recurrent"] == it - 2
     assert found.steps(0)["causal"] is None
     assert found.steps(0)["recurrent"] is None
+
+
+def test_padding_is_no_state_that_moved() -> None:
+    model, short = loaded.model("bart"), "What time is it?"
+    padded = bartviz.capture_batch(model, [TEXT, short], targets=[TARGET, "Wie spät ist es?"])[1]
+    alone = len(bartviz.capture(model, short, target="Wie spät ist es?").source)
+    said = notice(edit(model, padded, 2, int(padded.source.ids[3])))
+    assert f"{alone} of {alone} encoder states" in said
 
 
 def test_what_cannot_be_done_is_refused() -> None:

@@ -68,8 +68,9 @@ class Ablation:
     that fills masks: its own best guesses before). ``before`` and ``after`` are None where the network names no words.
     ``divergence`` (T,): KL(before || after) in nats. ``distance`` (rows of the last stack,): 1 - cosine of the last
     hidden state before and after, 0..2. ``attention``: for each kind the mean Jensen-Shannon distance of the rows of
-    each head, (L, H), 0..1. ``changed`` is the record of the changed pass. ``written`` is what the model then writes
-    itself, without and with the change; None for a model that writes nothing.
+    each head, (L, H), 0..1. Rows that only pad a batch have distance 0, and no mean counts them. ``changed`` is the
+    record of the changed pass. ``written`` is what the model then writes itself, without and with the change; None for
+    a model that writes nothing.
     """
 
     record: Record
@@ -233,7 +234,8 @@ def notice(found: Ablation) -> str:
         most = int(found.distance.argmax())
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
         return f"{who}, {quote(label)} moved furthest: cosine distance {found.distance[most]:.3f}."
-    if found.effect == 0 and not np.any(found.divergence):
+    still = (found.divergence, found.distance, *found.attention.values())
+    if found.effect == 0 and not any(np.any(part) for part in still):
         return f"{who}, every number is the same to the last bit."
     rate = f"log p of its {count(len(found.rows))} changed by {found.effect:+.2f} nats"
     turned = f"the best token is another one at {len(found.turned)} of {len(found.rows)}"
@@ -253,16 +255,22 @@ def doing(factors: set[float]) -> str:
 def sweep_notice(sweep: Sweep) -> str:
     """One sentence: which head mattered most, and how many hardly did."""
     what = "With every other head of its layer" if sweep.keep else "Each alone"
+    alone = " alone in its layer" if sweep.keep else ""
     if sweep.measures == ("distance",):
         best = sweep.ranked()[0]
-        return f"{what} {doing({sweep.factor})}, {sweep.heads[best]} moves the hidden states most."
+        return f"{what} {doing({sweep.factor})}, {sweep.heads[best]}{alone} moves the hidden states most."
     change = sweep.log_probability
     worst, small = sweep.ranked()[0], int((np.abs(change) < 0.1).sum())
     better = int((change > 0.1).sum())
     helped = f" and {better} make it likelier by more than that" if better else ""
+    if np.abs(change).max() < ROUNDING:
+        return f"{what} {doing({sweep.factor})}, none of {len(sweep.heads)} heads changes what this text is worth."
+    costs = f"costs this text most ({change[worst]:+.2f} nats of {sweep.baseline:.2f})"
+    if change[worst] > -ROUNDING:
+        costs = f"helps this text least ({change[worst]:+.2f} nats to {sweep.baseline:.2f}), and none costs it anything"
     return (
-        f"{what} {doing({sweep.factor})}: {sweep.heads[worst]} costs this text most ({change[worst]:+.2f} nats of "
-        f"{sweep.baseline:.2f}); {small} of {len(sweep.heads)} change it by less than 0.1{helped}."
+        f"{what} {doing({sweep.factor})}: {sweep.heads[worst]}{alone} {costs}; {small} of {len(sweep.heads)} change it "
+        f"by less than 0.1{helped}."
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.ablation import Guesses, array_bytes, freeze
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import count, quote
+from bartviz.analysis.measures import padding
 from bartviz.attention import Attention, Bools, Floats, Ints, Kind, Tokens
 from bartviz.errors import Cancelled, SettingError
 from bartviz.record import Record
@@ -205,7 +206,7 @@ def notice(edit: Edit) -> str:
 
 def _stack(edit: Edit, stack: Kind) -> str:
     """What happened in one stack, after its first layer and at its end."""
-    change = edit.hidden[stack]
+    change = edit.hidden[stack][:, ~padding(edit.record, stack)]  # padding stands at the end
     n = change.shape[1]
     if not change.any():
         return f"all {n} {stack} states stay equal to the last bit, in every layer"
@@ -233,7 +234,8 @@ def reach_notice(reach: Reach, place: int) -> str:
     layers = len(next(iter(reach.changes.values()))) - 1
     never = "" if steps["window"] is not None else f" within {layers} layers"
     side = "later" if away >= 0 else "earlier"
-    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {abs(away)} positions {side}"
+    positions = f"{abs(away)} position{'s' * (abs(away) != 1)}"
+    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {positions} {side}"
     who += _between(reach.tokens, *sorted((reach.position, place)))
     return (
         f"{who}: {told('bidirectional')} with bidirectional attention, {told('window')}{never} with a window of "

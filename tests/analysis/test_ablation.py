@@ -63,6 +63,16 @@ def test_nothing_changed_is_said_so() -> None:
     assert analysis.notice(same) == "With cross L1H2 multiplied by 1, every number is the same to the last bit."
 
 
+def test_what_moved_without_a_change_of_log_p_is_not_called_equal() -> None:
+    same = ablation([0.5, 0.5, 0.8], [0.5, 0.5, 0.8], [7, 7, 7])
+    same = replace(same, divergence=np.zeros(3, np.float32))
+    moved = np.zeros(9, np.float32)
+    moved[4] = 1e-6
+    assert "last bit" not in analysis.notice(replace(same, distance=moved))
+    turned = {**same.attention, "cross": np.full((3, 4), 1e-6, np.float32)}
+    assert "last bit" not in analysis.notice(replace(same, attention=turned))
+
+
 def test_a_network_without_words_is_told_by_its_states() -> None:
     found = replace(
         ablation([0.5] * 3, [0.5] * 3, [7] * 3), before=None, after=None,
@@ -88,6 +98,23 @@ def test_the_sentence_of_a_sweep_names_the_costliest_and_counts_the_small() -> N
     said = analysis.sweep_notice(sweep())
     assert "Each alone silenced: cross L0H0 costs this text most (-2.50 nats of -4.00)" in said
     assert "5 of 8 change it by less than 0.1 and 1 make it likelier" in said
+
+
+def test_the_head_that_is_kept_alone_is_said_to_be_alone() -> None:
+    said = analysis.sweep_notice(replace(sweep(), keep=True))
+    assert said.startswith(
+        "With every other head of its layer silenced: cross L0H0 alone in its layer costs this text most (-2.50 nats"
+    )
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_sweep_without_effect_names_no_head(keep: bool) -> None:
+    said = analysis.sweep_notice(replace(sweep([1e-5, -1e-5, *[0.0] * 6]), keep=keep))
+    assert "none of 8 heads changes" in said
+    assert "L0H0" not in said
+    helped = analysis.sweep_notice(replace(sweep([0.5] * 7 + [0.25]), keep=keep))
+    assert "cross L1H1" in helped
+    assert "none costs it anything" in helped
 
 
 def test_a_sweep_of_a_network_without_words_has_one_measure() -> None:

@@ -112,3 +112,4 @@ def test_the_sentence_counts_positions_and_the_words_between() -> None:
         "2 layers with a window of 1 on each side, 1 step with a causal mask, 3 steps in a recurrent network."
     )
     assert "never with a causal mask, never in a recurrent network" in analysis.reach_notice(reach(), 0)
+    assert "1 position earlier" in analysis.reach_notice(reach(), 1)
