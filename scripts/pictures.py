@@ -75,6 +75,8 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(500)
     page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=60_000)
     page.wait_for_timeout(1500)
+    page.wait_for_function("!document.querySelector('[data-testid=stProgress]')", timeout=60_000)
+    page.wait_for_timeout(500)
 
 
 def main() -> None:

@@ -25,26 +25,13 @@ def one_of(
     """One of a few named options (keys of ``options``; the values, where given, are what the reader sees)."""
     names = dict(options) if isinstance(options, Mapping) else {option: option for option in options}
     first = default if default in names else next(iter(names))
-    _carry(key)
     if key in st.session_state and st.session_state[key] not in names:
         st.session_state[key] = first
     chosen = st.segmented_control(
         label, list(names), default=first, format_func=names.__getitem__, key=key, bind="query-params", help=hint,
         required=True,
     )  # fmt: skip
-    found = chosen if chosen in names else first
-    if key in st.query_params:
-        st.session_state[f"_kept_{key}"] = found
-    return found
-
-
-def _carry(key: str) -> None:
-    """Give a page what the link of another page has chosen: Streamlit carries over only what was clicked."""
-    if key in st.session_state:
-        if key not in st.query_params:  # the default was chosen again
-            st.session_state.pop(f"_kept_{key}", None)
-    elif key not in st.query_params and f"_kept_{key}" in st.session_state:
-        st.session_state[key] = st.session_state[f"_kept_{key}"]
+    return chosen if chosen in names else first
 
 
 def index(label: str, count: int, *, key: str, default: int = 0, hint: str | None = None) -> int:

@@ -72,22 +72,3 @@ def test_moving_a_picker_is_kept_in_the_link(record: Record) -> None:
     page.slider(key="layer").set_value(2).run()
     assert picked(page)[1] == 2
     assert page.query_params["layer"] == ["2"] or page.query_params["layer"] == "2"
-
-
-def test_what_a_link_has_chosen_goes_along_to_a_page_that_the_link_does_not_name() -> None:
-    def script() -> None:
-        import streamlit as st
-
-        from bartviz.ui import pick
-
-        st.text(pick.one_of("Kind", ["a", "b"], key="kind"))
-
-    page = AppTest.from_function(script)
-    page.query_params["kind"] = "b"
-    assert page.run().text[0].value == "b"
-    other = AppTest.from_function(script)  # another page of the same session, whose address has no kind
-    other.session_state["_kept_kind"] = page.session_state["_kept_kind"]
-    assert other.run().text[0].value == "b"
-    fresh = AppTest.from_function(script)
-    fresh.session_state["_kept_kind"] = "gone"
-    assert fresh.run().text[0].value == "a"
