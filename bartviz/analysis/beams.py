@@ -215,6 +215,15 @@ def _ruled(step: Step) -> bool:
     return _away(step) and step.rule is not None and step.rule not in FORCED
 
 
+def _may_act(record: Record, position: int) -> bool:
+    """Whether a rule of the record could have acted at a step where the token was given."""
+    active: Any = record.provenance.settings.get("rules") or ()
+    elsewhere = {"forced first token"} if position > 0 else set()
+    if position < len(record.steps) - 1:
+        elsewhere.add("forced end token")
+    return not elsewhere.issuperset(active)
+
+
 def _greedy(record: Record, step: Step) -> Candidate | None:
     """The token that greedy search would take instead, None where it is the same or cannot be told."""
     if not _away(step) or step.rule in FORCED:
@@ -222,8 +231,7 @@ def _greedy(record: Record, step: Step) -> Candidate | None:
     if step.rule is None:
         return step.candidates[0]
     if step.rule in GIVEN:
-        active: Any = record.provenance.settings.get("rules") or ()
-        return step.candidates[0] if FORCED.issuperset(active) else None
+        return None if _may_act(record, step.position) else step.candidates[0]
     if record.beams is None:
         return None
     nodes = record.beams.nodes

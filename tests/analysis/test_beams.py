@@ -117,6 +117,8 @@ def test_greedy_search_is_said_to_be_the_same_only_where_it_is() -> None:
 def test_a_rule_of_which_the_record_cannot_tell_is_said() -> None:
     said = beams.notice(ruled(0, "chosen by you", 0, rules=("minimum length",)))
     assert said.endswith("A rule acted at step 1 (chosen by you), so greedy search may differ.")
+    assert beams.turns(ruled(0, "chosen by you", 0, rules=("forced first token",))) == ()
+    assert beams.turns(ruled(0, "chosen by you", 0, rules=("forced end token",))) != ()
     strongest = ruled(2, "minimum length", 11)  # “</s>” is the strongest that the rule leaves
     assert beams.turns(strongest) == ()
     assert [step.position for step in beams.unsure(strongest)] == [2]
