@@ -70,7 +70,7 @@ def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> No
 
 
 def test_with_merged_words_the_distance_is_said_to_be_between_words(record: Record) -> None:
-    pins = {"a": "encoder L0H1", "b": "encoder L2H3", "kind": "Encoder"}
+    pins: dict[str, Any] = {"a": "encoder L0H1", "b": "encoder L2H3", "kind": "Encoder"}
     assert "(Jensen-Shannon distance: 0" in words(opened(record, **pins))
     assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
 
