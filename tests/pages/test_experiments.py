@@ -86,6 +86,22 @@ def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     np.testing.assert_allclose(table["p after"], np.exp(found.after.log_probability), atol=1e-5)  # type: ignore[union-attr]
 
 
+def test_what_is_compared_is_said(app: App, subject: Subject) -> None:
+    """A factor of 1; a record that was given its target; a record of a run with silenced heads."""
+    model, record = subject
+    said = words(app("experiments", record=record, silenced="cross L1H1", factor="1"))
+    assert "a factor of 1 leaves each head as it is" in said
+    said = words(app("experiments", record=record, silenced="decoder L0H0", factor="0"))
+    assert "a factor of 1" not in said
+    assert "Above what it wrote" not in said
+    assert ("Above what greedy search writes" in said) or ("the same output, token for token" in said)
+    assert "made with heads scaled" not in said
+    silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["cross L0H1"])
+    for experiment in ("ablation", "edit"):
+        said = words(app("experiments", record=silenced, experiment=experiment))
+        assert "This record was made with heads scaled (cross L0H1 x 0)" in said
+
+
 def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> None:
     _, record = subject
     page = app("experiments", record=record)

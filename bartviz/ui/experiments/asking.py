@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import streamlit as st
 
-from bartviz.ui import tasks
+from bartviz.analysis.ablation import shortened
+from bartviz.ui import show, tasks
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -67,3 +68,13 @@ def ask(
     if found is None and tasks.ended(name):
         st.button("Run it again", key=f"again_{name}", on_click=tasks.begin, args=begin)
     return found
+
+
+def say_ablated(record: Record) -> None:
+    """Say so where the record itself comes from a run with scaled heads: no experiment repeats that."""
+    names = record.provenance.settings.get("ablated", ())
+    if isinstance(names, tuple) and names:
+        show.note(
+            f"This record was made with heads scaled ({shortened([str(name) for name in names])}). "
+            "Here before is the model with all its heads as they are."
+        )

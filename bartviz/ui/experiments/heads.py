@@ -13,7 +13,7 @@ from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
 from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.ui import page, pick, show
-from bartviz.ui.experiments.asking import ask, large
+from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
 from bartviz.ui.search import ruled
 
@@ -64,6 +64,7 @@ class Chosen:
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """The whole part; gives what was found, for the downloads."""
     said = st.container()
+    say_ablated(record)
     chosen = _settings(record)
     place = st.container()
     sweep = _sweep(record, chosen)
@@ -231,7 +232,11 @@ def _found(found: Ablation) -> None:
     show.figure(probabilities(found, dark=page.dark()), key="ablation_bars", alt=alt)
     st.markdown("**What other heads did then**")
     if not any(change.any() for change in found.attention.values()):
-        show.note("Nothing else: no head comes after these, so every other row of attention is equal to the last bit.")
+        show.note(
+            "Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit."
+            if set(found.factors.values()) == {1.0}
+            else "Nothing: every row of attention is equal to the last bit. Only heads after these can notice."
+        )
         return
     widths = [change.shape[1] + 3 for change in found.attention.values()]
     for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
@@ -250,10 +255,11 @@ def _written(found: Ablation) -> None:
             raise SettingError("The run wrote nothing.")
         stretches = aligned(before, after)
         same = all(stretch.same for stretch in stretches)
+        wrote = "what it wrote" if found.written[0] is found.record else "what greedy search writes"
         show.note(
             "It now writes the same output, token for token."
             if same
-            else "Above what it wrote, below what it writes now: struck through what fell out, framed what is new."
+            else f"Above {wrote}, below what it writes now: struck through what fell out, framed what is new."
         )  # fmt: skip
         special = (before.special.tolist(), after.special.tolist())
         lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)

@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import edits as analysis
 from bartviz.figures.edits import View, edits
 from bartviz.ui import page, pick, show
-from bartviz.ui.experiments.asking import ask
+from bartviz.ui.experiments.asking import ask, say_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
@@ -54,6 +54,7 @@ class Place:
 def draw(record: Record) -> Edit | None:
     """The whole part; gives what was found, for the downloads."""
     said = st.container()
+    say_ablated(record)
     columns = st.columns([1.2, 1.5, 1.7, 1.3], gap="small", vertical_alignment="center")
     with columns[0]:
         part = _part(record)
