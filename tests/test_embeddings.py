@@ -26,7 +26,7 @@ def test_the_sum_is_the_networks_own_first_hidden_state(family: str) -> None:
     model = loaded.model(family)
     record = bartviz.capture(model, TEXT, target="Die Katze." if family in networks.ENCODER_DECODERS else None)
     for stack in ("encoder", "decoder") if record.cross is not None else (None,):
-        found = inputs(model, record, stack=stack)  # type: ignore[arg-type]
+        found = inputs(model, record, stack=stack)
         assert found.own.shape == (len(found.tokens), 32)
         assert np.abs(found.own).max() > 0.01
         assert found.error <= 1e-5
