@@ -75,8 +75,9 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(500)
     page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=60_000)
     page.wait_for_timeout(1500)
-    page.wait_for_function("!document.querySelector('[data-testid=stProgress]')", timeout=60_000)
-    page.wait_for_timeout(500)
+    for _ in range(2):  # one piece of work may lead to another
+        page.wait_for_function("!document.querySelector('[data-testid=stProgress]')", timeout=60_000)
+        page.wait_for_timeout(1500)
 
 
 def main() -> None:
