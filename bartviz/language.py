@@ -1,0 +1,94 @@
+"""What a reader is told, in the reader's language: messages are written in English and looked up here.
+
+``_("{count} heads", count=3)`` is the message in the current language with its values filled in; ``plural`` chooses
+by a number; ``mark`` names a message that is looked up later, as one must where a constant is made at import.
+Translations are gettext catalogues, ``locale/<language>/<area>.po``, read when first needed.
+
+Which language: the one of ``speaking`` around the call (a context variable, so each thread has its own), else what
+``follow`` was given (the app asks the visitor's session), else English.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+
+LANGUAGES = {"en": "English", "ko": "한국어"}
+PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them on a page was never looked up
+HOME = Path(__file__).parent / "locale"
+
+_spoken: ContextVar[str | None] = ContextVar("bartviz_language", default=None)
+_followed: list[Callable[[], str]] = []
+
+
+def current() -> str:
+    """The language of what is said now: a key of LANGUAGES, or PSEUDO."""
+    return _spoken.get() or (_followed[-1]() if _followed else "en")
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Within it this thread speaks ``language``. Raises ValueError for one that is not there."""
+    if language not in LANGUAGES and language != PSEUDO:
+        raise ValueError(f"No language {language!r}: there are {', '.join(LANGUAGES)}.")
+    token = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def follow(ask: Callable[[], str]) -> None:
+    """Ask ``ask`` for the language wherever no ``speaking`` is around."""
+    _followed[:] = [ask]
+
+
+def _(message: str, /, **values: object) -> str:
+    """``message`` in the current language, its ``{names}`` filled with ``values`` as ``str.format`` does."""
+    said = _catalogue(current()).gettext(message) if message else ""
+    return said.format(**values) if values else said
+
+
+def plural(one: str, many: str, count: int, /, **values: object) -> str:
+    """``one`` or ``many``, as the language has it for ``count``; ``{count}`` and ``{names}`` are filled."""
+    return _catalogue(current()).ngettext(one, many, count).format(count=count, **values)
+
+
+def mark(message: str, /) -> str:
+    """The message itself; its translation is looked up by ``_`` when it is shown."""
+    return message
+
+
+class _Pseudo(gettext.NullTranslations):
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return f"⟦{msgid1 if n == 1 else msgid2}⟧"
+
+
+@lru_cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    """All areas of a language as one catalogue; what it lacks is said in English."""
+    if language == PSEUDO:
+        return _Pseudo()
+    files = sorted((HOME / language).glob("*.po"))
+    if not files:
+        return gettext.NullTranslations()
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    first, *others = (read_po(io.BytesIO(file.read_bytes()), locale=language) for file in files)
+    for other in others:
+        for message in other:
+            if message.id:
+                first[message.id] = message
+    compiled = io.BytesIO()
+    write_mo(compiled, first)
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)

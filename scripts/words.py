@@ -1,0 +1,69 @@
+"""Which messages of the code lack a translation: ``python -m scripts.words [part of a path]``.
+
+Printed as the entries of a gettext file, ready to be translated and put into ``bartviz/locale/<language>/<area>.po``.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po
+
+from bartviz.language import HOME, LANGUAGES
+
+ROOT = Path(__file__).parent.parent
+KEYWORDS = {"_": None, "mark": None, "plural": (1, 2)}
+Message = str | tuple[str, ...]
+
+
+def sources() -> list[Path]:
+    """The files in which messages stand."""
+    return sorted([*(ROOT / "bartviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"])
+
+
+def messages(file: Path) -> Iterator[tuple[int, Message]]:
+    """Line and text of each message in a file; one with a plural is a pair."""
+    with file.open("rb") as source:
+        for line, message, _, _ in extract("python", source, keywords=KEYWORDS):
+            if message and (not isinstance(message, tuple) or all(message)):
+                yield line, message
+
+
+def translated(language: str) -> dict[Message, tuple[Path, tuple[str, ...]]]:
+    """Every message that a language has, with its file and its forms; the last one counts."""
+    found: dict[Message, tuple[Path, tuple[str, ...]]] = {}
+    for file in sorted((HOME / language).glob("*.po")):
+        for entry in read_po(io.BytesIO(file.read_bytes()), locale=language, abort_invalid=True):
+            if entry.id and all(entry.string if isinstance(entry.string, tuple) else (entry.string,)):
+                id_ = tuple(entry.id) if isinstance(entry.id, list | tuple) else entry.id
+                strings = entry.string if isinstance(entry.string, list | tuple) else (entry.string,)
+                found[id_] = (file, tuple(str(string) for string in strings))
+    return found
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _main(part: str = "") -> None:
+    for language in LANGUAGES:
+        known = translated(language)
+        for file in sources() if language != "en" else ():
+            name = str(file.relative_to(ROOT))
+            for line, message in messages(file) if part in name else ():
+                if message in known:
+                    continue
+                known[message] = (file, ())
+                forms = message if isinstance(message, tuple) else (message,)
+                print(f"#: {name}:{line} ({language})")
+                for word, form in zip(("msgid", "msgid_plural"), forms, strict=False):
+                    print(word, _quoted(form))
+                print('msgstr[0] ""\n' if len(forms) > 1 else 'msgstr ""\n')
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:2])

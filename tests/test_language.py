@@ -1,0 +1,106 @@
+"""Messages are looked up in the reader's language, and every one of them is there."""
+
+from __future__ import annotations
+
+import string
+import threading
+from pathlib import Path
+
+import pytest
+
+from bartviz import language
+from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, mark, plural, speaking
+from scripts.words import ROOT, messages, sources, translated
+
+OTHERS = [code for code in LANGUAGES if code != "en"]
+FOUND = {(file, message) for file in sources() for _line, message in messages(file)}
+
+
+@pytest.fixture
+def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_followed", [])
+
+
+def test_values_are_filled_in_and_braces_without_values_stay() -> None:
+    assert _("{count} of {all}", count=2, all=3) == "2 of 3"
+    assert _("{not filled}") == "{not filled}"
+    assert (plural("{count} row", "{count} rows", 1), plural("{count} row", "{count} rows", 2)) == ("1 row", "2 rows")
+    assert mark("row") == "row"
+    assert _("") == ""
+
+
+@pytest.mark.usefixtures("unasked")
+def test_each_thread_speaks_its_own_language() -> None:
+    heard: list[str] = []
+    with speaking(PSEUDO):
+        assert _("{count} rows", count=2) == "⟦2 rows⟧"
+        thread = threading.Thread(target=lambda: heard.append(current()))
+        thread.start()
+        thread.join()
+    assert heard == ["en"]
+    assert current() == "en"
+
+
+@pytest.mark.usefixtures("unasked")
+def test_what_follows_the_visitor_gives_way_to_what_was_said_aloud() -> None:
+    follow(lambda: "ko")
+    assert current() == "ko"
+    with speaking("en"):
+        assert current() == "en"
+
+
+def test_a_language_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="en, ko"), speaking("de"):
+        pass
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_message_is_translated(code: str) -> None:
+    known = translated(code)
+    missing = sorted(f"{file.relative_to(ROOT)}: {message}" for file, message in FOUND if message not in known)
+    assert not missing, f"{len(missing)} messages lack {code}; see python -m scripts.words\n" + "\n".join(missing[:20])
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_nothing_is_translated_that_is_not_said(code: str) -> None:
+    said = {message for _file, message in FOUND}
+    assert not [
+        f"{file.name}: {message}" for message, (file, _strings) in translated(code).items() if message not in said
+    ]
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_translation_has_the_places_of_its_message(code: str) -> None:
+    for message, (file, strings) in translated(code).items():
+        for translation in strings:
+            assert places(translation) == places(message[-1] if isinstance(message, tuple) else message), (
+                f"{file.name}: {message}"
+            )
+
+
+def places(text: str) -> set[str]:
+    """The names in braces, with how they are written; none where the braces are not meant to be filled."""
+    try:
+        return {
+            f"{name}:{spec}" for _text, name, spec, _conversion in string.Formatter().parse(text) if name is not None
+        }
+    except ValueError:
+        return set()
+
+
+def test_the_catalogue_that_is_read_holds_all_areas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\nPlural-Forms: nplurals=1; plural=0;\\n"\n\n'
+    (tmp_path / "ko").mkdir()
+    (tmp_path / "ko" / "a.po").write_text(head + 'msgid "row"\nmsgstr "행"\n', "utf-8")
+    (tmp_path / "ko" / "b.po").write_text(
+        head + 'msgid "{count} head"\nmsgid_plural "{count} heads"\nmsgstr[0] "헤드 {count}개"\n', "utf-8"
+    )
+    monkeypatch.setattr(language, "HOME", tmp_path)
+    language._catalogue.cache_clear()
+    try:
+        with speaking("ko"):
+            assert _("row") == "행"
+            assert plural("{count} head", "{count} heads", 3) == "헤드 3개"
+            assert _("not there") == "not there"
+    finally:
+        language._catalogue.cache_clear()
