@@ -2,10 +2,15 @@
 
 A script run calls ``begin`` first: it takes in what a run has brought since the last one. Then ``current_record`` is
 what every page shows: the record of the last run that ended well, else the saved one that the app starts with.
+
+Streamlit may end a script run at any access of its session state, when the browser has sent something new. So what a
+run has brought is put away before the run is forgotten, and a wish is forgotten only after it was started: the next
+script run does again what was broken off.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +19,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled
+from bartviz.language import _
 from bartviz.ui import saved
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
@@ -22,9 +28,11 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 T = TypeVar("T")
+ABSENCE = 20.0  # seconds that a visitor may be away before their runs are stopped
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
+_LAST_SEEN: dict[str, float] = {}  # session -> when it was last asked for and there
 
 
 @st.cache_resource(show_spinner=False)
@@ -40,8 +48,15 @@ def owner() -> str:
 
 
 def is_alive(owner: str) -> bool:
-    """Whether that session is still there."""
-    return get_instance().is_active_session(owner)
+    """Whether that session is still there, or was a moment ago: a connection that breaks may come back."""
+    now = time.monotonic()
+    if get_instance().is_active_session(owner):
+        _LAST_SEEN[owner] = now
+        return True
+    if now - _LAST_SEEN.get(owner, -ABSENCE) < ABSENCE:
+        return True
+    _LAST_SEEN.pop(owner, None)
+    return False
 
 
 def begin() -> None:
@@ -102,8 +117,10 @@ def derived(name: str, record: Record, make: Callable[[], T]) -> T:
 
 
 def _take(run: Run[Record]) -> None:
-    st.session_state[RUN] = None
     if run.result is not None:
         st.session_state[RECORD] = run.result
     elif not isinstance(run.error, Cancelled):
         st.session_state[ERROR] = run.error
+    elif not run.stopped.is_set():  # nobody stopped it: the browser was away for a while
+        st.session_state[ERROR] = BartvizError(_("The run was stopped while the connection was lost. Press Run again."))
+    st.session_state[RUN] = None

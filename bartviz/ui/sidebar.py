@@ -42,8 +42,9 @@ def draw() -> None:
         settings.draw(kind)
         theme.watch()
         keys.keep()
-    if st.session_state.pop("_linked", False):
+    if st.session_state["_linked"]:
         _run()
+        st.session_state["_linked"] = False  # not before: a script run may be broken off in between
     engine.warm_up()
 
 
@@ -74,9 +75,9 @@ def _begin() -> None:
     A first run may be broken off by the browser's next message: what it has not done yet is left to the run after it.
     """
     record = session.current_record()
-    st.session_state["_source"] = record.source_text if record is not None else ""
     st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
     st.session_state["_linked"] = any(key in st.query_params for key in LINKED)
+    st.session_state["_source"] = record.source_text if record is not None else ""
 
 
 def _set(**values: str | bool) -> None:

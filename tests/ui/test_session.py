@@ -1,0 +1,101 @@
+"""A script run may be broken off at any access of the session's state: nothing that was asked for is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+
+from bartviz.errors import Cancelled
+from bartviz.ui import session
+from tests import stand_in
+from tests.ui.test_sidebar import Answers, App, answers, settled
+
+__all__ = ["answers"]
+
+OURS = ("_source", "_link", "_linked", "_echo", "_kind", "_record", "_run", "_error", "_seen")
+MOST = 80  # no script run of the start page looks at our own keys as often as that
+
+
+class Breaks:
+    """Breaks a script run off once, at its ``at``-th access of a key of ours."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def look(self, key: str) -> None:
+        if key not in OURS or get_script_run_ctx(suppress_warning=True) is None:
+            return
+        self.left -= 1
+        if self.left == 0:
+            context = get_script_run_ctx()
+            assert context is not None
+            raise RerunException(RerunData(context.query_string, page_script_hash=context.page_script_hash))
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Breaks]]:
+    def at(place: int) -> Breaks:
+        breaks = Breaks(place)
+        for name in ("__getitem__", "__setitem__", "__delitem__", "__contains__"):
+            monkeypatch.setattr(SafeSessionState, name, _watched(REAL[name], breaks))
+        return breaks
+
+    yield at
+
+
+REAL = {name: getattr(SafeSessionState, name) for name in ("__getitem__", "__setitem__", "__delitem__", "__contains__")}
+
+
+def _watched(real: Callable[..., Any], breaks: Breaks) -> Callable[..., Any]:
+    def access(state: SafeSessionState, key: str, *value: Any) -> Any:
+        breaks.look(key)
+        return real(state, key, *value)
+
+    return access
+
+
+def test_a_link_runs_wherever_its_first_script_run_is_broken_off(
+    app: App, answers: Answers, broken: Callable[[int], Breaks]
+) -> None:
+    answers.answer = lambda ticket, request: stand_in.record(("<s>", "Linked", "</s>"), kind="encoder")
+    for place in range(1, MOST):
+        answers.asked.clear()
+        breaks = broken(place)
+        page = settled(app("start", text="Linked text.", model="bert-base-uncased"))
+        page = page.run()
+        assert [asked.text for asked in answers.asked][-1:] == ["Linked text."], f"broken off at access {place}"
+        record = page.session_state[session.RECORD]
+        assert record.source_text == "Linked", f"broken off at access {place}"
+        if breaks.left > 0:  # the whole visit had fewer accesses
+            return
+    pytest.fail("more accesses than expected: raise MOST")
+
+
+def test_a_run_that_nobody_stopped_says_so(app: App, answers: Answers) -> None:
+    def away(ticket: Any, request: Any) -> Any:
+        raise Cancelled("Nobody waits for this run any more.")
+
+    answers.answer = away
+    page = settled(app("start", text="Linked text.", model="bert-base-uncased")).run()
+    assert "connection was lost" in page.error[0].value
+
+
+def test_a_visitor_who_comes_back_soon_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, now = [True], [100.0]
+    runtime = SimpleNamespace(is_active_session=lambda owner: here[0])
+    monkeypatch.setattr(session, "get_instance", lambda: runtime)
+    monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(session, "_LAST_SEEN", {})
+    assert session.is_alive("a")
+    here[0] = False
+    now[0] += session.ABSENCE / 2
+    assert session.is_alive("a")
+    now[0] += session.ABSENCE
+    assert not session.is_alive("a")
+    assert not session.is_alive("never seen")
