@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +14,8 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from bartviz.errors import Cancelled
 from bartviz.ui import session
 from tests import stand_in
-from tests.ui.test_sidebar import Answers, App, answers, settled
+from tests.conftest import App
+from tests.ui.test_sidebar import Answers, answers, settled
 
 __all__ = ["answers"]
 
@@ -39,14 +40,14 @@ class Breaks:
 
 
 @pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Breaks]]:
+def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Breaks]:
     def at(place: int) -> Breaks:
         breaks = Breaks(place)
         for name in ("__getitem__", "__setitem__", "__delitem__", "__contains__"):
             monkeypatch.setattr(SafeSessionState, name, _watched(REAL[name], breaks))
         return breaks
 
-    yield at
+    return at
 
 
 REAL = {name: getattr(SafeSessionState, name) for name in ("__getitem__", "__setitem__", "__delitem__", "__contains__")}
@@ -90,7 +91,7 @@ def test_a_visitor_who_comes_back_soon_is_still_there(monkeypatch: pytest.Monkey
     here, now = [True], [100.0]
     runtime = SimpleNamespace(is_active_session=lambda owner: here[0])
     monkeypatch.setattr(session, "get_instance", lambda: runtime)
-    monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("bartviz.ui.session.time.monotonic", lambda: now[0])
     monkeypatch.setattr(session, "_LAST_SEEN", {})
     assert session.is_alive("a")
     here[0] = False
