@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bartviz.language import _, later
+
 
 class BartvizError(Exception):
-    """Base of every error that is ours; its text is one or two plain sentences for the person at the screen."""
+    """Base of every error that is ours; its text is one or two plain sentences for the person at the screen.
+
+    Made with ``language.later``, so that it is told in the language of whoever reads it, whichever thread raised it.
+    """
+
+    def __str__(self) -> str:
+        return _(said) if self.args and isinstance(said := self.args[0], str) else super().__str__()
 
 
 class TextError(BartvizError, ValueError):
@@ -41,6 +49,8 @@ class Busy(BartvizError):
 
 
 def choices(values: Iterable[object]) -> str:
-    """The values as a readable list for an error: ``a, b or c``."""
+    """The values as a readable list for an error: ``a, b or c``; said in the reader's language, as by ``later``."""
     names = [str(value) for value in values]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}" if names else "none"
+    if len(names) < 2:
+        return names[0] if names else later("none")
+    return later("{several} or {last}", several=", ".join(names[:-1]), last=names[-1])

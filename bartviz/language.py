@@ -2,6 +2,8 @@
 
 ``_("{count} heads", count=3)`` is the message in the current language with its values filled in; ``plural`` chooses
 by a number; ``mark`` names a message that is looked up later, as one must where a constant is made at import.
+``later`` is for what is said where nobody listens yet (errors, notices, the notes of a run): English with its values
+filled in, which ``_`` says again in the language of whoever reads it.
 Translations are gettext catalogues, ``locale/<language>/<area>.po``, read when first needed.
 
 Which language: the one of ``speaking`` around the call (a context variable, so each thread has its own), else what
@@ -48,8 +50,28 @@ def follow(ask: Callable[[], str]) -> None:
     _followed[:] = [ask]
 
 
+class Later(str):
+    """A message in English that remembers how it was made, so that ``_`` can say it in another language."""
+
+    message: str
+    values: dict[str, object]
+
+
+def later(message: str, /, **values: object) -> str:
+    """``message`` in English, its ``{names}`` filled; given to ``_`` it is said in the current language then.
+
+    A value that was itself made by ``later`` is said in that language too.
+    """
+    said = Later(message.format(**values) if values else message)
+    said.message, said.values = message, values
+    return said
+
+
 def _(message: str, /, **values: object) -> str:
     """``message`` in the current language, its ``{names}`` filled with ``values`` as ``str.format`` does."""
+    if isinstance(message, Later):
+        return _(message.message, **{name: _(value) if isinstance(value, Later) else value
+                                     for name, value in message.values.items()})  # fmt: skip
     said = _catalogue(current()).gettext(message) if message else ""
     return said.format(**values) if values else said
 

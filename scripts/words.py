@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po
 from bartviz.language import HOME, LANGUAGES
 
 ROOT = Path(__file__).parent.parent
-KEYWORDS = {"_": None, "mark": None, "plural": (1, 2)}
+KEYWORDS = {"_": None, "mark": None, "later": None, "plural": (1, 2)}
 Message = str | tuple[str, ...]
 
 

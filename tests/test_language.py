@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bartviz import language
-from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, mark, plural, speaking
+from bartviz.errors import TextError
+from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, plural, speaking
 from scripts.words import ROOT, messages, sources, translated
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -27,6 +28,17 @@ def test_values_are_filled_in_and_braces_without_values_stay() -> None:
     assert (plural("{count} row", "{count} rows", 1), plural("{count} row", "{count} rows", 2)) == ("1 row", "2 rows")
     assert mark("row") == "row"
     assert _("") == ""
+
+
+@pytest.mark.usefixtures("unasked")
+def test_what_is_said_later_is_english_until_somebody_reads_it() -> None:
+    with speaking(PSEUDO):
+        said = later("Row {row:,}: {why}", row=1200, why=later("no text"))
+        error = TextError(said)
+        assert said == "Row 1,200: no text"
+        assert _(said) == str(error) == "⟦Row 1,200: ⟦no text⟧⟧"
+    assert _(said) == str(error) == "Row 1,200: no text"
+    assert later("{as it stands}") == "{as it stands}"
 
 
 @pytest.mark.usefixtures("unasked")
