@@ -1,0 +1,145 @@
+"""How much is explained: three levels, chosen in the sidebar and remembered through the visit (URL ``level``).
+
+The first is where everybody begins: who knows more finds the choice, who does not would not look for it. A level
+decides what is told and what lies open at first, never what can be reached.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import streamlit as st
+
+from bartviz.language import _, mark
+from bartviz.ui import pick
+from bartviz.ui.explanations import Explanation, explanation
+from bartviz.ui.glossary import TERMS, Term
+
+Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+DEFAULT: Level = "beginner"
+NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "expert": mark("Expert")}
+KEY = "level"
+STYLE = Path(__file__).with_name("levels.css")
+_SEEN = "_level_seen"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The level that the last page was explained at, and the page on which another one was asked for."""
+
+    level: Level
+    asked_on: str = ""
+
+
+def current() -> Level:
+    """The level of this visit."""
+    chosen = st.session_state.get(KEY, DEFAULT)
+    return next((level for level in LEVELS if level == chosen), DEFAULT)
+
+
+def at_least(level: Level) -> bool:
+    """Whether this visit's level is that one or a higher one."""
+    return LEVELS.index(current()) >= LEVELS.index(level)
+
+
+def choose() -> Level:
+    """The choice of the level; the sidebar draws it."""
+    pick.one_of(
+        _("Explained for"),
+        {level: _(name) for level, name in NAMES.items()},
+        key=KEY,
+        default=DEFAULT,
+        hint=_("How much is said: pictures and words, then formulas, then definitions, sources and code."),
+    )
+    return current()
+
+
+def explain(word: str) -> None:
+    """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit."""
+    try:
+        told = explanation(word)
+    except LookupError:  # a test holds that every page has one
+        return
+    terms(told.terms, key=word)
+    with st.expander(_("What am I seeing?"), expanded=_open(word)):
+        _texts(told)
+        _ways(word)
+
+
+def terms(names: Sequence[str], *, key: str) -> None:
+    """Terms of the glossary in a line; pointing at one, tapping it or reaching it by Tab shows its definition."""
+    if names:
+        st.html(STYLE)
+        chips = "".join(_chip(TERMS[name], f"term-{key}-{number}") for number, name in enumerate(names))
+        st.html(f"<p class='bv-terms'><span class='bv-note'>{html.escape(_('Terms'))}</span> {chips}</p>")
+
+
+@contextmanager
+def aside(label: str, *, key: str, wanted: bool = False) -> Iterator[bool]:
+    """What a beginner need not see at once: folded away for one, open for all others or where a link wants it.
+
+    Gives whether it is open; what is slow need not be made while it is not. ``wanted``: the link names what is inside.
+    """
+    if at_least("intermediate") or wanted:
+        with st.container(key=f"aside_{key}"):
+            yield True
+        return
+    with st.expander(label, key=f"folded_{key}", on_change="rerun") as folded:
+        yield bool(folded.open)
+
+
+def _chip(term: Term, key: str) -> str:
+    said = html.escape(_(term.text))
+    return (
+        f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(_(term.name))}"
+        f"<span class='bv-definition' role='tooltip' id='{key}'>{said}</span></dfn>"
+    )
+
+
+def _open(word: str) -> bool:
+    """Open for beginners, and where the level was just changed: who asks for more wants to read it."""
+    level = current()
+    seen: _Seen = st.session_state.setdefault(_SEEN, _Seen(level))
+    if seen.level != level:
+        seen.asked_on, seen.level = word, level
+    return level == "beginner" or seen.asked_on == word
+
+
+def _texts(told: Explanation) -> None:
+    """The texts of the level and of those below it; for experts the terms' formulas and code that does the same."""
+    texts = {"beginner": told.beginner, "intermediate": told.intermediate, "expert": told.expert}
+    for level in LEVELS:
+        if at_least(level) and texts[level]:
+            st.markdown(_(texts[level]))
+    if at_least("expert"):
+        formulas = [TERMS[name] for name in told.terms if TERMS[name].formula]
+        if formulas:
+            st.markdown("\n".join(f"- **{_(term.name)}** ${term.formula}$" for term in formulas))
+        if told.code:
+            st.markdown(_("**The same with the library**"))
+            st.code(told.code.strip(), language="python")
+
+
+def _ways(word: str) -> None:
+    """One level up or down, where it is read: on a phone the sidebar is folded away."""
+    place = LEVELS.index(current())
+    ways = {mark("Explain less"): place - 1, mark("Explain more"): place + 1}
+    with st.container(horizontal=True, gap="small"):
+        for label, other in ways.items():
+            if 0 <= other < len(LEVELS):
+                st.button(
+                    _(label), key=f"to_{LEVELS[other]}_{word}", type="tertiary", on_click=_go, args=(LEVELS[other],)
+                )
+
+
+def _go(level: Level) -> None:
+    st.session_state[KEY] = level
+
+
+__all__ = ["DEFAULT", "KEY", "LEVELS", "Level", "aside", "at_least", "choose", "current", "explain", "terms"]
