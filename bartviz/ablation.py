@@ -21,6 +21,7 @@ from bartviz.analysis.measures import padding
 from bartviz.attention import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.generation import decode
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Head, Kind, Record
 from bartviz.replay import Outcome, Replay, SideBySide, score
@@ -51,7 +52,7 @@ def ablate(
     """
     factors = _checked(model, heads)
     replay = Replay(model, record)
-    on_progress("Running the text again", None)
+    on_progress(later("Running the text again"), None)
     tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, cancelled=cancelled)
     was, now = (replay.run(tape) for tape in tapes)
     rows, ids = replay.scored()
@@ -66,7 +67,7 @@ def ablate(
         before, after = replay.guesses(own, rows), replay.guesses(other, rows)
         labels, divergence = replay.labels(rows, targets.tolist()), other.divergence.numpy()
     first_pass, changed = (replay.kept(tape) for tape in tapes)
-    on_progress("Comparing the attention", None)
+    on_progress(later("Comparing the attention"), None)
     attention = {
         kind: changed_rows(first_pass.attention(kind), changed.attention(kind), cancelled=cancelled)[0][
             :, :, ~padding(record, kind)
@@ -96,7 +97,9 @@ def ablate_sweep(
     """
     wanted = tuple(record.kinds if kinds is None else kinds)
     if not wanted or any(kind not in record.kinds for kind in wanted):
-        raise SettingError(f"This record has heads of the kinds {choices(record.kinds)}: choose at least one.")
+        raise SettingError(
+            later("This record has heads of the kinds {kinds}: choose at least one.", kinds=choices(record.kinds))
+        )
     heads = tuple(head for kind in record.kinds if kind in wanted for head in heads_of(record, kind))
     _checked(model, {heads[0]: factor})
     groups = [_one(record, head, factor, keep) for head in heads]
@@ -166,9 +169,9 @@ class _Rows:
 def _checked(model: Model, heads: runs.Ablation) -> Factors:
     factors = runs.head_factors(model, heads)
     if not factors:
-        raise SettingError('Name at least one head, such as "encoder L0H0".')
+        raise SettingError(later('Name at least one head, such as "encoder L0H0".'))
     if not all(0 <= factor <= LARGEST for factor in factors.values()):
-        raise SettingError(f"A factor goes from 0 (silent) over 1 (unchanged) to {LARGEST:g}.")
+        raise SettingError(later("A factor goes from 0 (silent) over 1 (unchanged) to {largest:g}.", largest=LARGEST))
     return factors
 
 
@@ -218,7 +221,7 @@ def _written(
     def write(factors: Factors) -> Record:
         return decode(
             model, record.source_text, **own, ablate=factors, allow_special=special,
-            cancelled=cancelled, on_step=lambda step, _: on_progress(f"Writing: token {step}", None),
+            cancelled=cancelled, on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
         )  # fmt: skip
 
     return (record if greedy else write({})), write(factors)
@@ -230,7 +233,7 @@ def _lengths(record: Record) -> dict[str, Any]:
     found = {name: settings[name] for name in _LENGTHS if name in settings}
     wrong = [name for name, value in found.items() if not isinstance(value, _LENGTHS[name])]
     if wrong:
-        raise SettingError(f"The record's setting {wrong[0]} cannot be read. Run its text again.")
+        raise SettingError(later("The record's setting {name} cannot be read. Run its text again.", name=wrong[0]))
     return found
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.errors import RecordError, SettingError, choices
+from bartviz.language import later
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -49,7 +50,11 @@ class Head:
         """Read ``"cross L2H5"``; raises SettingError for anything else."""
         found = _HEAD.fullmatch(name)
         if found is None:
-            raise SettingError(f'A head is written as "cross L2H5": the kind ({choices(KINDS)}), the layer, the head.')
+            raise SettingError(
+                later(
+                    'A head is written as "cross L2H5": the kind ({kinds}), the layer, the head.', kinds=choices(KINDS)
+                )
+            )
         kind = next(kind for kind in KINDS if kind == found[1].lower())
         return cls(kind, int(found[2]), int(found[3]))
 
@@ -235,7 +240,15 @@ class Attention:
         layers, heads = self.shape[:2]
         for name, index, count in (("layer", layer, layers), ("head", head, heads)):
             if not 0 <= index < count:
-                raise SettingError(f"There is no {self.kind} {name} {index}: choose 0 to {count - 1}.")
+                raise SettingError(
+                    later(
+                        "There is no {kind} {name} {index}: choose 0 to {count}.",
+                        kind=self.kind,
+                        name=name,
+                        index=index,
+                        count=count - 1,
+                    )
+                )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Attention) and _same(self, other)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from bartviz.errors import SettingError
+from bartviz.language import later
 from bartviz.record import EarlyStopping
 
 LARGEST_PENALTY = 10.0
@@ -97,7 +98,7 @@ class Search:
         numbers = self._grow(length - 1, totals, rows, tokens, ranked, ended, finished, set(kept))
         self._finish(ranked, finished, numbers)
         if len(self.nodes) == new and self.best is None:
-            raise SettingError("The rules leave no token to go on with. Loosen them, or leave them out.")
+            raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
         self.rows, self._totals = rows[going.indices], going.values
         self.ids = torch.cat([self.ids[self.rows], tokens[going.indices, None]], dim=1)  # (B, t + 1)
         self._numbers = [numbers[place] for place in kept]

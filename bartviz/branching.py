@@ -13,6 +13,7 @@ import numpy as np
 from bartviz import generation, tokens
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Head, Record
 from bartviz.runs import Prepared
@@ -38,17 +39,26 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     """
     started = time.perf_counter()
     if record.model.fingerprint != model.info.fingerprint:
-        raise SettingError("The record was made by another model. Load that one, or decode the text with this model.")
+        raise SettingError(
+            later("The record was made by another model. Load that one, or decode the text with this model.")
+        )
     if not record.steps or record.decoder is None:
         raise SettingError(
-            "This record has no steps to branch from: use one of decode(), or of capture() with a target."
+            later("This record has no steps to branch from: use one of decode(), or of capture() with a target.")
         )
     last = len(record.steps) - 1
     if not isinstance(position, Integral) or not 0 <= position <= last:
-        raise SettingError(f"Position {position} is not a step of this record; choose 0 to {last}.")
+        raise SettingError(
+            later("Position {position} is not a step of this record; choose 0 to {last}.", position=position, last=last)
+        )
     unknown = sorted(set(options) - {field.name for field in fields(Options)})
     if unknown:
-        raise SettingError(f"branch() has no option {unknown[0]}; it takes those of decode() but force and the text's.")
+        raise SettingError(
+            later(
+                "branch() has no option {name}; it takes those of decode() but force and the text's.",
+                name=unknown[0],
+            )
+        )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
     typed = generation.forced_ids(model, {int(position): token})
     new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
@@ -80,7 +90,7 @@ def _as_before(record: Record) -> dict[str, Any]:
     kinds = _LENGTHS | _SEARCH | _DRAWN
     wrong = [name for name, value in found.items() if not isinstance(value, kinds[name])]
     if wrong:
-        raise SettingError(f"The record's setting {wrong[0]} cannot be read. Decode the text again.")
+        raise SettingError(later("The record's setting {name} cannot be read. Decode the text again.", name=wrong[0]))
     if mode == "sampling":
         found["sample"] = Sampling(**{name: found.pop(name) for name in _DRAWN if name in found})
     found["top_k"] = max(1, len(record.steps[0].candidates))
@@ -96,4 +106,4 @@ def _factors(settings: Mapping[str, object]) -> dict[Head, float]:
     try:
         return {Head.parse(name): float(factor) for name, _, factor in parts}
     except ValueError:
-        raise SettingError("The record's setting ablated cannot be read. Decode the text again.") from None
+        raise SettingError(later("The record's setting ablated cannot be read. Decode the text again.")) from None

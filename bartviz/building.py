@@ -17,6 +17,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from bartviz import checkpoint, tape, waiting, weights
 from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
+from bartviz.language import later
 from bartviz.waiting import Job
 from bartviz.weights import Weights
 
@@ -49,7 +50,7 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
         try:
             network = _class(_ladder(settings)[0])(settings.config)
         except Exception:  # a combination of values that no check has foreseen
-            raise ModelError("The model's network cannot be built from its configuration.") from None
+            raise ModelError(later("The model's network cannot be built from its configuration.")) from None
     untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
 
@@ -63,8 +64,12 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> Non
     needed = max(predicted_bytes(settings), stored)
     if limit is not None and needed > limit:
         raise BudgetError(
-            f"The model needs {_size(needed)} of memory as float32, but only {_size(limit)} may be used. "
-            "Choose a smaller model, or give up one that is loaded."
+            later(
+                "The model needs {needed} of memory as float32, but only {limit} may be used. Choose a smaller "
+                "model, or give up one that is loaded.",
+                needed=_size(needed),
+                limit=_size(limit),
+            )
         )
 
 
@@ -104,7 +109,7 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
         if not missing or not weights.absent_heads(network, missing, stored.tensors):
             break
         if name != ladder[-1]:
-            notices = (f"The checkpoint has no head for {name}: loaded without it.",)
+            notices = (later("The checkpoint has no head for {name}: loaded without it.", name=name),)
         elif all("pooler." in key for key in missing):
             network, info = _build(name, settings, stored, job, add_pooling_layer=False)
     notices += weights.judge(network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors)
@@ -134,7 +139,7 @@ def _build(
                 ignore_mismatched_sizes=True, output_loading_info=True, **options,
             )  # fmt: skip
         except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError):
-            raise ModelError("The model's network cannot be built from its configuration and weights.") from None
+            raise ModelError(later("The model's network cannot be built from its configuration and weights.")) from None
     return network, info
 
 
@@ -176,10 +181,20 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     except ModelError:
         raise
     except Exception:
-        raise ModelError("The model fails on a short text: its settings and weights contradict each other.") from None
+        raise ModelError(
+            later("The model fails on a short text: its settings and weights contradict each other.")
+        ) from None
     wanted = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
     if set(record.entries) != wanted:
-        raise ModelError(f"The model has {len(wanted)} layers of attention, but {len(record.entries)} were seen.")
+        raise ModelError(
+            later(
+                "The model has {there} layers of attention, but {seen} were seen.",
+                there=len(wanted),
+                seen=len(record.entries),
+            )
+        )
     numbers = [output, *(part for entry in record.entries.values() for part in (*entry.q, *entry.outputs))]
     if not all(bool(torch.isfinite(part).all()) for part in numbers):
-        raise ModelError("The model computes numbers that are not finite (NaN or infinity) on a first short text.")
+        raise ModelError(
+            later("The model computes numbers that are not finite (NaN or infinity) on a first short text.")
+        )

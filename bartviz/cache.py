@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from bartviz.errors import Cancelled
+from bartviz.language import later
 
 T = TypeVar("T")
 _TICK = 0.05  # seconds between two looks at ``cancelled``
@@ -74,7 +75,7 @@ class ByteCache(Generic[T]):
                     break
             while not other.wait(_TICK):
                 if cancelled():
-                    raise Cancelled("The run was stopped.")
+                    raise Cancelled(later("The run was stopped."))
         try:
             value = make()
             self._keep(key, value, size(value))

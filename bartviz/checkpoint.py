@@ -16,6 +16,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from bartviz import configs
 from bartviz.errors import ModelError, choices
+from bartviz.language import later
 
 MAX_JSON_BYTES = 16 << 20
 
@@ -92,8 +93,10 @@ def read(files: Mapping[str, Path]) -> Settings:
     """The settings of a model's folder, given its files by name. Raises ModelError; takes milliseconds, no weights."""
     if "config.json" not in files:
         raise ModelError(
-            "The folder has no config.json. Choose the folder of a model: "
-            "config.json, model.safetensors and the files of its tokenizer."
+            later(
+                "The folder has no config.json. Choose the folder of a model: config.json, model.safetensors and "
+                "the files of its tokenizer."
+            )
         )
     raw = read_json(files["config.json"])
     rules = read_json(files["generation_config.json"]) if "generation_config.json" in files else None
@@ -107,10 +110,12 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise ModelError(
-            f"The model's {path.name} is damaged: it is not valid JSON. Download or save the model again."
+            later(
+                "The model's {name} is damaged: it is not valid JSON. Download or save the model again.", name=path.name
+            )
         ) from None
     if not isinstance(value, dict):
-        raise ModelError(f"The model's {path.name} must be one JSON object: {{ ... }}.")
+        raise ModelError(later("The model's {name} must be one JSON object: {{ ... }}.", name=path.name))
     return value
 
 
@@ -120,9 +125,15 @@ def read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             content = file.read(most + 1)
     except OSError:
-        raise ModelError(f"The model's {path.name} cannot be read: check the folder and its permissions.") from None
+        raise ModelError(
+            later("The model's {name} cannot be read: check the folder and its permissions.", name=path.name)
+        ) from None
     if len(content) > most:
-        raise ModelError(f"The model's {path.name} is larger than {most >> 20} MB, which no such file is.")
+        raise ModelError(
+            later(
+                "The model's {name} is larger than {most} MB, which no such file is.", name=path.name, most=most >> 20
+            )
+        )
     return content
 
 
@@ -139,7 +150,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     try:
         config = config_class(**kept)
     except Exception:  # strict configuration classes raise many types, with the value in the text
-        raise ModelError("The model's config.json holds values that its architecture does not take.") from None
+        raise ModelError(later("The model's config.json holds values that its architecture does not take.")) from None
     _drop_foreign_defaults(config, kept, sizes)
     _check_ids(config, sizes)
     architectures = raw.get("architectures")
@@ -158,22 +169,29 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
 def _refuse_unknown_layers(raw: Mapping[str, Any], sizes: configs.Sizes) -> None:
     """Raise ModelError for layers that transformers would not build as they were trained."""
     if sizes.activation not in ACT2FN:
-        raise ModelError(f"The model's activation function is unknown. Known are {choices(sorted(ACT2FN))}.")
+        raise ModelError(
+            later("The model's activation function is unknown. Known are {known}.", known=choices(sorted(ACT2FN)))
+        )
     if raw.get("position_embedding_type") not in (None, "absolute"):
-        raise ModelError("The model uses relative positions (position_embedding_type), which cannot be rebuilt here.")
+        raise ModelError(
+            later("The model uses relative positions (position_embedding_type), which cannot be rebuilt here.")
+        )
     if raw.get("normalize_before") not in (None, sizes.family.norm == "pre"):
         raise ModelError(
-            f"The model places its layer norms (normalize_before) otherwise than {sizes.family.title} does, "
-            "which cannot be rebuilt here."
+            later(
+                "The model places its layer norms (normalize_before) otherwise than {title} does, which cannot "
+                "be rebuilt here.",
+                title=sizes.family.title,
+            )
         )
 
 
 def _stripped(raw: Mapping[str, Any]) -> tuple[str, ...]:
     """A notice for each thing that the configuration asks for and does not get."""
     asked = dict.fromkeys(words for key, words in _STRIPPED.items() if raw.get(key))
-    notices = [f"The configuration asks for {words}: ignored." for words in asked]
+    notices = [later("The configuration asks for {words}: ignored.", words=words) for words in asked]
     if any(raw.get(key) not in (None, "float32") for key in ("dtype", "torch_dtype")):
-        notices.append("The configuration asks for another number format: computed in float32.")
+        notices.append(later("The configuration asks for another number format: computed in float32."))
     return tuple(notices)
 
 
@@ -192,7 +210,13 @@ def _check_ids(settings: PreTrainedConfig | GenerationConfig, sizes: configs.Siz
         value = getattr(settings, name, None)
         for token in value if isinstance(value, list) else [value]:
             if token is not None and not (type(token) is int and 0 <= token < vocabulary):
-                raise ModelError(f"The model's {name} is not in its vocabulary of {vocabulary:,} tokens.")
+                raise ModelError(
+                    later(
+                        "The model's {name} is not in its vocabulary of {vocabulary:,} tokens.",
+                        name=name,
+                        vocabulary=vocabulary,
+                    )
+                )
 
 
 def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping[str, Any] | None) -> GenerationConfig:
@@ -201,7 +225,9 @@ def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping
     kept = {key: value for key, value in given.items() if key in _RULES and value is not None}
     for key, value in kept.items():
         if not _RULES[key](value):
-            raise ModelError(f"The model's generation setting {key} holds a value that cannot be obeyed.")
+            raise ModelError(
+                later("The model's generation setting {key} holds a value that cannot be obeyed.", key=key)
+            )
     for key in _SPECIAL:
         kept.setdefault(key, getattr(config, key, None))
     if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
@@ -210,6 +236,6 @@ def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping
         generation = GenerationConfig(**kept)
         generation.validate()
     except Exception:
-        raise ModelError("The model's generation settings hold values that cannot be obeyed.") from None
+        raise ModelError(later("The model's generation settings hold values that cannot be obeyed.")) from None
     _check_ids(generation, configs.sizes({**raw, "model_type": config.model_type}))
     return generation

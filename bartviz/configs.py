@@ -15,6 +15,7 @@ from typing import Any
 
 from bartviz.errors import ModelError, choices
 from bartviz.families import FAMILIES, Family
+from bartviz.language import later
 
 Config = Mapping[str, Any]
 
@@ -101,15 +102,21 @@ def parse(text: str) -> dict[str, Any]:
     """A configuration from JSON text; raises ModelError for what is no JSON object or longer than a megabyte."""
     if len(text) > MAX_CONFIG_CHARACTERS:
         raise ModelError(
-            f"The configuration has {len(text):,} characters; {MAX_CONFIG_CHARACTERS:,} is the limit. "
-            "A config.json has about 2,000: paste that file."
+            later(
+                "The configuration has {count:,} characters; {limit:,} is the limit. A "
+                "config.json has about 2,000: paste that file.",
+                count=len(text),
+                limit=MAX_CONFIG_CHARACTERS,
+            )
         )
     try:
         config = json.loads(text)
     except (ValueError, RecursionError):
-        raise ModelError("The configuration is not valid JSON. Paste the whole config.json, braces included.") from None
+        raise ModelError(
+            later("The configuration is not valid JSON. Paste the whole config.json, braces included.")
+        ) from None
     if not isinstance(config, dict):
-        raise ModelError("The configuration must be one JSON object: { ... }.")
+        raise ModelError(later("The configuration must be one JSON object: { ... }."))
     return config
 
 
@@ -118,10 +125,12 @@ def read(folder: str | PathLike[str]) -> dict[str, Any]:
     file = Path(folder) / "config.json"
     try:
         if file.stat().st_size > 4 * MAX_CONFIG_CHARACTERS:
-            raise ModelError("The folder's config.json is larger than 4 MB, which no configuration is.")
+            raise ModelError(later("The folder's config.json is larger than 4 MB, which no configuration is."))
         return parse(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
-        raise ModelError("The folder has no readable config.json (UTF-8 text). Choose the folder of a model.") from None
+        raise ModelError(
+            later("The folder has no readable config.json (UTF-8 text). Choose the folder of a model.")
+        ) from None
 
 
 def validate(config: object) -> None:
@@ -135,14 +144,16 @@ def validate(config: object) -> None:
 def sizes(config: object) -> Sizes:
     """The sizes that a configuration gives, with transformers' defaults for what it leaves out; raises ModelError."""
     if not isinstance(config, Mapping):
-        raise ModelError("The configuration must be one object of named values, as in a config.json.")
+        raise ModelError(later("The configuration must be one object of named values, as in a config.json."))
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or model_type not in FAMILIES:
-        raise ModelError(f"The configuration's model_type must be {choices(FAMILIES)}.")
+        raise ModelError(later("The configuration's model_type must be {families}.", families=choices(FAMILIES)))
     if config.get("add_cross_attention") or config.get("is_decoder"):
         raise ModelError(
-            "The configuration turns an encoder into a decoder (is_decoder or add_cross_attention), "
-            "which bartviz does not read. Remove the two keys, or choose an encoder-decoder such as BART."
+            later(
+                "The configuration turns an encoder into a decoder (is_decoder or add_cross_attention), which "
+                "bartviz does not read. Remove the two keys, or choose an encoder-decoder such as BART."
+            )
         )
     family = FAMILIES[model_type]
     return _assemble(model_type, family, config, {word: _size(config, family, word) for word in family.keys})
@@ -159,20 +170,30 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
     groups, inner_layers = size("groups", 0), size("inner_layers", 1)
     if encoder is not None and (groups > encoder.layers or encoder.layers * inner_layers > MAX_LAYERS):
         raise ModelError(
-            f"num_hidden_groups must not exceed num_hidden_layers, nor the layers in all {MAX_LAYERS}: "
-            f"here {groups} groups of {inner_layers} inner layers for {encoder.layers} layers."
-        )
+            later(
+                "num_hidden_groups must not exceed num_hidden_layers, nor the layers in all {limit}: here "
+                "{groups} groups of {inner_layers} inner layers for {layers} layers.",
+                limit=MAX_LAYERS, groups=groups, inner_layers=inner_layers, layers=encoder.layers,
+            )
+        )  # fmt: skip
     rows = size("positions", 0)
     if 0 < rows <= family.unused_rows:
         raise ModelError(
-            f"max_position_embeddings must exceed {family.unused_rows}: {family.title} leaves so many unused."
+            later(
+                "max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
+                unused_rows=family.unused_rows,
+                title=family.title,
+            )
         )
     target_vocabulary, shared = size("target_vocabulary", vocabulary), _flag(config, "share_encoder_decoder_embeddings")
     if shared and target_vocabulary != vocabulary:
         raise ModelError(
-            f"decoder_vocab_size ({target_vocabulary:,}) must equal vocab_size ({vocabulary:,}) "
-            "where encoder and decoder share their embeddings."
-        )
+            later(
+                "decoder_vocab_size ({target_vocabulary:,}) must equal vocab_size ({vocabulary:,}) where encoder "
+                "and decoder share their embeddings.",
+                target_vocabulary=target_vocabulary, vocabulary=vocabulary,
+            )
+        )  # fmt: skip
     activation, gated = _activation(config, family)
     return Sizes(
         model_type=model_type,
@@ -207,8 +228,10 @@ def _size(config: Config, family: Family, word: str) -> int | None:
         given = {name: value for name, value in given.items() if value is not None}
     values = {_whole(name, value, _LIMITS[word]) for name, value in given.items()}
     if len(values) > 1:
+        *others, last = given
+        names = later("{several} and {last}", several=", ".join(others), last=last)
         raise ModelError(
-            f"The configuration gives {' and '.join(given)} different numbers for one size: keep one of them."
+            later("The configuration gives {names} different numbers for one size: keep one of them.", names=names)
         )
     return values.pop() if values else default
 
@@ -216,8 +239,13 @@ def _size(config: Config, family: Family, word: str) -> int | None:
 def _whole(name: str, value: object, limit: int) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= limit:
         return value
-    said = f"{value:,}" if type(value) is int and abs(value) < 10**15 else "what it holds"
-    raise ModelError(f"The configuration's {name} must be a whole number from 1 to {limit:,}, not {said}.")
+    said = f"{value:,}" if type(value) is int and abs(value) < 10**15 else later("what it holds")
+    raise ModelError(
+        later(
+            "The configuration's {name} must be a whole number from 1 to {limit:,}, not {said}.",
+            name=name, limit=limit, said=said,
+        )
+    )  # fmt: skip
 
 
 def _stack(family: Family, side: str, size: Callable[[str, int], int], width: int) -> Stack:
@@ -225,7 +253,12 @@ def _stack(family: Family, side: str, size: Callable[[str, int], int], width: in
     layers = size(f"{side}_layers", size("encoder_layers", 0))
     heads = size(f"{side}_heads", size("encoder_heads", 0))
     if "head_width" not in family.keys and width % heads:
-        raise ModelError(f"The width {width:,} cannot be split evenly over {heads} heads: choose heads that divide it.")
+        raise ModelError(
+            later(
+                "The width {width:,} cannot be split evenly over {heads} heads: choose heads that divide it.",
+                width=width, heads=heads,
+            )
+        )  # fmt: skip
     head_width = size("head_width", width // heads)
     return Stack(layers, heads, head_width, size(f"{side}_feed_forward", size("encoder_feed_forward", 4 * width)))
 
@@ -235,19 +268,25 @@ def _activation(config: Config, family: Family) -> tuple[str, bool]:
     key, default = family.activation
     name = config.get(key, default)
     if not isinstance(name, str):
-        raise ModelError(f'The configuration\'s {key} must be the name of an activation, such as "{default}".')
+        raise ModelError(
+            later(
+                'The configuration\'s {key} must be the name of an activation, such as "{default}".',
+                key=key,
+                default=default,
+            )
+        )
     if key != "feed_forward_proj":
         return name, False
     head, _, rest = name.rpartition("-")
     if head not in ("", "gated"):
-        raise ModelError('The configuration\'s feed_forward_proj must look like "relu" or "gated-gelu".')
+        raise ModelError(later('The configuration\'s feed_forward_proj must look like "relu" or "gated-gelu".'))
     return ("gelu_new" if name == "gated-gelu" else rest), head == "gated"  # so in transformers
 
 
 def _flag(config: Config, key: str) -> bool:
     value = config.get(key, True)
     if not isinstance(value, bool):
-        raise ModelError(f"The configuration's {key} must be true or false.")
+        raise ModelError(later("The configuration's {key} must be true or false.", key=key))
     return value
 
 

@@ -22,6 +22,7 @@ from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.labels import CONTINUES
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Kind, Record, Tokens
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
@@ -64,7 +65,9 @@ def edit(
     replay = Replay(model, record)
     old = tokens_of(record, part)
     if not 0 <= position < len(old):
-        raise SettingError(f"There is no position {position}: choose 0 to {len(old) - 1}.")
+        raise SettingError(
+            later("There is no position {position}: choose 0 to {last}.", position=position, last=len(old) - 1)
+        )
     new_id = token_id(model, token, old, position, part=part)
     ids = old.ids.copy()
     ids[position] = new_id
@@ -89,9 +92,9 @@ def edit(
 def tokens_of(record: Record, part: Part) -> Tokens:
     """The tokens that can be changed: the source's, or the decoder's inputs. Raises SettingError."""
     if part == "target" and record.cross is None:
-        raise SettingError('Only an encoder-decoder has a target beside its source: choose part="source".')
+        raise SettingError(later('Only an encoder-decoder has a target beside its source: choose part="source".'))
     if part not in ("source", "target"):
-        raise SettingError(f"A token of the {choices(('source', 'target'))} can be changed.")
+        raise SettingError(later("A token of the {parts} can be changed.", parts=choices(("source", "target"))))
     return record.source if part == "source" else record.attention("decoder").query
 
 
@@ -103,12 +106,16 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     if number is not None:
         if not 0 <= number < model.info.vocabulary:
             raise SettingError(
-                f"Token {number} is not in the vocabulary: ids go from 0 to {model.info.vocabulary - 1}."
+                later(
+                    "Token {number} is not in the vocabulary: ids go from 0 to {last}.",
+                    number=number,
+                    last=model.info.vocabulary - 1,
+                )
             )
         return number
     text = str(token)
     if not text.strip():
-        raise TextError("There is no replacement. Type one token, or choose one of those that are offered.")
+        raise TextError(later("There is no replacement. Type one token, or choose one of those that are offered."))
     starts = position == 0 or old.words[position] is None or old.words[position] != old.words[position - 1]
     first, second = (" ", "") if starts and _spaced(old, position) else ("", " ")
     counts = []
@@ -121,8 +128,11 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     if piece is not None and piece < model.info.vocabulary:
         return int(piece)
     raise TextError(
-        f"What you typed is {counts[0]} tokens for this model; one token can take the place of one. "
-        "Type a shorter word, or choose one of those that are offered."
+        later(
+            "What you typed is {count} tokens for this model; one token can take the place of one. Type a "
+            "shorter word, or choose one of those that are offered.",
+            count=counts[0],
+        )
     )
 
 
@@ -134,7 +144,9 @@ def suggestions(model: Model, record: Record, position: int, *, part: Part = "so
     """
     old = tokens_of(record, part)
     if not 0 <= position < len(old):
-        raise SettingError(f"There is no position {position}: choose 0 to {len(old) - 1}.")
+        raise SettingError(
+            later("There is no position {position}: choose 0 to {last}.", position=position, last=len(old) - 1)
+        )
     own = int(old.ids[position])
     found = _by_step(record, part, position) or _by_mask(model, record, position, part) or _alike(model, own)
     special = set(model.tokenizer.all_special_ids)
@@ -178,9 +190,9 @@ def reach(
     old = text.source if isinstance(text, Record) else runs.prepare(model, text).tokens
     n = len(old)
     if not 0 <= position < n:
-        raise SettingError(f"There is no position {position}: choose 0 to {n - 1}.")
+        raise SettingError(later("There is no position {position}: choose 0 to {last}.", position=position, last=n - 1))
     if not 1 <= window <= n:
-        raise SettingError(f"A window reaches 1 to {n} positions on each side.")
+        raise SettingError(later("A window reaches 1 to {count} positions on each side.", count=n))
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
     if token is None:
         token = next(i for i, _, _ in _alike(model, int(old.ids[position])) if i != old.ids[position])

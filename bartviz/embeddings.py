@@ -18,6 +18,7 @@ from bartviz import texts, tokens
 from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
 from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Record
 from bartviz.replay import Replay
@@ -25,8 +26,9 @@ from bartviz.tape import Tape
 
 TABLE = 512  # rows of a position table that are kept
 _HOW = {
-    "bytes": "pieces of bytes (byte-level BPE)", "prefix": "pieces of words (WordPiece)",
-    "space": "pieces that hold their space (SentencePiece)", "suffix": "pieces that say where a word ends",
+    "bytes": later("pieces of bytes (byte-level BPE)"), "prefix": later("pieces of words (WordPiece)"),
+    "space": later("pieces that hold their space (SentencePiece)"),
+    "suffix": later("pieces that say where a word ends"),
 }  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def inputs(
     hidden = replay.run(Tape(cancelled=cancelled)).hidden
     chosen: Stack = stack or ("encoder" if "encoder" in hidden else "decoder")
     if chosen not in hidden:
-        raise SettingError(f"This model has no {chosen}: choose the other stack.")
+        raise SettingError(later("This model has no {stack}: choose the other stack.", stack=chosen))
     read = record.attention(chosen).query
     ids, segments = torch.from_numpy(read.ids.copy()), torch.from_numpy(read.segments.copy())  # (n,) each
     types = getattr(model.config, "type_vocab_size", 0) > 1

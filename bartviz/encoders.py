@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 from bartviz.errors import ModelError
 from bartviz.labels import Span
+from bartviz.language import later
 from bartviz.pieces import SPACE, Piece, Scheme
 
 if TYPE_CHECKING:
@@ -230,8 +231,12 @@ def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
     if hasattr(tokenizer, "spm_source") and hasattr(tokenizer, "tokens_trie"):
         return MarianEncoder(tokenizer)
     raise ModelError(
-        f"The tokenizer of this model ({type(tokenizer).__name__}) cannot say which part of the text each token stands "
-        "for. Fast tokenizers (with a tokenizer.json) and Marian's can: choose another model, or convert its tokenizer."
+        later(
+            "The tokenizer of this model ({name}) cannot say which part of the text each token stands for. "
+            "Fast tokenizers (with a tokenizer.json) and Marian's can: choose another model, or convert its "
+            "tokenizer.",
+            name=type(tokenizer).__name__,
+        )
     )
 
 

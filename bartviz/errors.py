@@ -50,7 +50,10 @@ class Busy(BartvizError):
 
 def choices(values: Iterable[object]) -> str:
     """The values as a readable list for an error: ``a, b or c``; said in the reader's language, as by ``later``."""
-    names = [str(value) for value in values]
+    names = [value if isinstance(value, str) else str(value) for value in values]
     if len(names) < 2:
         return names[0] if names else later("none")
-    return later("{several} or {last}", several=", ".join(names[:-1]), last=names[-1])
+    several = names[0]
+    for name in names[1:-1]:
+        several = later("{several}, {name}", several=several, name=name)
+    return later("{several} or {last}", several=several, last=names[-1])

@@ -5,35 +5,36 @@ from __future__ import annotations
 import zlib
 
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.language import later
 
 ENCODINGS = {
     "utf-8": "Unicode (UTF-8)",
     "utf-16": "Unicode (UTF-16)",
-    "cp949": "Korean (CP949, EUC-KR)",
-    "cp932": "Japanese (Shift JIS)",
-    "gb18030": "Chinese (GB 18030)",
-    "cp1251": "Cyrillic (Windows-1251)",
-    "cp1252": "Western European (Windows-1252)",
-    "latin-1": "Western European (Latin-1)",
+    "cp949": later("Korean (CP949, EUC-KR)"),
+    "cp932": later("Japanese (Shift JIS)"),
+    "gb18030": later("Chinese (GB 18030)"),
+    "cp1251": later("Cyrillic (Windows-1251)"),
+    "cp1252": later("Western European (Windows-1252)"),
+    "latin-1": later("Western European (Latin-1)"),
 }
 # The first bytes of files that are no text, and what to do with them.
-_DOCUMENT = "Save it as plain text (.txt), or copy the text itself."
-_ARCHIVE = "Unpack it and upload the text files in it."
+_DOCUMENT = later("Save it as plain text (.txt), or copy the text itself.")
+_ARCHIVE = later("Unpack it and upload the text files in it.")
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
-    (b"PK\x03\x04", "an archive or an office document (.zip, .docx, .odt, .xlsx)", _DOCUMENT),
-    (b"PK\x05\x06", "an empty archive", _ARCHIVE),
-    (b"%PDF-", "a PDF", _DOCUMENT),
-    (b"\xd0\xcf\x11\xe0", "an old office document", _DOCUMENT),
-    (b"{\\rtf", "a rich text document", _DOCUMENT),
-    (b"\x1f\x8b", "a gzip archive", "Give it the name of what is in it and .gz, such as .txt.gz, once."),
-    (b"BZh", "an archive", _ARCHIVE),
-    (b"\xfd7zXZ", "an archive", _ARCHIVE),
-    (b"7z\xbc\xaf", "an archive", _ARCHIVE),
-    (b"Rar!", "an archive", _ARCHIVE),
-    (b"\x28\xb5\x2f\xfd", "an archive", _ARCHIVE),
-    (b"\x89PNG", "a picture", _DOCUMENT),
-    (b"\xff\xd8\xff", "a picture", _DOCUMENT),
-    (b"GIF8", "a picture", _DOCUMENT),
+    (b"PK\x03\x04", later("an archive or an office document (.zip, .docx, .odt, .xlsx)"), _DOCUMENT),
+    (b"PK\x05\x06", later("an empty archive"), _ARCHIVE),
+    (b"%PDF-", later("a PDF"), _DOCUMENT),
+    (b"\xd0\xcf\x11\xe0", later("an old office document"), _DOCUMENT),
+    (b"{\\rtf", later("a rich text document"), _DOCUMENT),
+    (b"\x1f\x8b", later("a gzip archive"), later("Give it the name of what is in it and .gz, such as .txt.gz, once.")),
+    (b"BZh", later("an archive"), _ARCHIVE),
+    (b"\xfd7zXZ", later("an archive"), _ARCHIVE),
+    (b"7z\xbc\xaf", later("an archive"), _ARCHIVE),
+    (b"Rar!", later("an archive"), _ARCHIVE),
+    (b"\x28\xb5\x2f\xfd", later("an archive"), _ARCHIVE),
+    (b"\x89PNG", later("a picture"), _DOCUMENT),
+    (b"\xff\xd8\xff", later("a picture"), _DOCUMENT),
+    (b"GIF8", later("a picture"), _DOCUMENT),
 )
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -75,7 +76,11 @@ def megabytes(count: int) -> str:
 def check_size(count: int, limit: int) -> None:
     """Raise TooLong where a file has more bytes than are read."""
     if count > limit:
-        text = f"The file has {megabytes(count)}; at most {megabytes(limit)} are read. Split it, or upload a part."
+        text = later(
+            "The file has {size}; at most {limit} are read. Split it, or upload a part.",
+            size=megabytes(count),
+            limit=megabytes(limit),
+        )
         raise TooLong(text, count, limit)
 
 
@@ -91,13 +96,15 @@ def unpack(data: bytes, limit: int) -> bytes:
             try:
                 content += reader.decompress(data, _CHUNK)
             except zlib.error:
-                raise TextError("The gzip file is damaged. Pack it again, or upload the text itself.") from None
+                raise TextError(later("The gzip file is damaged. Pack it again, or upload the text itself.")) from None
             if len(content) > limit:
-                text = f"The gzip file holds more than {megabytes(limit)}, which is the limit. Split it."
+                text = later(
+                    "The gzip file holds more than {limit}, which is the limit. Split it.", limit=megabytes(limit)
+                )
                 raise TooLong(text, len(content), limit)
             data = reader.unconsumed_tail
             if not data and not reader.eof:
-                raise TextError("The gzip file ends too early. Pack it again, or upload the text itself.")
+                raise TextError(later("The gzip file ends too early. Pack it again, or upload the text itself."))
         data = reader.unused_data.lstrip(b"\0")
     return bytes(content)
 
@@ -106,7 +113,7 @@ def refuse_binary(data: bytes) -> None:
     """Raise TextError for archives, documents, pictures and other files that are no text, and say what to do."""
     for start, kind, advice in _KINDS:
         if data.startswith(start):
-            raise TextError(f"This file is {kind}, not text. {advice}")
+            raise TextError(later("This file is {kind}, not text. {advice}", kind=kind, advice=advice))
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:
@@ -116,7 +123,7 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     SettingError for an encoding that is not in ENCODINGS.
     """
     if encoding is not None and encoding not in ENCODINGS:
-        raise SettingError(f"Choose one of these encodings: {choices(ENCODINGS)}.")
+        raise SettingError(later("Choose one of these encodings: {encodings}.", encodings=choices(ENCODINGS)))
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     name = encoding or marked or "utf-8"
     if name in ("utf-8", "utf-16") and marked is not None and marked.startswith(name):
@@ -136,21 +143,29 @@ def _refuse_controls(data: bytes) -> None:
     controls = len(data) - len(data.translate(None, _CONTROLS))
     if controls * 100 > len(data):
         raise TextError(
-            "This file is not text: it is full of control characters. If it is UTF-16 without its mark, choose that "
-            "encoding; else save it as plain text (.txt)."
+            later(
+                "This file is not text: it is full of control characters. If it is UTF-16 without its mark, "
+                "choose that encoding; else save it as plain text (.txt)."
+            )
         )
 
 
 def _wrong(data: bytes, name: str, error: UnicodeDecodeError) -> EncodingError:
     offset, line = error.start, data.count(b"\n", 0, error.start) + 1
     title = ENCODINGS.get(name.removesuffix("-sig"), name.upper())
-    where = f"byte 0x{data[offset]:02X} at offset {offset:,} (line {line:,})"
+    where = later("byte 0x{byte:02X} at offset {offset:,} (line {line:,})", byte=data[offset], offset=offset, line=line)
     if name.startswith("utf-8") and _overlong(data, offset):
-        where += " begins an overlong form, which is never valid"
+        where = later("{where} begins an overlong form, which is never valid", where=where)
     fitting = tuple(other for other in ENCODINGS if other != name and _fits(data, other))
     names = choices(ENCODINGS[other] for other in fitting)
-    advice = f"Choose the encoding that it was saved in: {names}." if fitting else "Save it again as UTF-8."
-    return EncodingError(f"This file is not {title}: {where}. {advice}", offset, fitting)
+    advice = (
+        later("Choose the encoding that it was saved in: {names}.", names=names)
+        if fitting
+        else later("Save it again as UTF-8.")
+    )
+    return EncodingError(
+        later("This file is not {title}: {where}. {advice}", title=title, where=where, advice=advice), offset, fitting
+    )
 
 
 def _overlong(data: bytes, offset: int) -> bool:

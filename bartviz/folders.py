@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from bartviz.catalogue import EMBEDDED
 from bartviz.errors import ModelError, SettingError, choices
+from bartviz.language import later
 
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
 CONFIG_FILES = ("config.json", "generation_config.json")
@@ -32,11 +33,11 @@ _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _OTHER_WEIGHTS = re.compile(r".*\.(bin|pt|pth|ckpt|h5|msgpack|ot|onnx|gguf)")
 _DEPTH = 3  # how far below a root models are looked for
 
-REFUSED = (
+REFUSED = later(
     "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
-    f"that {ROOTS_SETTING} names."
-)
-NO_FOLDER = (
+    "that {setting} names.", setting=ROOTS_SETTING,
+)  # fmt: skip
+NO_FOLDER = later(
     "There is no such folder. A model's folder holds config.json, model.safetensors and the files of its tokenizer."
 )
 Roots: TypeAlias = Collection[str | os.PathLike[str]]
@@ -52,11 +53,22 @@ def default_roots() -> tuple[Path, ...]:
         root = Path(entry)
         if not root.is_absolute() or not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
             raise SettingError(
-                f"{ROOTS_SETTING}: entry {number} is not the absolute path of a readable folder. "
-                f'Separate several folders with "{os.pathsep}".'
+                later(
+                    "{setting}: entry {number} is not the absolute path of a readable folder. Separate several "
+                    'folders with "{sign}".',
+                    setting=ROOTS_SETTING,
+                    number=number,
+                    sign=os.pathsep,
+                )
             )
         if root.resolve() == Path(root.anchor):
-            raise SettingError(f"{ROOTS_SETTING}: entry {number} is the whole disk. Name the folder of your models.")
+            raise SettingError(
+                later(
+                    "{setting}: entry {number} is the whole disk. Name the folder of your models.",
+                    setting=ROOTS_SETTING,
+                    number=number,
+                )
+            )
         roots.append(root.resolve())
     return tuple(roots)
 
@@ -113,7 +125,7 @@ def contents(folder: Path, roots: Roots | None = None) -> dict[str, Path]:
     try:
         files = {entry.name: folder / entry.name for entry in os.scandir(folder) if entry.is_file()}
     except OSError:
-        raise ModelError("The model's folder cannot be read: check its permissions.") from None
+        raise ModelError(later("The model's folder cannot be read: check its permissions.")) from None
     used = [path for name, path in files.items() if is_read(name)]
     if roots is not None and not all(_under(path, roots) for path in used):
         raise ModelError(REFUSED)
@@ -138,31 +150,38 @@ def weight_names(names: Collection[str]) -> tuple[str, ...]:
     others = sorted(name for name in names if _OTHER_WEIGHTS.fullmatch(name))
     if others:
         raise ModelError(
-            f"The model has no safetensors weights, only {choices(_shown(others))}. Such files can run code while they "
-            "are read, so they are not opened. Choose a model or a revision that has model.safetensors."
+            later(
+                "The model has no safetensors weights, only {others}. Such files can run code while they are "
+                "read, so they are not opened. Choose a model or a revision that has model.safetensors.",
+                others=choices(_shown(others)),
+            )
         )
-    raise ModelError(f"The model has no weights: {WEIGHTS} is missing.")
+    raise ModelError(later("The model has no weights: {file} is missing.", file=WEIGHTS))
 
 
 def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
     """Raise ModelError unless every file that the index of a sharded model names is there."""
     table = index.get("weight_map")
     if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table.values()):
-        raise ModelError(f"{WEIGHTS_INDEX} has no weight_map. Download the model again.")
+        raise ModelError(later("{file} has no weight_map. Download the model again.", file=WEIGHTS_INDEX))
     wanted = {str(name) for name in table.values()}
     if not all(_SHARD.fullmatch(name) for name in wanted):
-        raise ModelError(f"{WEIGHTS_INDEX} names files that are no shards of this model.")
+        raise ModelError(later("{file} names files that are no shards of this model.", file=WEIGHTS_INDEX))
     missing = sorted(wanted - set(present))
     if missing:
-        raise ModelError(f"The model is incomplete: {choices(_shown(missing))} is missing. Download it again.")
+        raise ModelError(
+            later("The model is incomplete: {missing} is missing. Download it again.", missing=choices(_shown(missing)))
+        )
 
 
 def check_vocabulary(names: Collection[str]) -> None:
     """Raise ModelError unless these files hold a tokenizer's vocabulary."""
     if not any(wanted <= set(names) for wanted in VOCABULARIES):
         raise ModelError(
-            "The model has no tokenizer: without its vocabulary every word would be unknown. "
-            "Add tokenizer.json (or vocab.txt, vocab.json with merges.txt, spiece.model) to the folder."
+            later(
+                "The model has no tokenizer: without its vocabulary every word would be unknown. Add "
+                "tokenizer.json (or vocab.txt, vocab.json with merges.txt, spiece.model) to the folder."
+            )
         )
 
 

@@ -15,6 +15,7 @@ import torch
 from bartviz import runs, tokens
 from bartviz.errors import SettingError, TextError
 from bartviz.generation import decode
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
@@ -50,11 +51,11 @@ def capture(
     kind = model.info.kind
     if pair is not None and kind != "encoder":
         raise SettingError(
-            "A second sentence belongs to encoder models such as BERT. Leave it out, or choose one of those."
+            later("A second sentence belongs to encoder models such as BERT. Leave it out, or choose one of those.")
         )
     if target is not None and kind != "encoder-decoder":
         raise SettingError(
-            "A target belongs to encoder-decoder models such as BART. Leave it out, or choose one of those."
+            later("A target belongs to encoder-decoder models such as BART. Leave it out, or choose one of those.")
         )
     if kind == "encoder-decoder" and target is None:
         return decode(
@@ -89,9 +90,9 @@ def capture_batch(
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     if not texts:
-        raise TextError("There is no text to run. Give at least one.")
+        raise TextError(later("There is no text to run. Give at least one."))
     if targets is not None and (model.info.kind != "encoder-decoder" or len(targets) != len(texts)):
-        raise SettingError("Targets belong to encoder-decoder models, one for each text.")
+        raise SettingError(later("Targets belong to encoder-decoder models, one for each text."))
     started = time.perf_counter()
     sources = [runs.prepare(model, text) for text in texts]
     outputs: list[Tokens] | None = None

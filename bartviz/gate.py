@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
+from bartviz.language import later
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -83,7 +84,7 @@ class Ticket(Generic[T]):
         assert work is not None  # only the gate calls this, once
         try:
             if self.cancelled():
-                raise Cancelled("The run was stopped.")
+                raise Cancelled(later("The run was stopped."))
             self.state = "running"
             self._value = work(self)
             self._end("done")
@@ -94,13 +95,13 @@ class Ticket(Generic[T]):
         except MemoryError:
             self._end(
                 "failed",
-                BudgetError("The machine has no memory left for this run. Take a shorter text."),
+                BudgetError(later("The machine has no memory left for this run. Take a shorter text.")),
             )
         except BaseException as error:  # the one place that must outlive any fault of the work
             name = type(error).__name__
             self._end(
                 "failed",
-                BartvizError(f"The run failed inside the model ({name}). Try another text or model."),
+                BartvizError(later("The run failed inside the model ({name}). Try another text or model.", name=name)),
             )
 
     def _end(self, state: State, error: BartvizError | None = None) -> None:
@@ -142,13 +143,17 @@ class Gate:
         with self._changed:
             self._leave(
                 [each for each in self._queue if each.cancelled()],
-                "Nobody waits for this run any more.",
+                later("Nobody waits for this run any more."),
             )
             older = [each for each in self._queue if each.owner == owner]
             place = self._queue.index(older[0]) if older else len(self._queue)
             if not older and len(self._queue) >= self.waiting:
-                raise Busy(f"{len(self._queue)} runs wait already, which is the limit. Try again in a moment.")
-            self._leave(older, "A newer request took its place.")
+                raise Busy(
+                    later(
+                        "{count} runs wait already, which is the limit. Try again in a moment.", count=len(self._queue)
+                    )
+                )
+            self._leave(older, later("A newer request took its place."))
             self._queue.insert(place, ticket)
             for each in self._running:
                 if each.owner == owner:
@@ -167,7 +172,7 @@ class Gate:
 
     def _withdraw(self, ticket: Ticket[Any]) -> None:
         with self._changed:
-            self._leave([each for each in self._queue if each is ticket], "The run was stopped.")
+            self._leave([each for each in self._queue if each is ticket], later("The run was stopped."))
 
     def _leave(self, tickets: Sequence[Ticket[Any]], reason: str) -> None:
         """Take tickets out of the queue; the lock is held."""

@@ -20,6 +20,7 @@ from transformers import GenerationConfig
 from bartviz import beams as search
 from bartviz import rules, runs, tokens, writing
 from bartviz.errors import SettingError
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import EarlyStopping, Record
 from bartviz.runs import Ablation, Prepared, Truncate
@@ -130,7 +131,7 @@ def write(
         else:
             written = writing.alone(task, tape, way)
     late = sorted(position for position in forced if position >= len(written.steps))
-    missed = (f"The text ended before the forced position {late[0]}.",) if late else ()
+    missed = (later("The text ended before the forced position {position}.", position=late[0]),) if late else ()
     return runs.finish(
         _record(model, written, len(start), prepared), started, settings=_settings(task, tape, way, options),
         notices=prepared.notices + missed, stopped=written.stopped,
@@ -140,7 +141,7 @@ def write(
 def _check_writer(model: Model) -> None:
     if model.info.kind == "encoder":
         raise SettingError(
-            "An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2."
+            later("An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2.")
         )
 
 
@@ -155,24 +156,40 @@ def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
     if options.beams == "own" and sample is None and own.do_sample and beams == 1:
         sample = Sampling(own.temperature or 1.0, own.top_k or 0, own.top_p or 1.0)
     if sample is not None and beams > 1:
-        raise SettingError(f"Sampling writes one text, not {beams} beams: leave out beams or sample.")
+        raise SettingError(
+            later("Sampling writes one text, not {beams} beams: leave out beams or sample.", beams=beams)
+        )
     penalty, early = options.length_penalty, options.early_stopping
     if beams == 1:
         if options.beams != "own" and (penalty is not None or early is not None):
-            raise SettingError("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
+            raise SettingError(
+                later("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
+            )
         return sample
     penalty = penalty if penalty is not None else own.length_penalty if own.length_penalty is not None else 1.0
     early = early if early is not None else own.early_stopping if own.early_stopping is not None else False
     if not (math.isfinite(penalty) and abs(penalty) <= search.LARGEST_PENALTY):
         limit = f"{search.LARGEST_PENALTY:g}"
-        raise SettingError(f"length_penalty is {penalty}; choose -{limit} to {limit} (1: the mean of log p; 0: none).")
+        raise SettingError(
+            later(
+                "length_penalty is {value}; choose -{limit} to {limit} (1: the mean of log p; 0: none).",
+                value=penalty,
+                limit=limit,
+            )
+        )
     if early not in (True, False, "never"):
-        raise SettingError(f'early_stopping is {early!r}; choose True, False or "never".')
+        raise SettingError(later('early_stopping is {value!r}; choose True, False or "never".', value=early))
     return search.Settings(beams, float(penalty), "never" if early == "never" else bool(early))
 
 
 def _wrong_beams(beams: object) -> SettingError:
-    return SettingError(f'beams is {beams}; choose 1 (greedy) to {MOST_BEAMS}, or "own" for the checkpoint\'s.')
+    return SettingError(
+        later(
+            'beams is {beams}; choose 1 (greedy) to {limit}, or "own" for the checkpoint\'s.',
+            beams=beams,
+            limit=MOST_BEAMS,
+        )
+    )
 
 
 def _generation(model: Model, options: Options) -> GenerationConfig:
@@ -181,7 +198,14 @@ def _generation(model: Model, options: Options) -> GenerationConfig:
     chosen = {name: value for name, value in asked.items() if value is not None}
     for name, value in chosen.items():
         if not 0 <= value <= MOST_NEW_TOKENS:
-            raise SettingError(f"{name} is {value}; choose 0 (none) to {MOST_NEW_TOKENS:,}.")
+            raise SettingError(
+                later(
+                    "{name} is {value}; choose 0 (none) to {limit:,}.",
+                    name=name,
+                    value=value,
+                    limit=MOST_NEW_TOKENS,
+                )
+            )
     if not chosen:
         return model.generation
     generation = copy.deepcopy(model.generation)
@@ -193,15 +217,25 @@ def _generation(model: Model, options: Options) -> GenerationConfig:
 def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_tokens: int | None) -> int:
     """The length, prompt included, at which the text must stop."""
     if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
-        raise SettingError(f"max_new_tokens is {max_new_tokens}; choose 1 to {MOST_NEW_TOKENS:,}.")
+        raise SettingError(
+            later(
+                "max_new_tokens is {value}; choose 1 to {limit:,}.",
+                value=max_new_tokens,
+                limit=MOST_NEW_TOKENS,
+            )
+        )
     new = max_new_tokens or generation.max_new_tokens
     longest = prompt + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
     if model.info.positions is not None:
         longest = min(longest, model.info.positions)
     if longest <= prompt:
         raise SettingError(
-            f"The text has {prompt:,} tokens and the model goes up to {longest:,}: "
-            "there is no room for a new one. Shorten the text."
+            later(
+                "The text has {count:,} tokens and the model goes up to {longest:,}: there is no room for a new "
+                "one. Shorten the text.",
+                count=prompt,
+                longest=longest,
+            )
         )
     return longest
 
@@ -211,10 +245,15 @@ def forced_ids(model: Model, force: Mapping[int, str | int]) -> dict[int, int]:
     forced: dict[int, int] = {}
     for position, token in force.items():
         if position < 0:
-            raise SettingError(f"A forced position is {position}; positions count from 0.")
+            raise SettingError(later("A forced position is {position}; positions count from 0.", position=position))
         ids = [int(token)] if isinstance(token, Integral) else _typed_ids(model, str(token))
         if not ids or not all(0 <= i < model.info.vocabulary for i in ids):
-            raise SettingError(f"What is forced at position {position} is empty or not in the model's vocabulary.")
+            raise SettingError(
+                later(
+                    "What is forced at position {position} is empty or not in the model's vocabulary.",
+                    position=position,
+                )
+            )
         forced |= {position + offset: i for offset, i in enumerate(ids)}
     return forced
 

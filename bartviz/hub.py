@@ -34,6 +34,7 @@ from bartviz.folders import (
     embedded,
     weight_names,
 )
+from bartviz.language import later
 from bartviz.transfer import File, Unreachable
 from bartviz.waiting import Job
 
@@ -68,9 +69,12 @@ def check_name(name: str) -> None:
     plain = len(parts) <= 2 and all(_PART.fullmatch(part) for part in parts)
     if not plain or "--" in name or ".." in name or name.endswith(".git"):
         raise ModelError(
-            "That is no name of a model. Give an embedded model "
-            f"({choices(embedded())}), the path of a folder, or a hub id such as facebook/bart-base: letters, digits, "
-            "dots, dashes and underscores, at most 96 each side of one slash."
+            later(
+                "That is no name of a model. Give an embedded model ({names}), the path of a folder, or a hub "
+                "id such as facebook/bart-base: letters, digits, dots, dashes and underscores, at most 96 each "
+                "side of one slash.",
+                names=choices(embedded()),
+            )
         )
 
 
@@ -80,7 +84,7 @@ def check_revision(revision: str | None) -> None:
         _REVISION.fullmatch(revision) and not any(bad in revision for bad in ("..", "//", "./", "/."))
     ):
         return
-    raise ModelError("That is no revision: give a branch, a tag or a commit of the model, or leave it out.")
+    raise ModelError(later("That is no revision: give a branch, a tag or a commit of the model, or leave it out."))
 
 
 def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None]) -> Snapshot:
@@ -102,7 +106,11 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
         commit = cache.earlier(revision)
         if commit is None:
             raise
-        notice = f"{error.reason} The copy of an earlier download is used (commit {commit[:7]})."
+        notice = later(
+            "{reason} The copy of an earlier download is used (commit {commit}).",
+            reason=error.reason,
+            commit=commit[:7],
+        )
         return Snapshot(cache.folder(commit), commit, (notice,))
     cache.remember(revision or constants.DEFAULT_REVISION, listing.commit)
     return Snapshot(cache.folder(listing.commit), listing.commit, notices)
@@ -121,7 +129,7 @@ def _choose(name: str, revision: str | None, job: Job) -> tuple[_Listing, tuple[
             raise
     listing = _list(name, converted, job)
     weight_names(listing.files)
-    return listing, (f"Weights from the hub's own conversion to safetensors ({converted}).",)
+    return listing, (later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted),)
 
 
 def _list(name: str, revision: str, job: Job) -> _Listing:
@@ -131,7 +139,7 @@ def _list(name: str, revision: str, job: Job) -> _Listing:
     )
     commit, siblings = answer.get("sha"), answer.get("siblings")
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or not isinstance(siblings, list):
-        raise Unreachable("The hub gives an answer that is not understood.")
+        raise Unreachable(later("The hub gives an answer that is not understood."))
     address = f"{transfer.endpoint()}/{name}/resolve/{commit}"
     files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
     return _Listing(commit, {file.name: file for file in files if file is not None})
@@ -167,10 +175,14 @@ def _conversion(name: str, job: Job) -> str | None:
 def _check_reachable() -> None:
     """Raise Unreachable in under a second where there is no network, however long the name server would take."""
     offline = Unreachable(
-        "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
-        f"{choices(embedded())}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this "
-        f"machine and load it by its path; for the app, under a folder named in {ROOTS_SETTING}.",
-        "The model hub cannot be reached.",
+        later(
+            "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
+            "{names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine and "
+            "load it by its path; for the app, under a folder named in {setting}.",
+            names=choices(embedded()),
+            setting=ROOTS_SETTING,
+        ),
+        later("The model hub cannot be reached."),
     )
     if constants.is_offline_mode():
         raise offline
@@ -241,7 +253,9 @@ class _Cache:
                     if part is small:
                         inspect(self.folder(listing.commit))
         except Timeout:
-            raise ModelError("Another process is downloading this model. Try again when it has finished.") from None
+            raise ModelError(
+                later("Another process is downloading this model. Try again when it has finished.")
+            ) from None
 
     def _missing(self, files: Iterable[File], commit: str) -> list[File]:
         """Those that are not there in their full size."""

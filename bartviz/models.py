@@ -21,6 +21,7 @@ from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError
 from bartviz.folders import Roots, default_roots, listed
+from bartviz.language import later
 from bartviz.record import ModelInfo
 from bartviz.waiting import Cancel, Job, Progress
 
@@ -90,7 +91,7 @@ def _load(
     network, spare = building.network_of(settings, stored, job)
     building.probe(network, tokenizer)
     if _stamp(folder) != stamp:
-        raise ModelError("The model's files changed while they were read. Load it again.")
+        raise ModelError(later("The model's files changed while they were read. Load it again."))
     fingerprint = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
     notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
     info = _info(str(name), source, network, settings, fingerprint.hexdigest()[:32])
@@ -107,7 +108,7 @@ def _find(
     folder = EMBEDDED / name if shipped else folders.find(name, roots)
     if folder is not None:
         if revision is not None:
-            raise ModelError("Only models of the hub have revisions: leave the revision out.")
+            raise ModelError(later("Only models of the hub have revisions: leave the revision out."))
         return "embedded" if shipped else "folder", folder, None, ()
 
     def inspect(place: Path) -> None:

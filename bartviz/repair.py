@@ -17,6 +17,7 @@ from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.forward import capture, decode
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.replay import Replay, SideBySide
 
@@ -73,10 +74,17 @@ def corrupt(
         clean = clean[: found.clean[-max(1, len(found.clean) // 20)].start].strip()
         found = NOISE[noise](clean, np.random.default_rng(seed), rate)
     if not found.clean:
-        raise TextError("There is no word in this text that could be lost. Type a sentence, or choose an example.")
+        raise TextError(
+            later("There is no word in this text that could be lost. Type a sentence, or choose an example.")
+        )
     notices = prepared.notices
     if clean != prepared.text.strip():
-        notices += (f"Its first {len(found.clean):,} words are repaired: with the masks the model reads no more.",)
+        notices += (
+            later(
+                "Its first {count:,} words are repaired: with the masks the model reads no more.",
+                count=len(found.clean),
+            ),
+        )
     return found, (*cleaned.notices, *notices)
 
 
@@ -86,11 +94,11 @@ def _count(model: Model, text: str) -> int:
 
 def _check(model: Model, noise: str, rate: float | None) -> None:
     if noise not in NOISE:
-        raise SettingError(f"There is no such noise: choose {choices(NOISE)}.")
+        raise SettingError(later("There is no such noise: choose {names}.", names=choices(NOISE)))
     if rate is not None and not 0 <= rate <= 1:
-        raise SettingError("The share of the words goes from 0 to 1.")
+        raise SettingError(later("The share of the words goes from 0 to 1."))
     if model.info.kind != "encoder-decoder" or model.tokenizer.mask_token != "<mask>":
-        raise SettingError("This model cannot repair a text: it needs a decoder and a <mask>. Choose a BART.")
+        raise SettingError(later("This model cannot repair a text: it needs a decoder and a <mask>. Choose a BART."))
 
 
 def all_noises(
@@ -121,13 +129,17 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
     """
     mask = model.tokenizer.mask_token
     if model.info.kind != "encoder" or mask is None or not 1 <= k <= MOST_GUESSES:
-        raise SettingError(f"Masks are filled by a model such as BERT, with 1 to {MOST_GUESSES} guesses.")
+        raise SettingError(
+            later("Masks are filled by a model such as BERT, with 1 to {limit} guesses.", limit=MOST_GUESSES)
+        )
     record = capture(
         model, text.replace("<mask>", mask), allow_special=True, truncate="first", cancelled=cancelled
     )  # fmt: skip
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:
-        raise SettingError("This network names no words, so it cannot fill a mask. Choose a masked language model.")
+        raise SettingError(
+            later("This network names no words, so it cannot fill a mask. Choose a masked language model.")
+        )
     at = np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id)
     found = []
     for row in at.tolist():

@@ -23,6 +23,7 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.attention import Ints
 from bartviz.errors import SettingError
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Head, Kind, Record, Tokens
 from bartviz.tape import Entry, Tape, recording
@@ -74,7 +75,7 @@ class Replay:
 
     def __init__(self, model: Model, record: Record) -> None:
         if record.model.fingerprint != model.info.fingerprint:
-            raise SettingError("The record was made by another model, or by other weights: run its text again.")
+            raise SettingError(later("The record was made by another model, or by other weights: run its text again."))
         self.model, self.record, self.started = model, record, time.perf_counter()
         source, seen = record.source, (record.encoder or record.attention("decoder")).mask.any(axis=0)
         self.source = torch.from_numpy(source.ids.copy())[None]  # (1, n)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bartviz import assemble, texts, tokens
 from bartviz.errors import BudgetError, TextError
+from bartviz.language import later, mark
 from bartviz.models import Model
 from bartviz.record import Attention, Check, Head, Kind, Provenance, Record, Step, Tokens
 from bartviz.tape import Tape, check_heads, depths
@@ -58,7 +59,12 @@ def prepare(
     if truncate is None:
         texts.check_length(len(encoded), limit)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
-    notice = f"The {truncate} {len(encoded):,} of {_count(cleaned.text, encode):,} tokens are shown."
+    which = (
+        mark("The last {count:,} of {all:,} tokens are shown.")
+        if truncate == "last"
+        else mark("The first {count:,} of {all:,} tokens are shown.")
+    )
+    notice = later(which, count=len(encoded), all=_count(cleaned.text, encode))
     return Prepared(shorter, encoded, (*notices, notice, *_unknown(model, encoded)))
 
 
@@ -73,7 +79,7 @@ def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: object) ->
         if len(encoded) <= limit:
             return part, encoded
         room -= len(encoded) - limit
-    raise TextError("The second sentence alone is longer than the model takes. Shorten it.")
+    raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
 
 
 def _count(text: str, encode: object) -> int:
@@ -83,7 +89,9 @@ def _count(text: str, encode: object) -> int:
 
 def _unknown(model: Model, encoded: Tokens) -> tuple[str, ...]:
     share = tokens.unknown_share(encoded, model.tokenizer)
-    return (f"{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.",) if share >= 0.5 else ()
+    if share < 0.5:
+        return ()
+    return (later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=share),)
 
 
 def prepare_target(model: Model, target: str) -> Prepared:
@@ -184,8 +192,12 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
 def refuse_over(size: int) -> None:
     if size > MAX_BYTES:
         raise BudgetError(
-            f"The attention of this run would take {size / 1e9:.1f} GB; the limit is {MAX_BYTES / 1e9:.1f} GB. "
-            "Use a shorter text or a smaller model."
+            later(
+                "The attention of this run would take {size:.1f} GB; the limit is {limit:.1f} GB. Use a "
+                "shorter text or a smaller model.",
+                size=size / 1e9,
+                limit=MAX_BYTES / 1e9,
+            )
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from bartviz.errors import SettingError
+from bartviz.language import later
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -35,15 +36,19 @@ class Sampling:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and 0 < self.temperature <= HOTTEST):
             raise SettingError(
-                f"The temperature is {self.temperature}; choose more than 0 and at most {HOTTEST:g}. "
-                "For the most probable token at every step leave sampling out."
+                later(
+                    "The temperature is {temperature}; choose more than 0 and at most {limit:g}. For the most "
+                    "probable token at every step leave sampling out.",
+                    temperature=self.temperature,
+                    limit=HOTTEST,
+                )
             )
         if self.top_k < 0:
-            raise SettingError(f"top_k is {self.top_k}; choose 1 or more, or 0 for every token.")
+            raise SettingError(later("top_k is {top_k}; choose 1 or more, or 0 for every token.", top_k=self.top_k))
         if not 0 < self.top_p <= 1:
-            raise SettingError(f"top_p is {self.top_p}; choose more than 0 and at most 1.")
+            raise SettingError(later("top_p is {top_p}; choose more than 0 and at most 1.", top_p=self.top_p))
         if not 0 <= self.seed <= LARGEST_SEED:
-            raise SettingError(f"The seed is {self.seed}; choose a whole number from 0 up.")
+            raise SettingError(later("The seed is {seed}; choose a whole number from 0 up.", seed=self.seed))
         for name, kind in (("temperature", float), ("top_k", int), ("top_p", float), ("seed", int)):
             object.__setattr__(self, name, kind(getattr(self, name)))
 

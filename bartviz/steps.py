@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from bartviz import tokens
 from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES
+from bartviz.language import later
 from bartviz.record import Candidate, Step
 
 _ROWS = 16  # rows of logits worked on at once: 16 x 50,000 float32 stay near the processor
@@ -68,7 +69,7 @@ class Summary:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, top_k: int) -> None:
         if top_k < 1:
-            raise SettingError(f"top_k is {top_k}; choose 1 or more.")
+            raise SettingError(later("top_k is {top_k}; choose 1 or more.", top_k=top_k))
         self._tokenizer = tokenizer
         self._top_k = top_k
         self._labels = _LABELS.setdefault(tokenizer, {})

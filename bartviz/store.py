@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bartviz.errors import RecordError
+from bartviz.language import later
 
 VERSION = 1
 LARGEST_FILE = 4 << 30  # bytes
@@ -49,10 +50,18 @@ def read(path: str | PathLike[str], cls: type[T]) -> T:
     try:
         size = file.stat().st_size
         if size > LARGEST_FILE:
-            raise RecordError(f"The file has {size:,} bytes; records of at most {LARGEST_FILE:,} are opened.")
+            raise RecordError(
+                later(
+                    "The file has {size:,} bytes; records of at most {limit:,} are opened.",
+                    size=size,
+                    limit=LARGEST_FILE,
+                )
+            )
         return decode(file.read_bytes(), cls)
     except OSError as error:
-        raise RecordError(f"The record cannot be read: {error.strerror or 'no such file'}.") from None
+        raise RecordError(
+            later("The record cannot be read: {reason}.", reason=error.strerror or later("no such file"))
+        ) from None
 
 
 def decode(data: bytes, cls: type[T]) -> T:
@@ -62,12 +71,20 @@ def decode(data: bytes, cls: type[T]) -> T:
         arrays: Arrays = load(data)
         version = header["version"]
         if version != VERSION:
-            raise RecordError(f"The record has format {version}; this version of bartviz reads format {VERSION}.")
+            raise RecordError(
+                later(
+                    "The record has format {version}; this version of bartviz reads format {ours}.",
+                    version=version,
+                    ours=VERSION,
+                )
+            )
         value = _unpack(cls, header["value"], arrays)
     except RecordError:
         raise
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise RecordError("This is not a bartviz record, or a part of the file is missing. Save it again.") from None
+        raise RecordError(
+            later("This is not a bartviz record, or a part of the file is missing. Save it again.")
+        ) from None
     assert isinstance(value, cls)
     return value
 

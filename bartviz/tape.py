@@ -27,6 +27,7 @@ from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
+from bartviz.language import later
 from bartviz.record import KINDS, Floats, Head, Kind, ModelKind
 
 IMPLEMENTATION = "bartviz"
@@ -148,7 +149,11 @@ def attach(network: PreTrainedModel) -> None:
     family = getattr(network.config, "model_type", "unknown")
     if family not in FAMILIES:
         raise ModelError(
-            f"Models of type {family} do not offer their attention. Supported types: {choices(sorted(FAMILIES))}."
+            later(
+                "Models of type {family} do not offer their attention. Supported types: {names}.",
+                family=family,
+                names=choices(sorted(FAMILIES)),
+            )
         )
     sites = {name: site for name, _ in network.named_modules() if (site := _site(name, network)) is not None}
     for name, site in sites.items():
@@ -157,7 +162,14 @@ def attach(network: PreTrainedModel) -> None:
     tagged = Counter(site.kind for site in sites.values() if site.layer is not None)
     for kind, layers in depths(network).items():
         if tagged[kind] not in (0, layers) or not any(site.kind == kind for site in sites.values()):
-            raise ModelError(f"The model has {layers} {kind} layers, but {tagged[kind]} of them offer their attention.")
+            raise ModelError(
+                later(
+                    "The model has {layers} {kind} layers, but {count} of them offer their attention.",
+                    layers=layers,
+                    kind=kind,
+                    count=tagged[kind],
+                )
+            )
 
 
 def depths(network: PreTrainedModel) -> dict[Kind, int]:
@@ -181,8 +193,11 @@ def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
         count = getattr(config, f"{'encoder' if name.kind == 'encoder' else 'decoder'}_attention_heads", None)
         count = count or config.num_attention_heads
         if name.kind not in layers or not 0 <= name.layer < layers[name.kind] or not 0 <= name.head < count:
-            there = choices(f"{kind} L0H0 to L{depth - 1}H{count - 1}" for kind, depth in layers.items())
-            raise SettingError(f"This model has no head {name}: choose {there}.")
+            there = choices(
+                later("{first} to {last}", first=f"{kind} L0H0", last=f"L{depth - 1}H{count - 1}")
+                for kind, depth in layers.items()
+            )
+            raise SettingError(later("This model has no head {name}: choose {there}.", name=name, there=there))
 
 
 def _site(name: str, network: PreTrainedModel) -> Site | None:
@@ -222,7 +237,7 @@ def attend(
     """
     tape = _TAPE.get()
     if tape is not None and tape.cancelled():
-        raise Cancelled("The run was stopped.")
+        raise Cancelled(later("The run was stopped."))
     output, _ = sdpa_attention_forward(
         module, query, key, value, attention_mask,
         scaling=scaling, is_causal=is_causal, position_bias=position_bias, **kwargs,

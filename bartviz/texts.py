@@ -21,6 +21,7 @@ from bartviz import files
 from bartviz.errors import TextError, choices
 from bartviz.files import TooLong
 from bartviz.labels import is_blank
+from bartviz.language import later
 
 MAX_CHARACTERS = 100_000  # of one text; the models read a few thousand at most
 MAX_BYTES = 10 << 20  # of one file, packed and unpacked
@@ -62,23 +63,24 @@ def clean(text: str) -> Cleaned:
     MAX_CHARACTERS; a long text is refused before any work."""
     if len(text) > MAX_CHARACTERS:
         raise TooLong(
-            f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read at once. Shorten or split it.",
+            later("The text has {count:,} characters; at most {limit:,} are read at once. Shorten or split it.",
+                  count=len(text), limit=MAX_CHARACTERS),
             len(text), MAX_CHARACTERS,
         )  # fmt: skip
     notices = []
     for change, notice in (
-        (lambda t: t.lstrip("\ufeff"), "The byte order mark before the text was removed."),
-        (lambda t: t.replace("\0", ""), "NUL characters were removed."),
-        (_paired, "Halves of characters (lone surrogates) were replaced by \ufffd."),
-        (lambda t: t.replace("\r\n", "\n").replace("\r", "\n"), "Line ends were made the same (CR LF to LF)."),
-        (lambda t: _LINE_ENDS.sub("\n", t), "Unicode line separators were made line ends."),
+        (lambda t: t.lstrip("\ufeff"), later("The byte order mark before the text was removed.")),
+        (lambda t: t.replace("\0", ""), later("NUL characters were removed.")),
+        (_paired, later("Halves of characters (lone surrogates) were replaced by \ufffd.")),
+        (lambda t: t.replace("\r\n", "\n").replace("\r", "\n"), later("Line ends were made the same (CR LF to LF).")),
+        (lambda t: _LINE_ENDS.sub("\n", t), later("Unicode line separators were made line ends.")),
     ):
         changed = change(text)
         if changed != text:
             notices.append(notice)
         text = changed
     if not text or is_blank(text):
-        raise TextError("There is no text: nothing, or only white space. Type a sentence, or choose an example.")
+        raise TextError(later("There is no text: nothing, or only white space. Type a sentence, or choose an example."))
     return Cleaned(text, tuple(notices))
 
 
@@ -95,9 +97,15 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
     ``can_cut``: whether the caller offers to read only the first or the last part.
     """
     if count > limit:
-        cut = f", or have only its first or last {limit:,} tokens read" if can_cut else ""
+        advice = later("Shorten it by {count:,}.", count=count - limit)
+        if can_cut:
+            advice = later(
+                "Shorten it by {count:,}, or have only its first or last {limit:,} tokens read.",
+                count=count - limit, limit=limit,
+            )  # fmt: skip
         raise TooLong(
-            f"The text has {count:,} tokens; this model reads at most {limit:,}. Shorten it by {count - limit:,}{cut}.",
+            later("The text has {count:,} tokens; this model reads at most {limit:,}. {advice}",
+                  count=count, limit=limit, advice=advice),
             count, limit, can_cut=can_cut,
         )  # fmt: skip
 
@@ -105,7 +113,11 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
 def check_files(count: int, limit: int = MAX_FILES) -> None:
     """Raise TooLong where more files are uploaded than are read at once."""
     if count > limit:
-        text = f"{count:,} files were chosen; at most {limit:,} are read at once. Choose fewer, or join them."
+        text = later(
+            "{count:,} files were chosen; at most {limit:,} are read at once. Choose fewer, or join them.",
+            count=count,
+            limit=limit,
+        )
         raise TooLong(text, count, limit)
 
 
@@ -122,14 +134,18 @@ def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_byte
     files.check_size(len(data), max_bytes)
     suffix, packed = _format(name)
     if not data:
-        raise TextError("The file is empty.")
+        raise TextError(later("The file is empty."))
     if packed and data.startswith(b"\x1f\x8b"):
         data = files.unpack(data, max_bytes)
         if not data:
-            raise TextError("The file is empty.")
+            raise TextError(later("The file is empty."))
     files.refuse_binary(data)
     if suffix not in FORMATS:
-        raise TextError(f"Files of this format are not read. Upload {choices(FORMATS)}, or one of these as .gz.")
+        raise TextError(
+            later(
+                "Files of this format are not read. Upload {formats}, or one of these as .gz.", formats=choices(FORMATS)
+            )
+        )
     text = files.decode(data, encoding)
     if suffix in (".txt", ".md"):
         cleaned = clean(text)
@@ -158,21 +174,30 @@ def _rows(name: str, rows: Iterable[Row], notices: tuple[str, ...]) -> Upload:
     changes: Counter[str] = Counter()
     for count, (line, text) in enumerate(rows, start=1):
         if count > MAX_ROWS:
-            raise TooLong(f"The file has more than {MAX_ROWS:,} rows, which is the limit. Split it.", count, MAX_ROWS)
+            raise TooLong(
+                later("The file has more than {limit:,} rows, which is the limit. Split it.", limit=MAX_ROWS),
+                count,
+                MAX_ROWS,
+            )
         try:
             if isinstance(text, TextError):
                 raise text
             cleaned = clean(text)
         except TextError as error:
-            errors.append(f"Line {line:,} was left out. {error}")
+            errors.append(later("Line {line:,} was left out. {reason}", line=line, reason=error.args[0]))
             continue
         texts.append(cleaned.text)
         changes.update(cleaned.notices)
     if not texts:
         raise TextError(
-            f"None of the {len(errors):,} rows can be used. {errors[0]}" if errors else "There are no rows."
+            later("None of the {count:,} rows can be used. {reason}", count=len(errors), reason=errors[0])
+            if errors
+            else later("There are no rows.")
         )
-    said = (f"In {count:,} of {len(texts):,} rows: {notice}" for notice, count in changes.items())
+    said = (
+        later("In {count:,} of {all:,} rows: {notice}", count=count, all=len(texts), notice=notice)
+        for notice, count in changes.items()
+    )
     return Upload(tuple(texts), safe_name(name), (*notices, *said), tuple(errors))
 
 
@@ -186,10 +211,14 @@ def _json_text(part: str) -> str | TextError:
     try:
         value = json.loads(part)
     except (ValueError, RecursionError):
-        return TextError("It is not valid JSON.")
+        return TextError(later("It is not valid JSON."))
     if isinstance(value, dict):
         value = next((value[key] for key in COLUMNS if key in value), None)
-    return value if isinstance(value, str) else TextError(f"It has no text under {choices(COLUMNS)}.")
+    return (
+        value
+        if isinstance(value, str)
+        else TextError(later("It has no text under {columns}.", columns=choices(COLUMNS)))
+    )
 
 
 def _table_rows(text: str, suffix: str) -> tuple[list[Row], tuple[str, ...]]:
@@ -201,9 +230,13 @@ def _table_rows(text: str, suffix: str) -> tuple[list[Row], tuple[str, ...]]:
     column = next((names.index(name) for name in COLUMNS if name in names), None)
     if column is not None:
         table = [(line, cells) for line, cells in table if cells is not head]
-        notice = f'The texts are those of the column "{names[column]}".'
+        notice = later('The texts are those of the column "{name}".', name=names[column])
     else:
-        notice = f"The texts are those of the first of {len(names):,} columns: none is called {choices(COLUMNS)}."
+        notice = later(
+            "The texts are those of the first of {count:,} columns: none is called {names}.",
+            count=len(names),
+            names=choices(COLUMNS),
+        )
     return [
         (line, cells if isinstance(cells, TextError) else "".join(cells[column or 0 :][:1])) for line, cells in table
     ], (notice,)
@@ -227,11 +260,13 @@ def _cells(text: str, delimiter: str) -> Iterator[tuple[int, list[str] | TextErr
         except csv.Error as error:
             if "field limit" in str(error):
                 limit = csv.field_size_limit()
-                message = (
-                    f"A field in line {line:,} has more than {limit:,} characters, which is the limit. Shorten it."
+                message = later(
+                    "A field in line {line:,} has more than {limit:,} characters, which is the limit. Shorten it.",
+                    line=line,
+                    limit=limit,
                 )
                 raise TooLong(message, limit + 1, limit) from None
-            yield line, TextError("A quotation mark in it is not closed, or stands within a field.")
+            yield line, TextError(later("A quotation mark in it is not closed, or stands within a field."))
         else:
             if any(cells):
                 yield line, cells

@@ -30,6 +30,7 @@ from bartviz.describe import Entry, alone, describe
 from bartviz.encoders import Encoder, encoder_of
 from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES, Span, visible
+from bartviz.language import later
 from bartviz.pieces import Piece
 from bartviz.record import Tokens
 
@@ -107,13 +108,19 @@ def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Toke
     missing = length - len(tokens)
     if missing < 0:
         raise SettingError(
-            f"{len(tokens)} tokens cannot be padded to {length}: give a length of at least {len(tokens)}."
+            later(
+                "{count} tokens cannot be padded to {length}: give a length of at least {count}.",
+                count=len(tokens),
+                length=length,
+            )
         )
     token_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
     if missing == 0:
         return tokens
     if token_id is None:
-        raise SettingError("This tokenizer has neither a padding nor an end token: give texts of the same length.")
+        raise SettingError(
+            later("This tokenizer has neither a padding nor an end token: give texts of the same length.")
+        )
     piece = encoder_of(tokenizer).piece(token_id).name
     padding = Tokens(
         ids=np.full(missing, token_id),

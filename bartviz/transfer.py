@@ -19,6 +19,7 @@ from huggingface_hub import constants, get_session, get_token
 from huggingface_hub.errors import OfflineModeIsEnabled
 
 from bartviz.errors import ModelError
+from bartviz.language import later
 from bartviz.version import __version__
 from bartviz.waiting import Job
 
@@ -34,7 +35,8 @@ class Unreachable(ModelError):
     """The hub is away or at fault, so that an earlier download may serve. ``reason``: the same without advice."""
 
     def __init__(self, message: str, reason: str | None = None, *, again: bool = False, after: float = 0.0) -> None:
-        super().__init__(message if reason else f"{message} Try again later, or use a model that is on this machine.")
+        advised = later("{reason} Try again later, or use a model that is on this machine.", reason=message)
+        super().__init__(message if reason else advised)
         self.reason = reason or message
         self.again = again  # whether a further attempt may help at once
         self.after = after  # seconds that the hub wants us to wait
@@ -71,7 +73,7 @@ def endpoint() -> str:
     """The hub's address, from HF_ENDPOINT where it is set."""
     found: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
     if not found.startswith(("http://", "https://")):
-        raise ModelError("HF_ENDPOINT must be the hub's address, beginning with https:// or http://.")
+        raise ModelError(later("HF_ENDPOINT must be the hub's address, beginning with https:// or http://."))
     return found
 
 
@@ -95,7 +97,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
                 job.check()
                 content += chunk
                 if len(content) > MAX_ANSWER_BYTES:
-                    raise Unreachable("The hub gives an answer that is not understood.")
+                    raise Unreachable(later("The hub gives an answer that is not understood."))
             return bytes(content)
 
     content = _patiently(read, job, lambda: 0)
@@ -104,7 +106,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Unreachable("The hub gives an answer that is not understood.")
+        raise Unreachable(later("The hub gives an answer that is not understood."))
     return value
 
 
@@ -129,7 +131,10 @@ def fetch(file: File, target: Path, job: Job, total: Total) -> None:
         total.add(-file.size)
         if attempt == 2:
             raise ModelError(
-                f"{file.name} arrived damaged twice: its content is not what the hub promises. Try again later."
+                later(
+                    "{name} arrived damaged twice: its content is not what the hub promises. Try again later.",
+                    name=file.name,
+                )
             )
 
 
@@ -154,9 +159,9 @@ def _append(file: File, part: Path, job: Job, total: Total) -> None:
     if kept > file.size:
         part.unlink()
         total.add(-kept)
-        raise Unreachable(f"The hub sends more of {file.name} than it promised.", again=True)
+        raise Unreachable(later("The hub sends more of {name} than it promised.", name=file.name), again=True)
     if kept < file.size:
-        raise Unreachable(f"The connection broke off in the middle of {file.name}.", again=True)
+        raise Unreachable(later("The connection broke off in the middle of {name}.", name=file.name), again=True)
 
 
 def _patiently(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -> Any:
@@ -189,9 +194,9 @@ def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Resp
                 raise _refusal(response)
             yield response
     except httpx2.TimeoutException:
-        raise Unreachable("The hub does not answer.", again="/resolve/" in url) from None
+        raise Unreachable(later("The hub does not answer."), again="/resolve/" in url) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OfflineModeIsEnabled):
-        raise Unreachable("The connection to the hub failed.", again=True) from None
+        raise Unreachable(later("The connection to the hub failed."), again=True) from None
 
 
 def _refusal(response: httpx2.Response) -> ModelError:
@@ -199,24 +204,30 @@ def _refusal(response: httpx2.Response) -> ModelError:
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     if code == "GatedRepo" or (status == 403 and not code):
         return ModelError(
-            "The hub gives this model only to people who have accepted its conditions: accept them on the model's "
-            "page, and set HF_TOKEN to your access token."
+            later(
+                "The hub gives this model only to people who have accepted its conditions: accept them on the "
+                "model's page, and set HF_TOKEN to your access token."
+            )
         )
     if code == "RevisionNotFound":
-        return ModelError("The model has no such revision: give a branch, a tag or a commit, or leave it out.")
+        return ModelError(later("The model has no such revision: give a branch, a tag or a commit, or leave it out."))
     if code == "EntryNotFound":
-        return ModelError("The hub lists a file of this model that it does not have. Try another revision.")
+        return ModelError(later("The hub lists a file of this model that it does not have. Try another revision."))
     if status in (401, 403, 404):
         return ModelError(
-            "The hub has no model of that name, or it is private: check the spelling (owner/name), "
-            "or set HF_TOKEN to an access token."
+            later(
+                "The hub has no model of that name, or it is private: check the spelling (owner/name), or set "
+                "HF_TOKEN to an access token."
+            )
         )
     if status == 429:
         wait = response.headers.get("Retry-After", "")
         after = float(wait) if wait.isdigit() else 0.0
-        said = f" for {after:g} seconds" if after else ""
-        return Unreachable(f"The hub asks us to pause{said}: too many requests.", again=True, after=after)
-    return Unreachable(f"The hub has a fault (status {status}).", again=status >= 500)
+        said = later("The hub asks us to pause: too many requests.")
+        if after:
+            said = later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=after)
+        return Unreachable(said, again=True, after=after)
+    return Unreachable(later("The hub has a fault (status {status}).", status=status), again=status >= 500)
 
 
 def _digest(path: Path, file: File, job: Job) -> str:
@@ -232,11 +243,23 @@ def _digest(path: Path, file: File, job: Job) -> str:
 def _check_space(file: File, kept: int, folder: Path) -> None:
     if (free := shutil.disk_usage(folder).free) < file.size - kept:
         needed = (file.size - kept) / 1e6
-        raise ModelError(_no_room(f"{file.name} needs {needed:,.1f} MB, {free / 1e6:,.1f} MB are free"))
+        raise ModelError(
+            _no_room(
+                later(
+                    "{name} needs {needed:,.1f} MB, {free:,.1f} MB are free",
+                    name=file.name,
+                    needed=needed,
+                    free=free / 1e6,
+                )
+            )
+        )
 
 
 def _no_room(why: str) -> str:
-    return f"There is no room for the model on this disk: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere."
+    return later(
+        "There is no room for the model on this disk: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere.",
+        why=why,
+    )
 
 
 @contextmanager
@@ -246,7 +269,7 @@ def disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise ModelError(_no_room("it is full")) from None
+            raise ModelError(_no_room(later("it is full"))) from None
         raise ModelError(
-            "The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a folder that can."
+            later("The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a folder that can.")
         ) from None

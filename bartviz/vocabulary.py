@@ -16,6 +16,7 @@ from bartviz import checkpoint
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError
 from bartviz.folders import TOKENIZER_FILES, check_vocabulary
+from bartviz.language import later
 
 MAX_FILE_BYTES = 256 << 20
 # What a tokenizer_config.json may set; the rest (code, paths of files, templates) is left out.
@@ -32,7 +33,7 @@ _KEPT = frozenset(
 def notices(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
     """What a reader should know of how texts are split."""
     if hasattr(tokenizer, "punc_normalizer") and find_spec("sacremoses") is None:
-        return ("Quotes and dashes are not normalised as in training: the package sacremoses is not installed.",)
+        return (later("Quotes and dashes are not normalised as in training: the package sacremoses is not installed."),)
     return ()
 
 
@@ -74,11 +75,13 @@ def _build(folder: Path) -> PreTrainedTokenizerBase:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception:  # the tokenizer libraries raise bare Exception too
         raise ModelError(
-            "The model's tokenizer cannot be built: its files are damaged or do not belong together. "
-            "Download or save the model again."
+            later(
+                "The model's tokenizer cannot be built: its files are damaged or do not belong together. "
+                "Download or save the model again."
+            )
         ) from None
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise ModelError("The model's tokenizer is of a kind that cannot be used here.")
+        raise ModelError(later("The model's tokenizer is of a kind that cannot be used here."))
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is not None:  # a file may order every text to be cut or filled up
         backend.no_truncation()
@@ -102,8 +105,12 @@ def _check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
     largest = max(tokenizer.get_vocab().values(), default=-1) + 1
     if largest > rows:
         raise ModelError(
-            f"The tokenizer knows {largest:,} tokens, but the network has only {rows:,}: they do not belong together. "
-            "Use the tokenizer that the model was trained with."
+            later(
+                "The tokenizer knows {largest:,} tokens, but the network has only {rows:,}: they do not belong "
+                "together. Use the tokenizer that the model was trained with.",
+                largest=largest,
+                rows=rows,
+            )
         )
     if largest <= len(tokenizer.all_special_ids):
-        raise ModelError("The model's tokenizer knows no words, only special tokens: its vocabulary is missing.")
+        raise ModelError(later("The model's tokenizer knows no words, only special tokens: its vocabulary is missing."))

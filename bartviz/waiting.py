@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Protocol, TypeVar
 
 from bartviz.errors import Cancelled, ModelError
+from bartviz.language import later
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -31,7 +32,9 @@ class Job:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.late = f"The model was not ready within {seconds:g} seconds. Try again, or allow more time."
+        self.late = later(
+            "The model was not ready within {seconds:g} seconds. Try again, or allow more time.", seconds=seconds
+        )
         self.progress = (0, 0)  # bytes done, bytes in all
         self._end = time.monotonic() + seconds
         self._abandoned = Event()
@@ -43,7 +46,7 @@ class Job:
     def check(self) -> None:
         """Raise Cancelled when nobody waits any more, ModelError when the deadline has passed."""
         if self._abandoned.is_set():
-            raise Cancelled("Loading the model was stopped.")
+            raise Cancelled(later("Loading the model was stopped."))
         if self.left() == 0:
             raise ModelError(self.late)
 
@@ -75,7 +78,7 @@ def run(
             if done:
                 return future.result()
             if cancel is not None and cancel.is_set():
-                raise Cancelled("Loading the model was stopped.")
+                raise Cancelled(later("Loading the model was stopped."))
             job.check()
     finally:
         job.abandon()

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from bartviz.errors import ModelError
 from bartviz.families import FAMILIES
+from bartviz.language import later
 from bartviz.waiting import Job
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
@@ -65,7 +66,7 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                 for key in sorted(file.keys()):
                     job.check()
                     if key in tensors:
-                        raise ModelError(f"The model's files hold the weight {shown([key])} twice.")
+                        raise ModelError(later("The model's files hold the weight {name} twice.", name=shown([key])))
                     stored = file.get_slice(key).get_dtype()
                     if stored not in _FLOATS:
                         _refuse_quantized(key, stored)
@@ -83,8 +84,11 @@ def _own(stored: Tensor, key: str, digest: Any) -> Tensor:
     tensor = stored.to(torch.float32)
     if tensor.numel() and not all(torch.isfinite(end) for end in torch.aminmax(tensor)):
         raise ModelError(
-            f"The model's weight {shown([key])} holds numbers that are not finite (NaN or infinity): "
-            "the training failed or the file is damaged."
+            later(
+                "The model's weight {name} holds numbers that are not finite (NaN or infinity): the training "
+                "failed or the file is damaged.",
+                name=shown([key]),
+            )
         )
     return tensor
 
@@ -93,8 +97,12 @@ def _refuse_quantized(key: str, stored: str) -> None:
     """Whole numbers are fine where they are no weights."""
     if not _HARMLESS.search(key):
         raise ModelError(
-            f"The model's weight {shown([key])} is stored as {stored}: quantized models cannot be read. "
-            "Choose the model in float32, float16 or bfloat16."
+            later(
+                "The model's weight {name} is stored as {stored}: quantized models cannot be read. Choose the "
+                "model in float32, float16 or bfloat16.",
+                name=shown([key]),
+                stored=stored,
+            )
         )
 
 
@@ -106,27 +114,40 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
     """
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
     if mismatched:
-        raise ModelError(f"The weights do not fit the configuration: {shown(mismatched)} have other shapes.")
+        raise ModelError(
+            later(
+                "The weights do not fit the configuration: {names} have other shapes.",
+                names=shown(mismatched),
+            )
+        )
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
     if network.config.model_type == "t5" and not output:  # transformers would tie it to the embedding
         missing.append("lm_head.weight")
     if missing:
         raise ModelError(
-            f"The checkpoint lacks {len(missing)} of the network's weights: {shown(missing)}. "
-            "The rest would be random numbers, so the model is not loaded."
+            later(
+                "The checkpoint lacks {count} of the network's weights: {names}. The rest would be random "
+                "numbers, so the model is not loaded.",
+                count=len(missing),
+                names=shown(missing),
+            )
         )
     if info["error_msgs"]:
-        raise ModelError("The weights do not fit the configuration.")
+        raise ModelError(later("The weights do not fit the configuration."))
     prefix = network.base_model_prefix + "."
     extra = sorted(key for key in info["unexpected_keys"] if not _HARMLESS.search(key))
     body = [key for key in extra if _BODY.match(key.removeprefix(prefix)) and ".pooler." not in key]
     if body:
         raise ModelError(
-            f"The checkpoint holds {len(body)} weights that its configuration has no place for: {shown(body)}. "
-            "The network would not be the one that was trained, so it is not loaded."
+            later(
+                "The checkpoint holds {count} weights that its configuration has no place for: {names}. The "
+                "network would not be the one that was trained, so it is not loaded.",
+                count=len(body),
+                names=shown(body),
+            )
         )
     heads = sorted({".".join(key.removeprefix(prefix).split(".")[:2]) for key in extra})
-    return (f"Parts of the checkpoint that are not used: {shown(heads)}.",) if heads else ()
+    return (later("Parts of the checkpoint that are not used: {names}.", names=shown(heads)),) if heads else ()
 
 
 def _computed(network: Any, key: str) -> bool:
@@ -173,7 +194,8 @@ def looks_trained(network: nn.Module) -> bool:
 def shown(keys: Sequence[str], most: int = 4) -> str:
     """A few of many weight names, printable and short."""
     names = ["".join(c if c.isascii() and c.isprintable() else "?" for c in key[:80]) for key in keys[:most]]
-    return ", ".join(names) + (f" and {len(keys) - most} more" if len(keys) > most else "")
+    listed = ", ".join(names)
+    return later("{names} and {count} more", names=listed, count=len(keys) - most) if len(keys) > most else listed
 
 
 def _numbers(shape: Sequence[int]) -> int:
@@ -184,7 +206,8 @@ def _numbers(shape: Sequence[int]) -> int:
 
 
 def _damaged(path: Path) -> str:
-    return (
-        f"The weights in {path.name} cannot be read: the file is empty, cut off or damaged. "
-        "Download or copy the model again."
+    return later(
+        "The weights in {name} cannot be read: the file is empty, cut off or damaged. "
+        "Download or copy the model again.",
+        name=path.name,
     )

@@ -15,6 +15,7 @@ from torch import Tensor
 from bartviz import beams, rules, tokens
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
+from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import BeamTree, Candidate, Hypothesis, Step
 from bartviz.sampling import Sampling
@@ -106,7 +107,7 @@ def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choi
     def draw(ids: Tensor, logits: Tensor) -> _Choice:
         applied = rules.apply(task.active, ids, logits)
         if bool(torch.isneginf(applied.scores).all()):
-            raise SettingError("The rules leave no token to go on with. Loosen them, or leave them out.")
+            raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
         p = sampling.probabilities(applied.scores)  # (1, V)
         token = int(torch.multinomial(p, 1, generator=generator))
         return _Choice(token, applied.deciding(0, token), p[0])
