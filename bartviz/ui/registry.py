@@ -47,6 +47,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page("classic", "Classic", "How does bertviz draw it?", "Head view and model view, for short texts."),
     Page("parameters", "Parameters", "Where are the parameters?", "Every matrix, and what length costs."),
+    Page("models", "Models", "How do the models differ?", "BERT, BART, GPT-2, T5 side by side."),
 )
 
 
