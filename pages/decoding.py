@@ -7,10 +7,10 @@ import streamlit as st
 from bartviz.analysis import decoding
 from bartviz.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
-from bartviz.record import Reading, Record
+from bartviz.record import Record
 from bartviz.ui import branches, page, session, show
 from bartviz.ui import decoding as parts
-from bartviz.ui.components.player import Place, player
+from bartviz.ui.components.player import player
 
 EXPLAIN = """
 **A step is a row.** The decoder reads the tokens that it has so far and gives every token of its vocabulary a
@@ -51,13 +51,6 @@ def advise(record: Record) -> None:
         st.info("This record has no decoding steps. Press **Run** in the sidebar to decode the text again.")
 
 
-def asked() -> Place:
-    """The place that the link names; the player keeps it within the record."""
-    step = st.query_params.get("step", "")
-    reading: Reading = "reads" if st.query_params.get("reading") == "reads" else "predicts"
-    return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else 0, reading)
-
-
 def main() -> None:
     record = page.begin("decoding")
     if not record.steps:
@@ -71,11 +64,12 @@ def main() -> None:
     parts.style()
     branch = branches.current(record)
     hear = partial(branches.hear, record)
-    place = player(record, layer=layer, head=head, place=asked(), branch=branch, on_wish=hear, key="player")
+    place = player(record, layer=layer, head=head, place=parts.asked(record), branch=branch, on_wish=hear, key="player")
     if session.running() is None:  # a link's place is that of the text which its run will bring
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if branch is not None:
         branches.numbers(record, branch)
+    parts.all_heads(record, place, layer, head)
     parts.made(record)
     parts.given_output(record)
     parts.beam_tree(record, place.step)

@@ -16,20 +16,21 @@ import streamlit as st
 
 from bartviz.analysis.spans import Range
 from bartviz.attention import Attention, Tokens
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Views, What
+from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
+from bartviz.ui.components.scripts import SHARED, joined
 
-__all__ = ["Choice", "Shown", "choice_of", "show"]
+__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "show"]
 
 HERE = Path(__file__).parent / "components" / "canvas"
 SCRIPTS = (
-    "numbers.js", "window.js", "colors.js", "state.js", "overview.js", "map.js", "lines.js", "text.js", "said.js",
+    *SHARED, "numbers.js", "window.js", "colors.js", "state.js", "following.js", "overview.js", "map.js", "lines.js", "text.js", "said.js",
     "keys.js", "pointer.js", "canvas.js",
 )  # fmt: skip
 
 
 def script() -> str:
     """The whole module as the browser gets it."""
-    return "\n".join((HERE / name).read_text("utf-8") for name in SCRIPTS)
+    return joined(HERE, SCRIPTS)
 
 
 _mount = st.components.v2.component(
@@ -40,17 +41,20 @@ _mount = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Held:
-    """What the session keeps of one canvas: its picture, the buffer that was sent, what was asked and told last."""
+    """What the session keeps of one canvas, in one object: a script may end between any two calls of Streamlit."""
 
     picture: Picture
-    buffer: bytes
+    buffer: bytes  # as it was sent last
     serial: int
     asked: Choice
     latest: Choice
-    known: bool  # whether the browser has the map of ``latest``
+    known: bool = True  # whether the browser has the map of ``latest``
     small: Small = "all"
+    whole: bool = True  # whether the browser has what stays while the picture does
+    heard: object = None  # what the browser said, where it has been done
+    on_change: Callable[[Choice], None] | None = None
 
 
 def show(
@@ -67,6 +71,7 @@ def show(
     overview: bool = True,
     label: str = "",
     page_keys: bool = True,
+    steps: Steps | None = None,
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
     """Draw the canvas of one attention (``record.attention(kind)``); gives what the visitor last chose.
@@ -77,15 +82,18 @@ def show(
     ``bartviz.analysis.heads.view``; ``span`` says what a full colour stands for, ``small`` whether the small maps are
     those of all layers or of the chosen one. Without ``overview`` the head (or mean) of ``choice`` stands alone, and
     only its map is sent; ``label`` then tells several canvases of a page apart ("A"). ``page_keys`` False where
-    something else of the page has the keys that are pressed when nothing has the focus.
+    something else of the page has the keys that are pressed when nothing has the focus. With ``steps`` the row is that
+    of the step which a player of the same record shows: both move together in the browser, and Python hears of it from
+    the player alone.
     """
-    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys)
+    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps)
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
+    held.on_change = on_change
     st.session_state[f"_canvas_{key}"] = held
     surround = f"canvas_{key}" if overview else f"canvas_alone_{key}"
     with st.container(key=surround):  # its height is reserved before the component has come
-        _mount(data=held.buffer, key=key, on_choice_change=lambda: _hear(key, on_change))
+        _mount(data=held.buffer, key=key, on_choice_change=lambda: catch_up(key))
     return held.latest
 
 
@@ -97,32 +105,49 @@ def _held(
         picture = Picture(attention, shown)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
-        return _Held(picture, picture.pack(begin, 0, small=small), 0, choice or begin, begin, known=True, small=small)
+        heard = None if held is None else held.heard
+        return _Held(picture, picture.pack(begin, 0, small=small), 0, choice or begin, begin, small=small, heard=heard)
     asked = choice or held.asked
+    if shown.steps is not None:  # the row is the player's
+        asked = replace(asked, row=held.asked.row)
     to = clamped(asked, held.picture.shape)
+    if shown.steps is not None:
+        to = replace(to, row=held.latest.row)
     led = asked != held.asked and to.core != held.latest.core  # by a picker, not by the browser
-    if led or not mounted:  # back from another page the browser has forgotten everything
-        begin = to if led else held.latest
-        buffer, serial = held.picture.pack(begin, held.serial + 1, small=small), held.serial + 1
-        return replace(held, buffer=buffer, serial=serial, asked=asked, latest=begin, known=True, small=small)
-    if not held.known or small != held.small:
-        buffer = held.picture.pack(held.latest, held.serial, small=small)
-        return replace(held, buffer=buffer, asked=asked, known=True, small=small)
-    return replace(held, asked=asked)
+    latest, serial = (to, held.serial + 1) if led else (held.latest, held.serial + (not mounted))
+    if not (led or not mounted or small != held.small or not (held.known and held.whole)):
+        return replace(held, asked=asked)
+    light = mounted and held.whole  # back from another page the browser has forgotten everything
+    buffer = held.picture.pack(latest, serial, small=small, light=light)
+    return replace(
+        held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=True, whole=True, small=small
+    )  # fmt: skip
 
 
-def _hear(key: str, on_change: Callable[[Choice], None] | None) -> None:
+def catch_up(key: str) -> None:
+    """Do what the browser said last, unless it is done. A page with pickers calls it before they are drawn: the run
+    that first heard of it may have been broken off.
+    """
     held: _Held | None = st.session_state.get(f"_canvas_{key}")
-    said: Any = st.session_state[key].get("choice")
-    if held is None or not isinstance(said, Mapping) or said.get("revision") != held.picture.revision:
+    state: Any = st.session_state.get(key)
+    said: Any = state.get("choice") if isinstance(state, Mapping) else None
+    if held is None or said is None or said == held.heard:
         return
+    choice = _heard(held, said)
+    if choice is not None:
+        held.latest, held.known, held.whole = choice, said.get("known") is True, said.get("whole") is not False
+        if held.on_change is not None:
+            held.on_change(choice)
+    held.heard = said
+
+
+def _heard(held: _Held, said: object) -> Choice | None:
+    if not isinstance(said, Mapping) or said.get("revision") != held.picture.revision:
+        return None
     choice = choice_of(said, held.picture.shape)
     if choice is None or (not held.picture.shown.overview and choice.core[:3] != held.latest.core[:3]):
-        return  # a head that stands alone is another one only where the page says so
-    known = held.picture.exact or said.get("known") is True
-    st.session_state[f"_canvas_{key}"] = replace(held, latest=choice, known=known)
-    if on_change is not None:
-        on_change(choice)
+        return None  # a head that stands alone is another one only where the page says so
+    return choice
 
 
 def choice_of(said: Mapping[str, Any], shape: tuple[int, int, int, int]) -> Choice | None:

@@ -10,11 +10,15 @@ import streamlit as st
 
 from bartviz.analysis import beams, decoding, given
 from bartviz.figures.beams import beams as tree_figure
-from bartviz.record import Record, Step
-from bartviz.ui import branches, page, pick, settings, show
+from bartviz.record import Reading, Record, Step
+from bartviz.ui import branches, canvas, page, pick, settings, show
+from bartviz.ui.canvas import Choice, Steps
+from bartviz.ui.components.player import Place
+from bartviz.ui.components.player.data import revision
 
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": "everything looked at", "kept": "what was kept", "survivors": "texts that ended"}
+_CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: what was last chosen among all heads
 LIGHT_INK = 0.55  # from this probability on, the chip's ink is light
 
 
@@ -23,14 +27,52 @@ def style() -> None:
     st.html(_STYLE)
 
 
+def asked(record: Record) -> Place:
+    """The place that the link names, else the first step that no rule decided; the player keeps it within the record."""
+    step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
+    free = next((place for place, one in enumerate(record.steps) if one.rule is None), 0)
+    named: Reading = "reads" if reading == "reads" else "predicts"
+    return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
+
+
 def choices(record: Record) -> tuple[int | None, int | None]:
     """The layer and head whose weights are shown; None where their mean is."""
+    canvas.catch_up(_CANVAS)
     kind = decoding.kind_of(record)
     names = {"layer": "mean of a layer", "all": "mean of all", "head": "one head"}
-    weights = pick.one_of("Weights", names, key="weights")
+    weights = pick.one_of("Weights", names, key="step_weights")
     layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
     head = pick.head(record, kind) if weights == "head" else None
     return layer, head
+
+
+def all_heads(record: Record, place: Place, layer: int | None, head: int | None) -> None:
+    """Every head at once (URL ``all_heads``): its row is the player's step, its head the player's. Made when opened."""
+    with st.expander("All heads at this step", key="all_heads", on_change="rerun", bind="query-params") as folded:
+        if not folded.open:
+            return
+        kind = decoding.kind_of(record)
+        said: Choice = st.session_state.get(_SAID, Choice())
+        rows = tuple(step.row for step in record.steps)
+        canvas.show(
+            record.attention(kind), key=_CANVAS, query=record.rows(kind, place.reading), page_keys=False,
+            choice=Choice(
+                said.layer if layer is None else layer, said.head if head is None else head,
+                "all" if layer is None else "layer" if head is None else "head", rows[place.step], said.view,
+            ),
+            steps=Steps(revision(record), rows), on_change=_take,
+        )  # fmt: skip
+        show.note("Framed: the step at which the player rests. A head chosen here is the player's, too.")
+
+
+def _take(choice: Choice) -> None:
+    """The player's layer and head are those that were chosen among all."""
+    st.session_state[_SAID] = choice
+    st.session_state["step_weights"] = choice.what
+    if choice.what != "all":
+        st.session_state["layer"] = choice.layer
+    if choice.what == "head":
+        st.session_state["head"] = choice.head
 
 
 def beam_tree(record: Record, step: int) -> None:

@@ -35,7 +35,7 @@ def counter(page: Page, step: int, steps: int = 9) -> None:
 
 
 def test_keys_step_and_the_link_follows_when_the_visitor_rests(server: str, visit: Open) -> None:
-    page = visit(f"{server}/decoding")
+    page = visit(f"{server}/decoding?step=1")
     player = page.locator(".player")
     player.focus()
     for _ in range(3):
@@ -163,3 +163,56 @@ def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Pat
         lines = list(csv.DictReader(file))
     assert [line["predicts"] for line in lines] == list(stand_in.OUTPUT[:1]) + [t.strip() for t in stand_in.OUTPUT[1:]]
     assert lines[0]["rule"] == "forced"
+
+
+def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=4&step_weights=head&layer=1&head=0&reading=reads")
+    counter(page, 4)
+    assert page.locator(".attention").count() == 0
+    page.get_by_text("All heads at this step").click()
+    said, name = (page.locator(f".attention [data-is={part}]") for part in ("said", "name"))
+    expect(said).to_contain_text("(3) attends most to")
+    expect(page).to_have_url(re.compile("all_heads=true"))
+    settle(page)
+    page.evaluate(COUNT)
+    page.locator(".player").press("ArrowRight")  # the player leads
+    counter(page, 5)
+    expect(said).to_contain_text("(4) attends")
+    page.locator(".attention [data-is=overview]").press(",")  # the canvas leads
+    counter(page, 4)
+    page.get_by_role("button", name="One step on").last.click()
+    counter(page, 5)
+    expect(page.locator(".attention [data-is=step-count]")).to_have_text("5 / 9")
+    assert page.evaluate("window.sent") == 0
+    page.locator("h1").click()
+    page.keyboard.press("ArrowRight")  # where nothing has the focus it is the player's
+    counter(page, 6)
+    expect(said).to_contain_text("(5) attends")
+    expect(name).to_have_text("Cross L1H0")
+
+
+def test_a_head_chosen_among_all_is_the_players(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=4&step_weights=head&layer=1&head=0&all_heads=true")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H0")
+    page.locator(".attention [data-is=overview]").press("ArrowRight")
+    expect(page.locator(".player")).to_contain_text("cross L1H1")
+    expect(page).to_have_url(re.compile("head=1"))
+    counter(page, 4)
+    page.get_by_role("button", name="Layer and head").click()
+    page.get_by_role("slider", name="Head").press("ArrowRight")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H2")
+    expect(page.locator(".attention [data-is=step-count]")).to_have_text("4 / 9")
+
+
+def test_a_row_of_the_canvas_is_a_step(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=4&all_heads=true")
+    overview = page.locator(".attention [data-is=overview]")
+    expect(page.locator(".attention [data-is=step-count]")).to_have_text("4 / 9")
+    overview.press("Enter")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    counter(page, 6)
+    page.keyboard.press("p")
+    expect(page.locator(".player").get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page.locator(".player").get_by_role("button", name="Play", exact=True)).to_be_visible()

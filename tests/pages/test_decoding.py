@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.record import Record
 from bartviz.ui import session
 from bartviz.ui import tasks as task_module
+from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import Wish
 from tests import records, stand_in, trees
 from tests.analysis.test_decoding import decoded
@@ -47,7 +48,7 @@ def test_the_steps_reach_the_player(record: Record) -> None:
     meta = sent(opened(record))
     assert [step["predicts"] for step in meta["steps"]] == [step.chosen.label for step in record.steps]
     assert meta["weights"] == "cross layer 1, mean of 4 heads"
-    assert (meta["start"], meta["reading"]) == (0, "predicts")
+    assert (meta["start"], meta["reading"]) == (1, "predicts")
 
 
 @pytest.mark.parametrize(
@@ -55,12 +56,12 @@ def test_the_steps_reach_the_player(record: Record) -> None:
     [
         ({"step": "4", "reading": "reads"}, 3, "reads"),
         ({"step": "99", "reading": "x"}, 8, "predicts"),
-        ({"step": "-1"}, 0, "predicts"),
-        ({"step": "abc"}, 0, "predicts"),
+        ({"step": "-1"}, 1, "predicts"),
+        ({"step": "abc"}, 1, "predicts"),
         ({"step": "0"}, 0, "predicts"),
-        ({"step": "9" * 400}, 0, "predicts"),
-        ({"step": "²"}, 0, "predicts"),
-        ({"step": ""}, 0, "predicts"),
+        ({"step": "9" * 400}, 1, "predicts"),
+        ({"step": "²"}, 1, "predicts"),
+        ({"step": ""}, 1, "predicts"),
     ],
 )
 def test_a_link_restores_the_place_and_is_kept_within_the_record(
@@ -72,10 +73,49 @@ def test_a_link_restores_the_place_and_is_kept_within_the_record(
     assert app.query_params["step"] in (str(start + 1), [str(start + 1)])
 
 
+def canvas(app: AppTest) -> Any:
+    """What the canvas of all heads was told; None where there is none."""
+    found = [part for part in app.get("bidi_component") if part.proto.component_name == "bartviz.canvas"]
+    return decode(found[0].proto.bytes)[0] if found else None
+
+
+def test_all_heads_are_made_when_they_are_asked_for(record: Record) -> None:
+    assert canvas(opened(record)) is None
+    meta = canvas(opened(record, all_heads="true", step="4", step_weights="head", layer="2", head="3"))
+    assert (meta["kind"], meta["predicts"], meta["alone"], meta["page_keys"]) == ("cross", True, False, False)
+    begin = meta["begin"]
+    assert [begin[name] for name in ("layer", "head", "what", "row")] == [2, 3, "head", record.steps[3].row]
+    assert meta["steps"]["rows"] == [step.row for step in record.steps]
+    begin = canvas(opened(record, all_heads="true", reading="reads"))["begin"]
+    assert [begin[name] for name in ("layer", "what", "row")] == [1, "layer", record.steps[1].row]
+
+
+def test_a_step_sends_nothing_to_the_canvas_again(record: Record) -> None:
+    app = opened(record, all_heads="true", step="4")
+    before = canvas(app)
+    app.query_params["step"] = "6"
+    app.run()
+    after = canvas(app)
+    assert (after["revision"], after["serial"], after["begin"]) == (before["revision"], 0, before["begin"])
+
+
+def test_all_heads_of_a_decoder_alone_are_its_own() -> None:
+    given = decoded()
+    meta = canvas(opened(given, all_heads="true", step="2"))
+    assert (meta["kind"], meta["begin"]["row"]) == ("decoder", given.steps[1].row)
+
+
+def test_it_opens_where_the_model_first_chose(record: Record) -> None:
+    assert record.steps[0].rule is not None
+    assert sent(opened(record))["start"] == 1
+    every = replace(record, steps=tuple(replace(step, rule="kept") for step in record.steps))
+    assert sent(opened(every))["start"] == 0
+
+
 def test_one_head_and_means_are_named(record: Record) -> None:
-    assert sent(opened(record, weights="one head", layer="2", head="3"))["weights"] == "cross L2H3"
-    assert sent(opened(record, weights="mean of all"))["weights"] == "cross, mean of 3 layers x 4 heads"
-    assert sent(opened(record, weights="one head", layer="99", head="-5"))["weights"] == "cross L1H0"
+    assert sent(opened(record, step_weights="one head", layer="2", head="3"))["weights"] == "cross L2H3"
+    assert sent(opened(record, step_weights="mean of all"))["weights"] == "cross, mean of 3 layers x 4 heads"
+    assert sent(opened(record, step_weights="one head", layer="99", head="-5"))["weights"] == "cross L1H0"
 
 
 def test_an_encoder_only_model_is_told_what_to_choose() -> None:

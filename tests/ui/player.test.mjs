@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 const folder = new URL("../../bartviz/ui/components/player/", import.meta.url);
-const script = ["numbers.js", "picture.js", "canvases.js", "player.js"].map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+const script = JSON.parse(process.env.SCRIPTS).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const p = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
 const step = (more = {}) => ({ row: 0, reads: "</s>", predicts: "Auto", probability: 0.27, rank: 1, rule: null, candidates: [["Auto", 0.27, true], ["Wagen", 0.2, false]], ...more });

@@ -19,7 +19,8 @@ from bartviz.analysis import heads
 from bartviz.record import Record
 from bartviz.ui import canvas
 from bartviz.ui.components.canvas import data
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown
+from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
+from bartviz.ui.components.scripts import SHARED
 from tests import records, stand_in
 
 
@@ -46,7 +47,9 @@ def test_the_arithmetic_of_the_browser() -> None:
 
 
 def test_the_scripts_are_all_there_is() -> None:
-    assert sorted(canvas.SCRIPTS) == sorted(path.name for path in canvas.HERE.glob("*.js"))
+    own = [name for name in canvas.SCRIPTS if name not in SHARED]
+    assert sorted(own) == sorted(path.name for path in canvas.HERE.glob("*.js"))
+    assert sorted(SHARED) == sorted(f"../shared/{path.name}" for path in canvas.HERE.parent.glob("shared/*.js"))
     assert canvas.script().count("export default") == 1
 
 
@@ -195,6 +198,50 @@ def test_what_a_picker_chose_is_sent(record: Record) -> None:
 def test_without_pickers_the_browser_keeps_its_choice(record: Record) -> None:
     told = replace(held(record, Choice(1, 1)), latest=Choice(2, 3))
     assert held(record, Choice(1, 1), told).latest == Choice(2, 3)
+
+
+def test_a_picker_sends_no_map_that_is_there(record: Record) -> None:
+    first = held(record, Choice(1, 1))
+    meta, found = data.decode(held(record, Choice(0, 3), first).buffer)
+    assert meta["light"]
+    assert found["tiles"].shape == (0, 9, 9)
+    assert len(held(record, Choice(0, 3), first).buffer) < len(first.buffer) / 2
+
+
+def test_a_browser_that_lost_the_picture_is_sent_all_of_it() -> None:
+    attention = long()
+    before = canvas._Held(Picture(attention, Shown()), b"", 3, Choice(), Choice(2, 0), known=True, whole=False)
+    meta, found = data.decode(canvas._held(before, attention, Shown(), Choice(), mounted=True).buffer)
+    assert not meta["light"]
+    assert "small" in found
+    assert meta["serial"] == 3
+
+
+def test_the_row_of_a_player_is_no_choice(record: Record) -> None:
+    shown = Shown(steps=Steps("mark", (0, 1, 2)))
+    first = canvas._held(None, record.attention("cross"), shown, Choice(1, 1, row=1), mounted=False)
+    again = canvas._held(first, record.attention("cross"), shown, Choice(1, 1, row=2), mounted=True)
+    assert again.buffer is first.buffer
+    led = canvas._held(again, record.attention("cross"), shown, Choice(2, 1, row=2), mounted=True)
+    assert (led.serial, led.latest) == (1, Choice(2, 1, row=1))
+
+
+def test_what_was_said_is_done_once_and_not_forgotten(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Choice] = []
+    kept = held(record, Choice(1, 1))
+    said = {**GOOD, "revision": kept.picture.revision, "known": True}
+    monkeypatch.setattr(canvas.st, "session_state", {"_canvas_x": kept, "x": {"choice": said}})
+
+    def broken(_: Choice) -> None:
+        raise KeyboardInterrupt
+
+    kept.on_change = broken
+    with pytest.raises(KeyboardInterrupt):
+        canvas.catch_up("x")
+    kept.on_change = told.append
+    canvas.catch_up("x")
+    canvas.catch_up("x")
+    assert told == [Choice(1, 2, "head", 3, "map", (1, 3), (0,))]
 
 
 def test_the_small_maps_of_one_layer_need_no_new_picture(record: Record) -> None:

@@ -1,6 +1,7 @@
 """What the player is sent, and its arithmetic in JavaScript."""
 
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from bartviz.analysis import decoding
 from bartviz.attention import Tokens
 from bartviz.record import Record
-from bartviz.ui.components.player import Place, Wish, told, wished
+from bartviz.ui.components.player import SCRIPTS, Place, Wish, told, wished
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in
 from tests.analysis.test_decoding import decoded
@@ -25,6 +26,7 @@ def test_the_arithmetic_of_the_browser() -> None:
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("player.test.mjs"))],
         capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "SCRIPTS": json.dumps(SCRIPTS)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "# pass 0" not in done.stdout

@@ -43,6 +43,8 @@ function render(it) {
   say(it);
   buildTable(it);
   it.root.dataset.drew = (performance.now() - start).toFixed(1);
+  if (uncovered(it) < 1) draw(it);
+  else it.grew = null;
 }
 
 /** Another head, mean or view. */
@@ -60,6 +62,8 @@ export function choose(it, to) {
 
 /** Rows or keys chosen: one, one more, or all from the anchor on. */
 export function select(it, list, index, { add = false, extend = false } = {}) {
+  const step = list === "rows" && !add && !extend ? (it.meta.steps?.rows.indexOf(index) ?? -1) : -1;
+  if (step >= 0) return askSteps(it, { to: step }); // the player's row is everybody's
   const from = extend ? it.anchor[list] : null;
   it[list] = picked(it[list], index, { add, from, fewest: list === "rows" ? 1 : 0 });
   if (!extend) it.anchor[list] = index;
@@ -99,7 +103,7 @@ function later(it) {
 function tell(it) {
   const { layer, head, what, view } = it.choice;
   // The serial tells two visits of one choice apart, where Python has led elsewhere in between.
-  const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)) };
+  const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)), whole: it.whole };
   const text = JSON.stringify(said);
   if (it.told === text) return;
   it.told = text;
@@ -116,6 +120,9 @@ export default function (component) {
   take(it, component);
   paint(it);
   if (first) listen(it);
+  showStepper(it);
+  if (it.meta.steps) askSteps(it, { where: true });
+  if (!current(it) || !it.whole) later(it);
   it.unmeasured = true;
   if (first) render(it);
   else draw(it);
@@ -123,6 +130,7 @@ export default function (component) {
     cancelAnimationFrame(it.frame);
     clearTimeout(it.timer);
     it.resized.disconnect();
+    it.unfollow();
     document.removeEventListener("keydown", it.anywhere);
     STATES.delete(parentElement);
     LIVE.delete(it);

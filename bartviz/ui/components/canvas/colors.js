@@ -2,29 +2,6 @@
 
 export const MASKED_SHADE = 256; // the place behind the 256 colours
 
-export function parseColor(text) {
-  const hex = /^#([0-9a-f]{3,8})$/i.exec(text.trim());
-  if (hex) {
-    const digits = hex[1].length < 6 ? [...hex[1]].map((d) => d + d).join("") : hex[1];
-    return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
-  }
-  const parts = text.match(/[\d.]+/g);
-  return parts && parts.length >= 3 ? parts.slice(0, 3).map(Number) : [255, 255, 255];
-}
-
-export const css = (rgb) => `rgb(${rgb.join(",")})`;
-export const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
-export const isDark = (color) => parseColor(color).reduce((sum, v, i) => sum + v * [0.3, 0.59, 0.11][i], 0) < 128;
-
-/** 256 colours between evenly spaced stops, [r, g, b] each. */
-export function ramp(stops) {
-  const colors = stops.map(parseColor);
-  return Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (colors.length - 1), low = Math.min(Math.floor(at), colors.length - 2);
-    return colors[low].map((v, c) => Math.round(v + (colors[low + 1][c] - v) * (at - low)));
-  });
-}
-
 /** As numbers for an image, red first in memory. */
 export const packedColors = (colors) => Uint32Array.from(colors, ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
 

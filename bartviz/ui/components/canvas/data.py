@@ -12,7 +12,8 @@ arrays one after the other, C order, little endian. The header's ``arrays`` name
 - ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
 
 The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
-over when the serial is a new one), ``layers`` (of which small maps are seen), and what stays: see ``Picture``.
+over when the serial is a new one), ``layers`` (of which small maps are seen), ``light`` (``small``, ``mask`` and maps
+that are there are left out), and what stays: see ``Picture``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import secrets
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,13 @@ class Choice:
         return self.layer, self.head, self.what, self.row, self.view
 
 
+class Steps(NamedTuple):
+    """The steps of a player that a canvas follows: its record's mark, and the row of each step."""
+
+    record: str
+    rows: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Shown:
     """How an attention is shown: the arguments of ``bartviz.analysis.heads.view``, colours, and what is around it."""
@@ -80,6 +88,7 @@ class Shown:
     overview: bool = True  # whether all heads are there; else one alone, and ``label`` says which of several canvases
     label: str = ""
     page_keys: bool = True  # whether its keys are heard where nothing has the focus
+    steps: Steps | None = None
 
 
 class Picture:
@@ -113,19 +122,21 @@ class Picture:
             return layers * (count + 1)
         return choice.layer * (count + 1) + (count if choice.what == "layer" else choice.head)
 
-    def pack(self, begin: Choice, serial: int, *, small: Small = "all") -> bytes:
+    def pack(self, begin: Choice, serial: int, *, small: Small = "all", light: bool = False) -> bytes:
         """The buffer. Where not all maps are sent, that of ``begin`` is in it; its layer comes along if that is small.
         Without the overview it is there alone, exact.
 
-        ``small``: whether the small maps of all layers are seen, or those of the chosen layer.
+        ``small``: whether the small maps of all layers are seen, or those of the chosen layer. ``light``: for a browser
+        that has this picture already; all that stays is left out.
         """
-        views = {number: self.view(choice) for number, choice in self._sent(begin)}
-        arrays: dict[str, NDArray[Any]] = dict(self._fixed)
-        arrays["tiles"] = np.stack([codes(view.weights) for view in views.values()])
+        sent = [] if light and self.exact else self._sent(begin)
+        views = [self.view(choice) for _, choice in sent]
+        arrays: dict[str, NDArray[Any]] = {} if light else dict(self._fixed)
+        arrays["tiles"] = _stacked([codes(view.weights) for view in views], self.shape[2:])
         if self.first.hidden_labels:
-            arrays["hidden"] = np.stack([codes(view.hidden) for view in views.values()])
-        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": list(views), "layers": small}
-        return encode(meta, arrays)
+            arrays["hidden"] = _stacked([codes(view.hidden) for view in views], self.shape[2:3])
+        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": [number for number, _ in sent]}
+        return encode(meta | {"layers": small, "light": light}, arrays)
 
     def _sent(self, wanted: Choice) -> list[tuple[int, Choice]]:
         """(number, choice) of the maps that are sent together."""
@@ -158,6 +169,7 @@ class Picture:
             "small": {"one": ONE, "masked": MASKED},
             "kind": attention.kind, "predicts": view.predicts, "span": self.shown.span,
             "alone": not self.shown.overview, "label": self.shown.label, "page_keys": self.shown.page_keys,
+            "steps": None if self.shown.steps is None else self.shown.steps._asdict(),
             "query": list(view.query_labels), "key": list(view.key_labels),
             "query_special": np.flatnonzero(view.query_special).tolist(),
             "key_special": np.flatnonzero(view.key_special).tolist(),
@@ -199,6 +211,10 @@ def _hiding(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
     place = np.where(kept, np.cumsum(kept) - 1, -1).tolist()
     chips = _chips(tokens, labels, words=shown.words)
     return [(text, place[at], special, joined) for text, at, special, joined in chips]
+
+
+def _stacked(maps: Sequence[Codes], shape: tuple[int, ...]) -> Codes:
+    return np.stack(maps) if maps else np.empty((0, *shape), np.uint16)
 
 
 def _ramp(scale: theme.Scale) -> list[str]:

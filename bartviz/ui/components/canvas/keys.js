@@ -84,6 +84,7 @@ export function onAnyKey(it, event) {
   else if (event.key === "0") zoomBy(it, 0);
   else if (event.key === "l" || event.key === "L") enlarge(it);
   else if (VIEWS[event.key]) choose(it, { ...it.choice, view: VIEWS[event.key] });
+  else if (it.meta.steps && event.key in ASKS) askSteps(it, ASKS[event.key]);
   else if (steps && !it.meta.alone) choose(it, { ...it.choice, ...nextHead(it.meta.shape, it.choice, steps) });
   else return false;
   announce(it);
@@ -101,7 +102,7 @@ export function onKey(it, event) {
 
 /** From anywhere on the page, where nothing else has the focus, and one canvas alone: the next head, and larger type. */
 export function onPageKey(it, event) {
-  if (LIVE.size > 1 || it.meta.alone || !it.meta.page_keys || event.target !== document.body || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (LIVE.size > 1 || it.meta.alone || !it.meta.page_keys || !isNowhere(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (step) choose(it, { ...it.choice, ...nextHead(it.meta.shape, it.choice, step) });
   else if (event.key.toLowerCase() === "l") enlarge(it);

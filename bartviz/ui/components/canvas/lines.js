@@ -42,9 +42,9 @@ export function drawLines(it) {
 /** Lines in groups of one opacity; gives the weight's shade below which lines are left out. */
 function strokeAll(it, context, map, alone) {
   const { rows, columns } = linesSeen(it);
-  const counts = new Int32Array(256);
+  const counts = new Int32Array(256), last = lastRow(it, it.fit.rows);
   const visit = (act) => {
-    for (let row = alone?.row ?? rows[0], end = alone?.row != null ? alone.row + 1 : rows[1]; row < end; row++)
+    for (let row = alone?.row ?? rows[0], end = alone?.row != null ? alone.row + 1 : rows[1]; row < end && row <= last; row++)
       for (let column = alone?.column ?? columns[0], stop = alone?.column != null ? alone.column + 1 : columns[1]; column < stop; column++) {
         const i = row * map.columns + column;
         if (map.open && !map.open[i]) continue;

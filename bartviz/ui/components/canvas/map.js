@@ -2,16 +2,6 @@
 
 export const fontSize = (it) => (it.large ? 19 : 12);
 
-export function shortened(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  const signs = Array.from(text);
-  let end = signs.length;
-  while (end > 1 && context.measureText(`${signs.slice(0, end).join("")}…`).width > room) end--;
-  return `${signs.slice(0, end).join("")}…`;
-}
-
-const widest = (context, labels) => labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
-
 export function measurePlot(it) {
   it.plot = measured(it.$("plot"));
   const { context, width, height } = it.plot;
@@ -24,21 +14,7 @@ export function measurePlot(it) {
   it.seen = bounded(it.fit, it.seen);
   const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
   it.labels = { query: fitting(it.meta.query, left - 8), key: fitting(it.meta.key, (lines ? it.fit.right : top) - 8) };
-  it.hatch = hatching(it, context);
-}
-
-function hatching(it, context) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
-  pen.strokeStyle = it.colors.hatch;
-  pen.beginPath();
-  for (const shift of [-6, 0, 6]) {
-    pen.moveTo(shift, 6);
-    pen.lineTo(shift + 6, 0);
-  }
-  pen.stroke();
-  return context.createPattern(tile, "repeat");
+  it.hatch = hatching(context, it.colors.hatch);
 }
 
 export function drawMap(it) {
@@ -54,6 +30,7 @@ export function drawMap(it) {
   context.clip();
   hatchMasked(it, context);
   gaps(it, context);
+  veilMap(it, context);
   marks(it, context);
   context.restore();
   context.strokeStyle = it.colors.line;
@@ -94,10 +71,12 @@ function hatchMasked(it, context) {
     const { x, y } = placeOf(fit, seen, row, from);
     context.rect(x, y, (to - from) * fit.w * seen.z, fit.h * seen.z + 0.3);
   }
-  context.fillStyle = it.colors.masked;
-  context.fill();
-  context.fillStyle = it.hatch;
-  context.fill();
+  fillMasked(context, it.colors, it.hatch);
+}
+
+function veilMap(it, context) {
+  const { fit, seen } = it, { x, y } = placeOf(fit, seen, 0, 0);
+  veil(it, context, { left: x, top: y, wide: fit.columns * fit.w * seen.z, high: fit.h * seen.z, rows: fit.rows });
 }
 
 function gaps(it, context) {
@@ -151,7 +130,7 @@ function axes(it, context) {
   for (const row of written(...rows, everyWhich(h, size + 1), strongRows)) {
     const y = placeOf(fit, seen, row, 0).y + h / 2;
     if (y < fit.top - 1 || y > fit.top + fit.height + 1) continue;
-    label(it, context, it.labels.query[row], fit.left - 6, y, strongRows.includes(row), it.special.query.has(row));
+    label(it, context, it.labels.query[row], fit.left - 6, y, strongRows.includes(row), it.special.query.has(row) || row > lastRow(it, fit.rows));
   }
   context.textAlign = "left";
   const strongColumns = [...new Set([...it.keys, at.column ?? -1])];

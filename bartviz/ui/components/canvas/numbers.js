@@ -18,8 +18,6 @@ export function decode(bytes) {
   return { meta, arrays };
 }
 
-export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-
 /** The number of a map: each layer's heads, then its mean; the mean of all comes last. */
 export const mapNumber = ([layers, heads], { layer, head, what }) =>
   what === "all" ? layers * (heads + 1) : layer * (heads + 1) + (what === "layer" ? heads : head);
@@ -82,7 +80,6 @@ export function picked(selected, index, { add = false, from = null, fewest = 1 }
 }
 
 const NAMED = 4;
-export const quoted = (label) => `“${label}”`;
 
 /** Labels in words: the first ones, and how many more. */
 export function listed(labels) {
@@ -98,7 +95,6 @@ export function cellSaid(meta, row, column, weight, masked) {
 
 /** A row in words, by the token that it reads or predicts. */
 export const rowSaid = (meta, row) => `${meta.predicts ? "the row that predicts " : ""}${quoted(meta.query[row])} (${row})`;
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** One row or several in words: where they look most, and the sum and the mean where there are several. */
 export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {

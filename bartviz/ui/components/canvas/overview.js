@@ -1,16 +1,5 @@
 // The overview: every head small, the chosen one framed.
 
-// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
-export function measured(canvas) {
-  const { width, height } = canvas.getBoundingClientRect();
-  const ratio = globalThis.devicePixelRatio || 1;
-  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return { context, width, height, ratio };
-}
-
 export function measureOverview(it) {
   if (it.meta.alone) return;
   it.small = measured(it.$("overview"));
@@ -25,10 +14,10 @@ function sourceOf(it, choice) {
   const [, heads, rows, columns] = it.meta.shape;
   const known = it.maps.get(mapNumber(it.meta.shape, choice));
   if (known) return shadedMap(it, known);
-  if (choice.what !== "head" || !it.arrays.small) return null;
-  const [, , h, w] = it.meta.arrays.find(([name]) => name === "small")[2];
+  if (choice.what !== "head" || !it.smallMaps) return null;
+  const [, , h, w] = it.smallMaps.shape;
   const at = (choice.layer * heads + choice.head) * h * w;
-  return { values: it.arrays.small.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, of: [rows, columns] };
+  return { values: it.smallMaps.values.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, of: [rows, columns] };
 }
 
 /** A map with what its colours need. */
@@ -67,6 +56,8 @@ export function drawOverview(it) {
   it.painted = now;
   context.clearRect(0, 0, width, height);
   context.drawImage(it.sheet, 0, 0, width, height);
+  const [, , rows] = it.meta.shape;
+  for (const { x, y, w, h } of it.cells.places) veil(it, context, { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows });
   labelOverview(it, context);
   for (const place of it.cells.places) frameOf(it, context, place);
 }

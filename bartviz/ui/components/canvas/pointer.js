@@ -101,6 +101,8 @@ function listen(it) {
   $("in").onclick = () => zoomBy(it, 1.5);
   $("whole").onclick = () => zoomBy(it, 0);
   $("large").onclick = () => enlarge(it);
+  for (const [name, asked] of Object.entries({ "step-back": ASKS[","], "step-play": ASKS.p, "step-next": ASKS["."] })) $(name).onclick = () => askSteps(it, asked);
+  it.unfollow = follow(it);
   $("details").ontoggle = () => buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event);
   it.anywhere = (event) => onPageKey(it, event);

@@ -7,7 +7,7 @@ function begin(parentElement) {
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
   return {
     root, $: (name) => named.get(name), maps: new Map(), chips: {}, choice: null, rows: [0], keys: [], by: "rows",
-    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null,
+    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null, whole: false,
   };
 }
 
@@ -25,16 +25,19 @@ function take(it, { data, setStateValue }) {
   const { meta, arrays } = decode(data);
   const anew = it.meta?.revision !== meta.revision;
   Object.assign(it, { data, meta, arrays });
-  if (anew) renew(it);
+  if (anew || (!it.whole && !meta.light)) renew(it);
   keep(it);
   if (anew || it.serial !== meta.serial) go(it, meta.begin);
   it.serial = meta.serial;
 }
 
+/** All that stays while the picture does: a light buffer brings nothing of it. */
 function renew(it) {
+  it.whole = !it.meta.light;
   const [, , rows, columns] = it.meta.shape;
-  Object.assign(it, { maps: new Map(), chips: {}, hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
+  Object.assign(it, { at: it.meta.steps ? it.at : null, smallMaps: null, maps: new Map(), chips: {}, hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
   it.open = it.arrays.mask ? unpacked(it.arrays.mask, rows, columns) : null;
+  if (it.arrays.small) it.smallMaps = { values: it.arrays.small, shape: it.meta.arrays.find(([name]) => name === "small")[2] };
   it.shades = shadesOf(it.meta.span, it.meta.unit);
   it.smallShades = smallShades(it.meta.small);
   it.special = { query: new Set(it.meta.query_special), key: new Set(it.meta.key_special) };
@@ -67,20 +70,13 @@ function go(it, { layer, head, what, row, view, rows, keys }) {
 
 // Colours of the theme: the kind's ramp, and plain colours for canvas.
 function paint(it) {
-  const style = getComputedStyle(it.root), color = (name) => style.getPropertyValue(name).trim();
-  const ground = color("--st-background-color"), ink = color("--st-text-color"), dark = isDark(ground);
-  const now = [ground, ink, it.meta.kind].join();
+  const theme = themeOf(it.root), now = [theme.ground, theme.ink, it.meta.kind].join();
   if (it.theme === now) return;
-  const colors = ramp([ground, ...it.meta.ramps[it.meta.kind][dark ? 1 : 0].slice(1)]);
-  const masked = mixed(ink, ground, 0.09), faint = css(mixed(ink, ground, 0.62)), strong = css(colors[dark ? 190 : 170]);
-  it.colors = {
-    ramp: colors, table: packedColors([...colors, masked]), ink, ground, strong, faint,
-    text: css(mixed(ink, ground, 0.85)), line: css(mixed(ink, ground, 0.2)), hatch: css(mixed(ink, ground, 0.32)), masked: css(masked),
-    inks: colors.map((rgb) => (isDark(css(rgb)) ? "#ffffff" : "#000000")), font: color("--st-font"), mono: color("--st-code-font"),
-  };
+  const colors = rampOn(theme, it.meta.ramps[it.meta.kind]), strong = strongOf(theme, colors);
+  it.colors = { ...theme, masked: css(theme.masked), strong, ramp: colors, table: packedColors([...colors, theme.masked]), inks: colors.map(inkOn) };
   it.root.style.setProperty("--kind", strong);
   it.root.style.setProperty("--ramp", `linear-gradient(90deg, ${[0, 64, 128, 192, 255].map((i) => css(colors[i])).join(",")})`);
-  it.root.style.colorScheme = dark ? "dark" : "light";
+  it.root.style.colorScheme = theme.dark ? "dark" : "light";
   it.theme = now;
   it.paints++;
 }

@@ -1,12 +1,5 @@
 // The text itself, shaded by weights. Tokens reach the page through textContent alone.
 
-export function make(tag, className = "", text = "") {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.textContent = text;
-  return node;
-}
-
 const SIDES = { strip: null, "query-text": "query", "key-text": "key" };
 
 /** Fills a list with the chips of one side, if they are not in it already. */

@@ -14,16 +14,17 @@ import streamlit as st
 
 from bartviz.record import Reading, Record
 from bartviz.ui.components.player.data import payload, revision
+from bartviz.ui.components.scripts import SHARED, joined
 
 HERE = Path(__file__).parent
-SCRIPTS = ("numbers.js", "picture.js", "canvases.js", "player.js")
+SCRIPTS = (*SHARED, "numbers.js", "picture.js", "canvases.js", "player.js")
 _HELD = "_player_place"
 LONGEST_WISH = 200  # characters of a typed text, as the field allows
 
 
 def script() -> str:
     """The whole module as the browser gets it."""
-    return "\n".join((HERE / name).read_text("utf-8") for name in SCRIPTS)
+    return joined(HERE, SCRIPTS)
 
 
 _mount = st.components.v2.component(

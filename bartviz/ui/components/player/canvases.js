@@ -1,24 +1,5 @@
 // The two canvases: the alignment matrix that grows row by row, and the curve of certainty.
 
-// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
-function measured(canvas) {
-  const { width, height } = canvas.getBoundingClientRect();
-  const ratio = globalThis.devicePixelRatio || 1;
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return { context, width, height };
-}
-
-function shortened(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  let end = text.length;
-  while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > room) end--;
-  return `${text.slice(0, end)}…`;
-}
-
-const widest = (context, labels) => Math.max(...labels.map((label) => context.measureText(label).width));
-
 // Everything about the canvases that stays the same from step to step: sizes, places, labels as they fit, the hatching.
 export function measure(it) {
   it.curve = measured(it.$("curve"));
@@ -31,7 +12,7 @@ export function measure(it) {
   it.place = layout(width, height, it.count, it.columns, left, top);
   const fitting = (texts, room) => texts.map((text) => shortened(context, text, room));
   it.labels = { reads: fitting(labels.reads, left - 6), predicts: fitting(labels.predicts, left - 6), columns: fitting(it.meta.columns, top - 8) };
-  it.hatch = hatch(it, context);
+  it.hatch = hatching(context, it.colors.hatch);
 }
 
 // The rows up to the current one, with all labels; of that one as much as `reveal` (0 to 1) says.
@@ -78,24 +59,7 @@ function hatchRow(it, context, row) {
   context.beginPath();
   if (from < it.columns) context.rect(left + from * w, top + row * h, (it.columns - from) * w, h + 0.3);
   for (const column of it.meta.masked) if (column < from) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
-  context.fillStyle = it.colors.ground;
-  context.fill();
-  context.fillStyle = it.hatch;
-  context.fill();
-}
-
-function hatch(it, context) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
-  pen.strokeStyle = it.colors.line;
-  pen.beginPath();
-  for (const shift of [-6, 0, 6]) {
-    pen.moveTo(shift, 6);
-    pen.lineTo(shift + 6, 0);
-  }
-  pen.stroke();
-  return context.createPattern(tile, "repeat");
+  fillMasked(context, it.colors, it.hatch);
 }
 
 function drawRowLabels(it, context) {

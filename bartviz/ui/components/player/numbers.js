@@ -1,40 +1,6 @@
 // The player's arithmetic: no document, no canvas, tested with `node --test`.
-// Read in this order into one module: numbers.js, picture.js, player.js.
-
-export function parseColor(text) {
-  const hex = /^#([0-9a-f]{3,8})$/i.exec(text.trim());
-  if (hex) {
-    const digits = hex[1].length < 6 ? [...hex[1]].map((d) => d + d).join("") : hex[1];
-    return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
-  }
-  const parts = text.match(/[\d.]+/g);
-  return parts && parts.length >= 3 ? parts.slice(0, 3).map(Number) : [255, 255, 255];
-}
-
-// Relative luminance of WCAG 2, 0 (black) to 1 (white).
-export function luminance([r, g, b]) {
-  const linear = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-}
-
-// The text colour, black or white, that contrasts more with a background: at least 4.58.
-export function inkOn(rgb) {
-  const light = luminance(rgb);
-  return 1.05 / (light + 0.05) > (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
-}
-
-// 256 colours between evenly spaced stops; as [r, g, b] each.
-export function ramp(stops) {
-  const colors = stops.map(parseColor);
-  return Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (colors.length - 1);
-    const low = Math.min(Math.floor(at), colors.length - 2);
-    return colors[low].map((v, c) => Math.round(v + (colors[low + 1][c] - v) * (at - low)));
-  });
-}
 
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
-export const css = (rgb) => `rgb(${rgb.join(",")})`;
 
 // One row of a flat matrix as plain weights; bytes are 1/255 each.
 export function rowOf(flat, columns, row, unit = 1) {
@@ -53,8 +19,6 @@ export function strongest(weights, special, until = weights.length) {
   for (let i = 0; i < until; i++) if (!special[i] && (best < 0 || weights[i] > weights[best])) best = i;
   return best;
 }
-
-export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 // Where playback stands after `elapsed` ms of a step that lasts `interval`: the same step, the next, or the end.
 export function advance(step, count, elapsed, interval) {
@@ -110,8 +74,6 @@ export function barsOf(step, most) {
   }
   return shown;
 }
-
-const quoted = (label) => `“${label}”`;
 
 // What a rule does, for a reader who meets its name for the first time.
 const RULES = [

@@ -2,31 +2,16 @@
 
 const [FEWEST_BARS, MOST_BARS] = [5, 10];
 
-export function make(tag, className = "", text = "") {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.textContent = text;
-  return node;
-}
-
 // Theme and data -> colours: the kind's ramp of this theme, and plain colours for canvas.
 export function paint(it) {
-  const style = getComputedStyle(it.root);
-  const ground = style.getPropertyValue("--st-background-color").trim();
-  const dark = luminance(parseColor(ground)) < 0.2;
-  const ramps = Object.fromEntries(Object.entries(it.meta.ramps).map(([kind, both]) => [kind, ramp([ground, ...both[dark ? 1 : 0].slice(1)])]));
-  const color = (name) => style.getPropertyValue(name).trim();
-  it.colors = { ramps, ink: color("--st-text-color"), ground: color("--st-background-color"), font: color("--st-font"), mono: color("--st-code-font") };
-  it.colors.faint = css(mixed(it.colors.ink, it.colors.ground, 0.62));
-  it.colors.line = css(mixed(it.colors.ink, it.colors.ground, 0.18));
-  it.colors.strong = Object.fromEntries(Object.entries(ramps).map(([kind, table]) => [kind, css(table[dark ? 190 : 170])]));
+  const theme = themeOf(it.root), { ramps } = it.meta;
+  const colors = Object.fromEntries(Object.entries(ramps).map(([kind, both]) => [kind, rampOn(theme, both)]));
+  it.colors = { ...theme, masked: css(theme.masked), ramps: colors, strong: Object.fromEntries(Object.entries(colors).map(([kind, table]) => [kind, strongOf(theme, table)])) };
   for (const [kind, value] of Object.entries(it.colors.strong)) it.root.style.setProperty(`--${kind}`, value);
-  it.root.style.colorScheme = dark ? "dark" : "light";
+  it.root.style.colorScheme = theme.dark ? "dark" : "light";
   it.root.style.setProperty("--kind", it.colors.strong[it.meta.kind]);
   it.image = rowsImage(it);
 }
-
-const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
 
 // Every row of the matrix, one pixel a cell; playback uncovers it.
 export function rowsImage(it) {

@@ -4,8 +4,6 @@ const STATES = new WeakMap(); // parentElement -> state
 const REVEAL = 320; // ms in which a new row is uncovered
 const REPORT = 350; // ms of rest before a step is told to Python
 
-const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
-
 function begin(component) {
   const root = component.parentElement.querySelector(".player");
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
@@ -56,6 +54,17 @@ function go(it, step, report) {
   refresh(it, grown ? 0 : 1);
   if (grown && !it.playing) animate(it);
   if (report) later(it);
+  tellPlace(it);
+}
+
+// Whoever follows the player hears where it stands.
+const tellPlace = (it) => tellSteps("at", { record: it.meta.revision, step: it.step, count: it.count, playing: it.playing });
+
+function onAsked(it, { to, by, play: playing, where }) {
+  if (to !== undefined) step(it, to);
+  if (by !== undefined) step(it, placeOf(it) + by);
+  if (playing) play(it);
+  if (where) tellPlace(it);
 }
 
 // Python hears of a step when the visitor rests on it: never during playback.
@@ -119,6 +128,7 @@ function stop(it, report, settle = false) {
 function mark(it) {
   it.$("play").classList.toggle("playing", it.playing);
   it.$("play").setAttribute("aria-label", it.playing ? "Pause" : "Play");
+  tellPlace(it);
 }
 
 function step(it, to) {
@@ -198,8 +208,9 @@ function listen(it) {
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);
   $("details").ontoggle = () => $("details").open && buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event, false);
-  it.anywhere = (event) => event.target === document.body && onKey(it, event, true);
+  it.anywhere = (event) => isNowhere(event.target) && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
+  it.unfollowed = hearSteps("ask", () => it.meta.revision, (asked) => onAsked(it, asked));
   it.resized = new ResizeObserver(() => it.frames && (fit(it), measure(it), refresh(it)));
   it.resized.observe(it.root);
 }
@@ -214,7 +225,9 @@ export default function (component) {
     listen(it);
   } else take(it, component);
   draw(it);
+  tellPlace(it);
   return () => {
+    it.unfollowed();
     cancelAnimationFrame(it.raf);
     clearTimeout(it.timer);
     it.resized.disconnect();

@@ -1,0 +1,16 @@
+// Z enlarges the type of every page, and makes it as it was again. data: nothing.
+
+export default function ({ setTriggerValue }) {
+  document.bartvizLarge = () => setTriggerValue("asked", true); // the newest one counts
+  const { body } = document;
+  if (body.dataset.largeKey) return;
+  body.dataset.largeKey = "yes";
+  document.addEventListener("keydown", (event) => {
+    const at = event.composedPath()[0];
+    const field = ["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) && !["range", "checkbox", "radio"].includes(at.type);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field || at?.isContentEditable) return;
+    if (event.key.toLowerCase() !== "z" && event.code !== "KeyZ") return;
+    event.preventDefault();
+    document.bartvizLarge();
+  });
+}

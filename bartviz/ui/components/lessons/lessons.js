@@ -1,0 +1,37 @@
+// Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes on, B or Page Up back, A shows the answer.
+// They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
+
+const LETTERS = { n: "next", b: "back", a: "answer" };
+const CLICKER = { PageDown: "next", PageUp: "back" };
+
+/** The Latin letter of a key press, whatever alphabet the keyboard is set to; "" where it is none. */
+export function letterOf({ key, code }) {
+  if (/^[a-z]$/i.test(key)) return key.toLowerCase();
+  return !/^[\x20-\x7e]$/.test(key) && /^Key[A-Z]$/.test(code ?? "") ? code[3].toLowerCase() : "";
+}
+
+/** Whether something is typed or chosen there. `path`: from the innermost node up. */
+export function isField(path) {
+  const at = path[0];
+  return ["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) && !["range", "checkbox", "radio", "button"].includes(at.type) || at?.isContentEditable === true;
+}
+
+/** Which button a key press means: "next", "back", "answer", or "" for none. `large`: the type is enlarged. */
+export function meant(event, path, large) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat || event.defaultPrevented || isField(path)) return "";
+  return LETTERS[letterOf(event)] ?? (large ? CLICKER[event.key] : "") ?? "";
+}
+
+export default function () {
+  const { body } = document;
+  if (body.dataset.lessonKeys) return; // one listener is enough, whichever page it came with
+  body.dataset.lessonKeys = "yes";
+  document.addEventListener("keydown", (event) => {
+    const large = document.querySelector(".bv-large") !== null;
+    const name = meant(event, event.composedPath(), large);
+    const button = name && document.querySelector(`.st-key-lesson_${name} button`);
+    if (!button || button.disabled) return;
+    event.preventDefault();
+    button.click();
+  });
+}

@@ -1,0 +1,44 @@
+// What every canvas needs: its size, labels that fit, hatching.
+
+// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
+export function measured(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return { context, width, height, ratio };
+}
+
+export function shortened(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  const signs = Array.from(text);
+  let end = signs.length;
+  while (end > 1 && context.measureText(`${signs.slice(0, end).join("")}…`).width > room) end--;
+  return `${signs.slice(0, end).join("")}…`;
+}
+
+const widest = (context, labels) => labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
+
+/** Cells that a mask hides are hatched grey, never white as zero. */
+function hatching(context, color) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = color;
+  pen.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift, 6);
+    pen.lineTo(shift + 6, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+function fillMasked(context, { masked }, hatch) {
+  context.fillStyle = masked;
+  context.fill();
+  context.fillStyle = hatch;
+  context.fill();
+}

@@ -1,0 +1,19 @@
+// One step for all that show it. The player keeps the time; whoever follows it is told, and may ask it to move. Both
+// stand in one page, each in a module of its own: here they meet. Nothing of it goes to the server.
+// "at": {record, step, count, playing, reveal}, from the player; "ask": {record, to | by | play | where}, to it.
+
+const STEPS = (globalThis[Symbol.for("bartviz.steps")] ??= new EventTarget());
+
+const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
+
+/** Hears one type of message of one record; gives what ends it. */
+function hearSteps(type, record, then) {
+  const hear = ({ detail }) => detail.record === record() && then(detail);
+  STEPS.addEventListener(type, hear);
+  return () => STEPS.removeEventListener(type, hear);
+}
+
+const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
+
+/** Whether a key was pressed while nothing had the focus: a click beside all controls focuses the page's own frame. */
+export const isNowhere = (target) => target === globalThis.document?.body || target?.dataset?.testid === "stMain";

@@ -1,0 +1,27 @@
+// Small things that every component needs. Words come from Python, in the reader's language: none stand in a script.
+
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+/** A message with its {places} filled; one that depends on a number is a pair, for one and for several: `count`. */
+export const filled = (message, values = {}) =>
+  (Array.isArray(message) ? message[values.count === 1 ? 0 : 1] : message).replace(/\{(\w+)\}/g, (place, name) => (name in values ? String(values[name]) : place));
+
+/** name -> the message of that name, filled. */
+export const speaker = (words) => (name, values) => filled(words[name], values);
+
+/** The words of a component's own markup: data-say names the text of a node, data-title and data-label its attributes. */
+export function nameAll(root, say) {
+  for (const node of root.querySelectorAll("[data-say]")) node.textContent = say(node.dataset.say);
+  for (const node of root.querySelectorAll("[data-title]")) node.title = say(node.dataset.title);
+  for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", say(node.dataset.label));
+}
+
+export const quoted = (label) => `“${label}”`;
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function make(tag, className = "", text = "") {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.textContent = text;
+  return node;
+}
