@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from bartviz.errors import Cancelled
+from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, TextError
+from bartviz.language import _
 from bartviz.ui import session
 from bartviz.ui import show as page_parts
 from bartviz.ui.engine import Run
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bartviz.models import Model
 
 T = TypeVar("T")
+FINAL = (TextError, SettingError, RecordError, BudgetError)  # the same question would fail in the same way
 
 
 @dataclass
@@ -70,22 +72,49 @@ def show(name: str, key: Mapping[str, object] | None = None) -> Any:
         return None
     error = task.run.error
     if isinstance(error, Cancelled):
-        page_parts.note("Stopped.")
+        page_parts.note(_("Stopped."))
     elif error is not None:
         st.error(page_parts.plain(str(error)))
     return task.run.result
+
+
+def ask(
+    name: str,
+    model: str,
+    key: Mapping[str, object],
+    work: Callable[[Model, Ticket[T]], T],
+    size: Callable[[T], int],
+    *,
+    button: str | None = None,
+) -> T | None:
+    """The answer to a question (as in ``begin``), asked here if nobody has; None while it is not there.
+
+    With ``button`` it waits until that is pressed. What was stopped, or failed without a fault of the question's own,
+    can be asked again.
+    """
+    whole = {"of": model} | dict(key)
+    question = (name, model, whole, work, size)
+    if begun(name) != whole:
+        if button is not None:
+            drop(name)
+            st.button(button, key=f"begin_{name}", type="primary", on_click=begin, args=question)
+            return None
+        begin(*question)
+    found: T | None = show(name, whole)
+    if found is None and _can_be_repeated(name):
+        st.button(_("Run it again"), key=f"again_{name}", on_click=begin, args=question)
+    return found
+
+
+def _can_be_repeated(name: str) -> bool:
+    task: _Task | None = st.session_state.get(_place(name))
+    return task is not None and task.run.finished and not isinstance(task.run.error, FINAL)
 
 
 def begun(name: str) -> dict[str, object] | None:
     """The key of the task that runs or has ended, or None where there is none."""
     task: _Task | None = st.session_state.get(_place(name))
     return None if task is None else dict(task.key)
-
-
-def ended(name: str) -> bool:
-    """Whether the task has come to its end, with a result or without one."""
-    task: _Task | None = st.session_state.get(_place(name))
-    return task is not None and task.run.finished
 
 
 def drop(name: str) -> None:

@@ -40,6 +40,17 @@ def script() -> None:
     st.text(str(tasks.show("sum", {"model": "good"} if wanted else None)))
 
 
+def asking() -> None:
+    import streamlit as st
+
+    from bartviz.ui import tasks
+    from tests.ui.test_tasks import work
+
+    model = st.selectbox("Model", ["good", "bad"])
+    waits = "Begin" if st.checkbox("on request") else None
+    st.text(str(tasks.ask("sum", model, {"text": "same"}, work, len, button=waits)))
+
+
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     engine = Engine(Limits())
@@ -97,3 +108,41 @@ def test_an_answer_to_another_question_is_forgotten(page: AppTest, monkeypatch: 
     page = press(page, "bad")
     assert page.text[0].value == "None"
     assert "_task_sum" not in page.session_state
+
+
+def named(page: AppTest) -> list[str]:
+    return [button.label for button in page.button]
+
+
+def test_a_question_is_asked_once_and_again_for_another_model(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    PROCEED.set()
+    page = AppTest.from_function(asking, default_timeout=30).run()
+    assert page.text[0].value == "answer of good"
+    run = page.session_state["_task_sum"].run
+    assert page.run().session_state["_task_sum"].run is run
+    page = page.selectbox[0].select("bad").run()
+    assert [error.value for error in page.error] == ["The text is empty\\."]
+    assert named(page) == []  # the same text would be refused again
+
+
+def test_what_was_stopped_can_be_asked_again(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.2)
+    page = press(AppTest.from_function(asking, default_timeout=30).run(), "Cancel")
+    assert page.session_state["_task_sum"].run.wait(30)
+    page = page.run()
+    assert named(page) == ["Run it again"]
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    PROCEED.set()
+    assert press(page, "Run it again").text[0].value == "answer of good"
+
+
+def test_a_long_question_waits_for_its_button(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 10.0)
+    PROCEED.set()
+    page = AppTest.from_function(asking, default_timeout=30).run()
+    page = page.checkbox[0].check().run()
+    assert page.text[0].value == "answer of good"  # it is there already
+    page = page.selectbox[0].select("bad").run()
+    assert (page.text[0].value, named(page)) == ("None", ["Begin"])
+    assert len(press(page, "Begin").error) == 1
