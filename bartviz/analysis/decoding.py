@@ -16,10 +16,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bartviz.attention import Attention, Floats, Ints, Kind
+from bartviz.analysis import terms
+from bartviz.attention import Floats, Ints, Kind
 from bartviz.errors import RecordError, SettingError
+from bartviz.language import _, later, plural
 from bartviz.record import Reading, Record, Step
 
+percent, weights_name = terms.percent, terms.weights_name
 BYTES = 4  # of one float32 number
 
 
@@ -30,11 +33,14 @@ def kind_of(record: Record) -> Kind:
     """
     if record.decoder is None:
         raise RecordError(
-            f"{record.model.name} is an encoder: it reads a whole text at once and writes none. "
-            "Choose an encoder-decoder or a decoder model to decode."
+            later(
+                "{model} is an encoder: it reads a whole text at once and writes none. "
+                "Choose an encoder-decoder or a decoder model to decode.",
+                model=record.model.name,
+            )
         )
     if not record.steps:
-        raise RecordError("This record has no decoding steps: run the text again to decode it.")
+        raise RecordError(later("This record has no decoding steps: run the text again to decode it."))
     return "decoder" if record.cross is None else "cross"
 
 
@@ -118,7 +124,7 @@ def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = N
     rows, attention = step_rows(record), record.attention(kind or kind_of(record))
     if layer is None and head is not None:
         raise SettingError(
-            "A head belongs to a layer: name the layer too, or leave both out for the mean of all heads."
+            later("A head belongs to a layer: name the layer too, or leave both out for the mean of all heads.")
         )
     layers, heads = attention.shape[:2]
     total = np.zeros((len(rows), attention.shape[3]), np.float32)  # (T, K)
@@ -152,16 +158,6 @@ def alignment_table(
     )
 
 
-def weights_name(attention: Attention, layer: int | None, head: int | None) -> str:
-    """What a matrix shows, in words: ``cross L1H3``, or which mean it is."""
-    layers, heads = attention.shape[:2]
-    if layer is None:
-        return f"{attention.kind}, mean of {layers} layers x {heads} heads"
-    if head is None:
-        return f"{attention.kind} layer {layer}, mean of {heads} heads"
-    return f"{attention.kind} L{layer}H{head}"
-
-
 def least_sure(record: Record) -> Step:
     """The step of highest entropy among those that the probabilities decided; raises RecordError without steps."""
     kind_of(record)
@@ -173,15 +169,19 @@ def notice(record: Record) -> str:
     """One sentence of what to notice in this output: where the model was least sure, and what else it considered."""
     step = least_sure(record)
     others = [c for c in step.candidates if c.token_id != step.chosen.token_id]
-    verb = "The model is least sure of" if given(record) else "Least sure at"
-    sentence = f"{verb} “{step.chosen.label}” ({percent(step.chosen.probability)}, {step.entropy:.1f} bits)"
+    told = {"token": step.chosen.label, "likely": percent(step.chosen.probability), "bits": step.entropy}
+    if given(record):
+        said = _("The model is least sure of “{token}” ({likely}, {bits:.1f} bits)", **told)
+    else:
+        said = _("Least sure at “{token}” ({likely}, {bits:.1f} bits)", **told)
     if others:
-        sentence += f": “{others[0].label}” had {percent(others[0].probability)}"
+        other = {"token": others[0].label, "likely": percent(others[0].probability)}
+        said = _("{said}: “{token}” had {likely}", said=said, **other)
     count = len(record.steps)
-    if count > 1:
-        total = f"{record.log_probability:.1f}".replace("-", "−")
-        sentence += f". All {count} steps together: log p {total}"
-    return f"{sentence}."
+    if count == 1:
+        return f"{said}."
+    total = f"{record.log_probability:.1f}".replace("-", "−")
+    return _("{said}. All {count} steps together: log p {total}.", said=said, count=count, total=total)
 
 
 BY_VISITOR = frozenset({"chosen by you", "kept from the first text"})
@@ -197,23 +197,17 @@ def rules_notice(record: Record) -> str:
     names = dict.fromkeys([*(active if isinstance(active, tuple) else ()), *decided])
     if not names:
         return ""
-    said = [f"{name} ({_steps_said(decided[name])})" if name in decided else f"{name} (no step)" for name in names]
-    return f"Rules in force, and where they decided: {'; '.join(said)}."
+    said = [_rule_said(name, decided.get(name, [])) for name in names]
+    return _("Rules in force, and where they decided: {rules}.", rules="; ".join(said))
 
 
-def _steps_said(positions: list[int]) -> str:
-    word = "step" if len(positions) == 1 else "steps"
-    return f"{word} {', '.join(map(str, positions[:8]))}{f' and {len(positions) - 8} more' if positions[8:] else ''}"
-
-
-def percent(probability: float) -> str:
-    """A probability as a reader sees it: 92 %, 3.1 %, <0.1 %, >99.9 %."""
-    value = 100 * probability
-    if 0 < value < 0.1:
-        return "<0.1 %"
-    if 99.9 < value < 100:
-        return ">99.9 %"
-    return f"{value:.0f} %" if 10 <= value < 99.5 or value == 100 else f"{value:.1f} %"
+def _rule_said(name: str, positions: list[int]) -> str:
+    told = {"rule": terms.rule(name), "steps": ", ".join(map(str, positions[:8]))}
+    if not positions:
+        return _("{rule} (no step)", rule=told["rule"])
+    if more := positions[8:]:
+        return _("{rule} (steps {steps} and {more} more)", more=len(more), **told)
+    return plural("{rule} (step {steps})", "{rule} (steps {steps})", len(positions), **told)
 
 
 def cache_table(record: Record) -> pd.DataFrame:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.masks import listed, quote
+from bartviz.analysis import terms
+from bartviz.analysis.masks import listed, no_row, quote
 from bartviz.analysis.words import Groups, Merged, merge_words
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
 from bartviz.errors import SettingError
+from bartviz.language import _, later
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +114,7 @@ def mean(attention: Attention, layer: int | None = None, head: int | None = None
     """(Q, K) weights of one head, or their mean over a layer or all layers. Raises SettingError."""
     if layer is None:
         if head is not None:
-            raise SettingError("A head belongs to a layer: choose the layer too.")
+            raise SettingError(later("A head belongs to a layer: choose the layer too."))
         layers = [attention.layer(index).mean(axis=0) for index in range(attention.shape[0])]
         return np.asarray(np.mean(layers, axis=0), np.float32)
     if head is None:
@@ -123,11 +125,12 @@ def mean(attention: Attention, layer: int | None = None, head: int | None = None
 def name(attention: Attention, layer: int | None = None, head: int | None = None) -> str:
     """What is shown, in words; a mean is called a mean."""
     layers, heads = attention.shape[:2]
+    kind = terms.kind(attention.kind)
     if layer is None:
-        return f"mean of all {layers * heads} {attention.kind} heads"
+        return _("mean of all {count} {kind} heads", count=layers * heads, kind=kind)
     if head is None:
-        return f"mean of the {heads} heads of {attention.kind} layer {layer}"
-    return f"{attention.kind} L{layer}H{head}"
+        return _("mean of the {count} heads of {kind} layer {layer}", count=heads, kind=kind, layer=layer)
+    return terms.head(attention.kind, layer, head)
 
 
 def sinks(attention: Attention) -> Bools:
@@ -150,18 +153,27 @@ def hidden_note(shown: View) -> str:
     if not shown.hidden_labels:
         return ""
     columns = list(dict.fromkeys(shown.hidden_labels))
-    rows = "each row is divided by what is left" if shown.renormalised else "rows do not sum to 1 any more"
-    return f"{shown.hidden_share:.0%} of the attention went to {listed(columns, range(len(columns)))}, hidden; {rows}."
+    told = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
+    if shown.renormalised:
+        return _("{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **told)
+    return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **told)
 
 
 def notice(shown: View) -> str:
     """One sentence computed for this text: the strongest links, and where the attention goes on the whole."""
-    told = [f"{quote(query)} to {quote(key)} ({weight:.2f})" for query, key, weight in links(shown)]
-    parts = [f"strongest from {' and '.join(told)}"] if told else []
-    parts += [f"{share:.0%} goes to {where} (evenly {even:.0%})" for where, share, even in directions(shown)]
+    told = [
+        _("{query} to {key} ({weight:.2f})", query=quote(query), key=quote(key), weight=weight)
+        for query, key, weight in links(shown)
+    ]
+    both = _("{one} and {other}", one=told[0], other=told[1]) if len(told) == LINKS else "".join(told)
+    parts = [_("strongest from {links}", links=both)] if told else []
+    parts += [
+        _("{share:.0%} goes to {where} (evenly {even:.0%})", where=where, share=share, even=even)
+        for where, share, even in directions(shown)
+    ]
     if shown.hidden_labels and not shown.renormalised:
-        parts.append(f"{shown.hidden_share:.0%} to hidden columns")
-    return f"{shown.name[:1].upper()}{shown.name[1:]}: {'; '.join(parts) or 'no row has a choice'}."
+        parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
+    return f"{terms.begun(shown.name)}: {'; '.join(parts) or _('no row has a choice')}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
@@ -188,12 +200,12 @@ def directions(shown: View) -> list[tuple[str, float, float]]:
     if not rows.any():
         return []
     even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (Q', K')
-    found = [("special tokens", np.broadcast_to(shown.key_special, shown.mask.shape))]
+    found = [(_("special tokens"), np.broadcast_to(shown.key_special, shown.mask.shape))]
     if shown.kind != "cross" and shown.mask.shape[0] == shown.mask.shape[1]:
         offset = np.arange(shown.mask.shape[1])[None, :] - np.arange(shown.mask.shape[0])[:, None]
-        names = {-1: "the previous token", 1: "the next token", 0: "the token itself"}
+        names = {-1: _("the previous token"), 1: _("the next token"), 0: _("the token itself")}
         if shown.predicts:  # row t is named by token t + 1
-            names = {-1: "the token two before", 0: "the token before"}
+            names = {-1: _("the token two before"), 0: _("the token before")}
         found += [(where, offset == step) for step, where in names.items()]
     shares = [
         (where, float((shown.weights * cells)[rows].sum(axis=1).mean()), float((even * cells)[rows].sum(axis=1).mean()))
@@ -207,7 +219,7 @@ def row_table(shown: View, row: int) -> pd.DataFrame:
     import pandas as pd
 
     if not 0 <= row < len(shown.query_labels):
-        raise SettingError(f"There is no row {row}: choose 0 to {len(shown.query_labels) - 1}.")
+        raise no_row(row, len(shown.query_labels))
     return pd.DataFrame({
         "position": range(len(shown.key_labels)), "key": list(shown.key_labels), "weight": shown.weights[row],
         "masked": ~shown.mask[row],

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis import terms
 from bartviz.attention import Attention, Bools, Tokens
 from bartviz.errors import SettingError
+from bartviz.language import _, later, plural
 from bartviz.record import Record
 
 if TYPE_CHECKING:
@@ -29,8 +31,11 @@ class Shape:
     @property
     def name(self) -> str:
         """In words: "full", "causal", "padding", "causal and padding", or "another pattern"."""
-        parts = ["causal"] * self.causal + ["padding"] * bool(self.closed_keys)
-        return "full" if self.open == self.cells else " and ".join(parts) or "another pattern"
+        if self.open == self.cells:
+            return _("full")
+        if self.causal:
+            return _("causal and padding") if self.closed_keys else _("causal")
+        return _("padding") if self.closed_keys else _("another pattern")
 
 
 def shape(mask: Bools) -> Shape:
@@ -46,8 +51,12 @@ def shape(mask: Bools) -> Shape:
 def notice(record: Record) -> str:
     """One sentence of what to see in the masks of this record, with its numbers."""
     shapes = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
-    parts = [f"{kind} {found.name}, {found.open:,} of {found.cells:,} cells open" for kind, found in shapes.items()]
-    return f"The masks of this text: {'; '.join(parts)}."
+    parts = [
+        _("{kind} {shape}, {open:,} of {cells:,} cells open",
+          kind=terms.kind(kind), shape=found.name, open=found.open, cells=found.cells)
+        for kind, found in shapes.items()
+    ]  # fmt: skip
+    return _("The masks of this text: {masks}.", masks="; ".join(parts))
 
 
 def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
@@ -57,14 +66,27 @@ def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
     """
     rows = attention.shape[2]
     if not 0 <= row < rows:
-        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+        raise no_row(row, rows)
     name = quote((query or attention.query).labels[row])
     seen = np.flatnonzero(attention.mask[row])  # (open keys,)
     if seen.size == 0:
-        return f"{name} may look at nothing: its weights come out uniform and mean nothing."
-    every = "all " if seen.size == attention.shape[3] else ""
-    told = f"{name} may look at {every}{count(seen.size)}: {listed(attention.key.labels, seen)}."
-    return told if every else f"{told} Closed: {'; '.join(_reasons(attention, row))}."
+        return _("{row} may look at nothing: its weights come out uniform and mean nothing.", row=name)
+    keys = listed(attention.key.labels, seen)
+    if seen.size == attention.shape[3]:
+        return plural(
+            "{row} may look at all {count:,} token: {keys}.", "{row} may look at all {count:,} tokens: {keys}.",
+            int(seen.size), row=name, keys=keys,
+        )  # fmt: skip
+    return plural(
+        "{row} may look at {count:,} token: {keys}. Closed: {reasons}.",
+        "{row} may look at {count:,} tokens: {keys}. Closed: {reasons}.",
+        int(seen.size), row=name, keys=keys, reasons="; ".join(_reasons(attention, row)),
+    )  # fmt: skip
+
+
+def no_row(row: int, rows: int) -> SettingError:
+    """The error for a row that is not there."""
+    return SettingError(later("There is no row {row}: choose 0 to {last}.", row=row, last=rows - 1))
 
 
 def _reasons(attention: Attention, row: int) -> list[str]:
@@ -73,9 +95,13 @@ def _reasons(attention: Attention, row: int) -> list[str]:
     padding = hidden & ~attention.mask.any(axis=0)
     later = hidden & ~padding & (np.arange(hidden.size) > row) & (attention.kind == "decoder")
     ahead, padded, other = (int(part.sum()) for part in (later, padding, hidden & ~padding & ~later))
-    parts = [f"{count(ahead)} that come{'s' * (ahead == 1)} later"] * bool(ahead)
-    parts += [f"{padded:,} of padding, to every row"] * bool(padded)
-    return parts + [f"{count(other)} by the model's own pattern"] * bool(other)
+    parts = [plural("{count:,} token that comes later", "{count:,} tokens that come later", ahead)] * bool(ahead)
+    parts += [_("{count:,} of padding, to every row", count=padded)] * bool(padded)
+    if other:
+        parts.append(
+            plural("{count:,} token by the model's own pattern", "{count:,} tokens by the model's own pattern", other)
+        )
+    return parts
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -99,7 +125,7 @@ def quote(label: str, most: int = 32) -> str:
 
 def count(tokens: int) -> str:
     """How many tokens, in words."""
-    return f"{tokens:,} token{'s' * (tokens != 1)}"
+    return plural("{count:,} token", "{count:,} tokens", tokens)
 
 
 def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> str:
@@ -108,4 +134,7 @@ def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> s
     if len(names) <= most:
         return " ".join(names)
     half = most // 2
-    return f"{' '.join(names[:half])} … {len(names) - 2 * half:,} more … {' '.join(names[-half:])}"
+    return _(
+        "{first} … {count:,} more … {last}",
+        first=" ".join(names[:half]), count=len(names) - 2 * half, last=" ".join(names[-half:]),
+    )  # fmt: skip

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis import terms
 from bartviz.attention import Floats, Head, Kind, Tokens
 from bartviz.labels import CONTINUES
+from bartviz.language import _
 from bartviz.record import Record, Step
 
 if TYPE_CHECKING:
@@ -91,36 +93,38 @@ def notice(ribbons: Ribbons) -> str:
     rows, columns = plain(ribbons.below), plain(ribbons.above)
     weights = ribbons.weights[rows][:, columns]
     if weights.size == 0:
-        return "There are only special tokens here: nothing to align."
+        return _("There are only special tokens here: nothing to align.")
     pairs = [
         (t, int(s))
         for t, s in enumerate(weights.argmax(axis=1))
         if weights[t, s] >= 0.3 and weights[:, s].argmax() == t
     ]
     if not pairs:
-        return "No word of this text looks mostly at one other word: the weight is spread over many."
+        return _("No word of this text looks mostly at one other word: the weight is spread over many.")
     crossings = {(t, s): sum((t - i) * (s - j) < 0 for i, j in pairs) for t, s in pairs}
     t, s = max(pairs, key=lambda pair: (crossings[pair], len(ribbons.below[rows[pair[0]]].text), float(weights[pair])))
-    below, above, weight = ribbons.below[rows[t]].text, ribbons.above[columns[s]].text, weights[t, s]
+    pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
     if ribbons.head.kind != "cross":
-        return f'Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).'
+        return _('Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).', **pair)
     if crossings[t, s]:
-        return f'Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).'
-    return f'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).'
+        return _('Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).', **pair)
+    return _(
+        'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).', **pair
+    )
 
 
 def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
     """The tokens grouped into words, in order; a special token stands alone. ``text`` is what the spans point into."""
     made = []
     keys = [("word", word) if word is not None else ("token", i) for i, word in enumerate(tokens.words)]
-    for _, group in groupby(range(len(tokens)), key=keys.__getitem__):
+    for _key, group in groupby(range(len(tokens)), key=keys.__getitem__):
         places = list(group)
         first, last = places[0], places[-1]
         labels = [tokens.labels[i] for i in places]
         pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
         own = int(tokens.segments[first]) == 0  # the second sentence of a pair has spans in a text of its own
         spans = [span for span in (tokens.spans[i] for i in places) if span is not None and own]
-        written = text[spans[0][0] : max(end for _, end in spans)].strip() if spans else ""
+        written = text[spans[0][0] : max(end for _start, end in spans)].strip() if spans else ""
         made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
     return tuple(made)
 
@@ -206,42 +210,56 @@ def _quoted(word: Word) -> str:
 def _say_row(
     record: Record, kind: Kind, weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], t: int
 ) -> str:
-    looks = _looks(weights[t], columns)
+    word, looks = _quoted(rows[t]), _looks(weights[t], columns)
     steps = [step for step in record.steps if rows[t].start <= step.row < rows[t].end] if kind == "cross" else []
     if not steps:
-        return f"{_quoted(rows[t])} looks mostly at {looks}."
-    return f"{_quoted(rows[t])} {_chosen(record, steps)}, looking mostly at {looks}."
+        return _("{word} looks mostly at {looks}.", word=word, looks=looks)
+    return _chosen(record, steps, word, looks)
 
 
-def _chosen(record: Record, steps: list[Step]) -> str:
-    """How likely a word was: the product over its pieces."""
+def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
+    """How likely a word was, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
+    if len(rules) == len(steps) and rules[0] == BY_USER:
+        return _("{word} was put there by you, looking mostly at {looks}.", word=word, looks=looks)
     if len(rules) == len(steps):
-        return "was put there by you" if rules[0] == BY_USER else f"was not chosen but set by a rule ({rules[0]})"
+        return _(
+            "{word} was not chosen but set by a rule ({rule}), looking mostly at {looks}.",
+            word=word, rule=terms.rule(rules[0]), looks=looks,
+        )  # fmt: skip
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
-    given = record.provenance.settings.get("mode") == "given target"
-    return f"was given; the model would have chosen it with {likely}" if given else f"was chosen with {likely}"
+    if record.provenance.settings.get("mode") == "given target":
+        return _(
+            "{word} was given; the model would have chosen it with {likely}, looking mostly at {looks}.",
+            word=word, likely=likely, looks=looks,
+        )  # fmt: skip
+    return _("{word} was chosen with {likely}, looking mostly at {looks}.", word=word, likely=likely, looks=looks)
 
 
 def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
     first = int(row.argmax())
-    said = f"{_quoted(columns[first])} ({row[first]:.2f})"
     spoken = plain(columns)
     if columns[first].special and spoken:
         second = max(spoken, key=lambda s: float(row[s]))
-        said += f", and among the words at {_quoted(columns[second])} ({row[second]:.2f})"
-    return said
+        return _(
+            "{special} ({most:.2f}), and among the words at {word} ({weight:.2f})",
+            special=_quoted(columns[first]), most=row[first], word=_quoted(columns[second]), weight=row[second],
+        )  # fmt: skip
+    return f"{_quoted(columns[first])} ({row[first]:.2f})"
 
 
 def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], s: int) -> str:
     t = int(weights[:, s].argmax())
-    return f"{_quoted(columns[s])} is looked at most by {_quoted(rows[t])} ({weights[t, s]:.2f})."
+    return _(
+        "{above} is looked at most by {below} ({weight:.2f}).",
+        above=_quoted(columns[s]), below=_quoted(rows[t]), weight=weights[t, s],
+    )  # fmt: skip
 
 
 def percent(probability: float) -> str:
     """0.92 -> "92 %"; what rounds to 0 or 100 but is neither says so."""
     if 0 < probability < 0.01:
-        return "under 1 %"
+        return _("under 1 %")
     if 0.99 < probability < 1:
-        return "over 99 %"
+        return _("over 99 %")
     return f"{100 * probability:.0f} %"

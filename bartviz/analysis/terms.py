@@ -1,0 +1,69 @@
+"""Words that many sentences share, as a reader says them: the kinds of attention, a head, a rule of decoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from bartviz.attention import Attention, Kind
+from bartviz.language import _, later, mark
+
+KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
+READS: Mapping[str, str] = {"predicts": mark("predicts"), "reads": mark("reads")}  # what names a decoder's row
+RULES = frozenset({
+    mark("forced first token"), mark("forced end token"), mark("minimum length"), mark("excluded tokens"),
+    mark("excluded at the start"), mark("repetition penalty"), mark("source preference"), mark("no invalid numbers"),
+    mark("probabilities sum to 1 again"), mark("chosen by you"), mark("kept from the first text"), mark("forced"),
+})  # fmt: skip
+_COUNTED = (mark("no {count} tokens repeated"), mark("no {count} tokens of the source"))
+
+
+def kind(word: Kind) -> str:
+    """A kind of attention as it stands in a sentence."""
+    return _(KINDS[word])
+
+
+def later_kind(word: Kind) -> str:
+    """The same in an error, which is told in another language later."""
+    return later(KINDS[word])
+
+
+def head(word: Kind, layer: int, number: int) -> str:
+    """``encoder L1H3``."""
+    return _("{kind} L{layer}H{head}", kind=kind(word), layer=layer, head=number)
+
+
+def rule(name: str) -> str:
+    """What decided a token where the probabilities did not."""
+    for message in _COUNTED:
+        found = re.fullmatch(re.escape(message).replace(r"\{count\}", r"(\d+)"), name)
+        if found is not None:
+            return _(message, count=found[1])
+    return _(name) if name in RULES else name
+
+
+def begun(said: str) -> str:
+    """What is said as the beginning of a sentence: with a capital, the rest as it is."""
+    return said[:1].upper() + said[1:]
+
+
+def weights_name(attention: Attention, layer: int | None, number: int | None) -> str:
+    """What a matrix shows, in words: ``cross L1H3``, or which mean it is."""
+    layers, heads = attention.shape[:2]
+    if layer is None:
+        return _(
+            "{kind}, mean of {layers} layers x {heads} heads", kind=kind(attention.kind), layers=layers, heads=heads
+        )
+    if number is None:
+        return _("{kind} layer {layer}, mean of {heads} heads", kind=kind(attention.kind), layer=layer, heads=heads)
+    return head(attention.kind, layer, number)
+
+
+def percent(probability: float) -> str:
+    """A probability as a reader sees it: 92 %, 3.1 %, <0.1 %, >99.9 %."""
+    value = 100 * probability
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    if 99.9 < value < 100:
+        return ">99.9 %"
+    return f"{value:.0f} %" if 10 <= value < 99.5 or value == 100 else f"{value:.1f} %"
