@@ -229,9 +229,9 @@ def _size(config: Config, family: Family, word: str) -> int | None:
     values = {_whole(name, value, _LIMITS[word]) for name, value in given.items()}
     if len(values) > 1:
         *others, last = given
-        names = later("{several} and {last}", several=", ".join(others), last=last)
+        both = later("{several} and {last}", several=", ".join(others), last=last)
         raise ModelError(
-            later("The configuration gives {names} different numbers for one size: keep one of them.", names=names)
+            later("The configuration gives {names} different numbers for one size: keep one of them.", names=both)
         )
     return values.pop() if values else default
 
