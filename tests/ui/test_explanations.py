@@ -1,0 +1,59 @@
+"""What the pages explain: every page has its text at each level, its terms exist, and its code runs."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import string
+
+import pytest
+
+from bartviz.ui import explanations, registry
+from bartviz.ui.experiments import EXPERIMENTS
+from bartviz.ui.explanations import Explanation, explanation
+from bartviz.ui.glossary import TERMS
+
+WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
+PARTS = {"experiments": list(EXPERIMENTS), "lessons": []}  # three pages in one; a page that is all explanation
+WORDS = [word for entry in registry.PAGES for word in PARTS.get(entry.word, [entry.word])]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_page_is_explained_at_each_level(word: str) -> None:
+    told = explanation(word)
+    assert isinstance(told, Explanation)
+    assert all(text.strip() for text in (told.beginner, told.intermediate, told.expert))
+    assert told.terms
+    assert told.code
+
+
+def test_nothing_explains_what_is_no_page() -> None:
+    assert set(WRITTEN) <= set(WORDS)
+    for word in ("nowhere", "", "../heads", "os.path"):
+        with pytest.raises(LookupError, match=r"explanations/.*\.py"):
+            explanation(word)
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+def test_a_beginner_reads_no_formula(word: str) -> None:
+    assert "$" not in explanation(word).beginner
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+def test_formulas_are_closed_and_terms_are_in_the_glossary(word: str) -> None:
+    told = explanation(word)
+    for text in (told.beginner, told.intermediate, told.expert):
+        inline = text.replace("$$", "")
+        assert text.count("$$") % 2 == 0
+        assert inline.count("$") % 2 == 0
+        assert set(text) - set(string.printable) <= set("αéàü×→≤“”’–·")
+    assert set(told.terms) <= set(TERMS)
+    assert len(set(told.terms)) == len(told.terms)
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+def test_its_code_runs(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    importlib.import_module("bartviz")
+    exec(compile(explanation(word).code, f"{word}.py", "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out
