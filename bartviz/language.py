@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import gettext
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
+K = TypeVar("K")
 LANGUAGES = {"en": "English", "ko": "한국어"}
 PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them on a page was never looked up
 HOME = Path(__file__).parent / "locale"
@@ -84,6 +86,11 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
 def mark(message: str, /) -> str:
     """The message itself; its translation is looked up by ``_`` when it is shown."""
     return message
+
+
+def named(options: Mapping[K, str]) -> dict[K, str]:
+    """Options by word with their names, which were marked, in the current language."""
+    return {word: _(name) for word, name in options.items()}
 
 
 class _Pseudo(gettext.NullTranslations):

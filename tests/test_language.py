@@ -10,7 +10,7 @@ import pytest
 
 from bartviz import language
 from bartviz.errors import TextError
-from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, plural, speaking
+from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from scripts.words import ROOT, messages, sources, translated
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -28,6 +28,7 @@ def test_values_are_filled_in_and_braces_without_values_stay() -> None:
     assert (plural("{count} row", "{count} rows", 1), plural("{count} row", "{count} rows", 2)) == ("1 row", "2 rows")
     assert mark("row") == "row"
     assert _("") == ""
+    assert named({"row": "Row"}) == {"row": "Row"}
 
 
 @pytest.mark.usefixtures("unasked")

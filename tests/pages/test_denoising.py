@@ -13,9 +13,10 @@ from bartviz.folders import default_roots
 from bartviz.record import Record
 from bartviz.repair import repair
 from bartviz.ui import session
-from bartviz.ui.denoising import LOOKS, SENTENCE, TEXTS
+from bartviz.ui.denoising import LOOKS
 from bartviz.ui.engine import Engine
 from bartviz.ui.limits import Limits
+from bartviz.ui.noise import SENTENCE
 from tests import networks
 from tests.conftest import App
 
@@ -66,7 +67,7 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
 
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_every_part_draws_and_its_numbers_can_be_taken_along(app: App, look: str) -> None:
-    page = app("denoising", record=of(TEXT), noise="masking", look=LOOKS[look])
+    page = app("denoising", record=of(TEXT), noise="masking", look=look)
     assert not page.exception
     assert not page.error
     charts = len(page.get("plotly_chart"))
@@ -107,7 +108,7 @@ def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said
 
 
 def test_a_text_with_masks_makes_room_for_an_example(app: App) -> None:
-    page = app("denoising", record=replace(of(TEXT), source_text="The <mask> sleeps."), text_of=TEXTS["own"])
+    page = app("denoising", record=replace(of(TEXT), source_text="The <mask> sleeps."), text_of="own")
     assert not page.exception
     assert "so an example stands in" in words(page)
     assert SENTENCE.split()[1] in words(page)
@@ -126,6 +127,7 @@ def test_another_draw_is_a_press_away(app: App) -> None:
         {"noise": "x", "noise_seed": "-5", "share_infilling": "999", "look": "<b>", "text_of": "1"},
         {"noise": "masking", "share_masking": "0", "look": "attention", "kind": "Decoder", "layer": "99", "head": "-1"},
         {"noise": "infilling", "share_infilling": "100", "noise_seed": "99999999", "look": "BERT beside it"},
+        {"noise": "deletion", "look": "attention", "weights": "mean+of+a+layer", "mean_of": "nothing"},
     ],
 )
 def test_odd_links_are_brought_within_reach(app: App, query: dict[str, str]) -> None:
@@ -138,3 +140,10 @@ def test_without_a_record_the_page_offers_a_beginning(app: App) -> None:
     page = app("denoising", record=None)
     assert not page.exception
     assert "Type a text" in page.info[0].value
+
+
+def test_its_weights_are_not_those_of_the_other_pages(app: App) -> None:
+    page = app("denoising", record=of(TEXT), look="attention", weights="B", mean_of="all")
+    assert not page.exception
+    assert page.session_state["mean_of"] == "all"
+    assert "weights" not in page.session_state

@@ -1,0 +1,116 @@
+"""Which text is repaired on the denoising page, by which model, and what noise damages it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis.denoising import MASK, NOISE, sentences
+from bartviz.catalogue import entry
+from bartviz.language import _, mark, named
+from bartviz.ui import pick, show
+
+if TYPE_CHECKING:
+    from bartviz.record import ModelInfo, Record
+
+DENOISER = "bart-tiny-denoise"
+DENOISERS = (DENOISER, "facebook/bart-base", "facebook/bart-large")
+NOISES = {
+    "infilling": "text infilling", "masking": "token masking", "deletion": "token deletion",
+    "permutation": "sentence permutation", "rotation": "document rotation",
+}  # fmt: skip
+NOISE_NAMES = {
+    "infilling": mark("infilling"), "masking": mark("masking"), "deletion": mark("deletion"),
+    "permutation": mark("permutation"), "rotation": mark("rotation"),
+}  # fmt: skip
+SENTENCE = "The children are playing in the garden because the weather is good today."
+STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
+TEXTS = {"own": mark("yours"), "sentence": mark("one sentence"), "story": mark("three sentences")}
+SEED, MOST_SEED = "noise_seed", 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is repaired, by which model, and how it is corrupted."""
+
+    model: str
+    text: str
+    noise: str
+    rate: float | None
+    seed: int
+
+    @property
+    def key(self) -> dict[str, object]:
+        """All that a repair depends on besides the model's weights."""
+        return {"model": self.model, "text": self.text, "noise": self.noise, "rate": self.rate, "seed": self.seed}
+
+
+def denoiser(info: ModelInfo) -> str:
+    """The model that repairs: the chosen one where it is a BART that may have learned to, else the one that ships."""
+    fits = info.family == "bart" and (info.name in DENOISERS or entry(info.name) is None)
+    return info.name if fits else DENOISER
+
+
+def choose(record: Record) -> Chosen:
+    """The pickers: noise, share, seed, text; and a line that says which model repairs, where it is another one."""
+    first, second = st.columns([3, 1.7], vertical_alignment="center")
+    with first:
+        short = pick.one_of(_("Noise"), named(NOISE_NAMES), key="noise")
+    noise = NOISES[short]
+    with second:
+        which = pick.one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
+    third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
+    with third:
+        rate = _rate(noise, short)
+    with fourth:
+        seed = _seed()
+    with fifth:
+        st.button(_("Draw again"), on_click=_again, width="stretch", help=_("The next seed: other words are lost."))
+    text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
+    told = [_(NOISE[noise].summary), *_said(record, which, noise, text)]
+    chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
+    with sixth:
+        show.note(" ".join(told))
+    return chosen
+
+
+def _first_text(record: Record) -> str:
+    text = record.source_text
+    return "sentence" if MASK in text or "[MASK]" in text else "own"
+
+
+def _said(record: Record, which: str, noise: str, text: str) -> list[str]:
+    """What a reader should know of this choice."""
+    told, name = [], record.model.name
+    if denoiser(record.model) != name:
+        told.append(_("{name} was not made to repair texts, so {other} does it here.", name=name, other=DENOISER))
+    elif name not in DENOISERS:
+        told.append(_("Whether {name} was trained to repair texts is not known.", name=name))
+    if which == "own" and (MASK in text or "[MASK]" in text):
+        told.append(_("Your text has masks already; this page needs a whole one, so an example stands in."))
+    elif noise == "sentence permutation" and len(sentences(text)) < 2:
+        told.append(_("This text is one sentence: take three sentences."))
+    return told
+
+
+def _rate(noise: str, short: str) -> float | None:
+    own = NOISE[noise].rate
+    if own is None:
+        show.note(_("This noise has no share: it moves the words, and all of them stay."))
+        return None
+    hint = _("Of the words; BART's own choice here is {share:.0%}.", share=own)
+    return pick.index(_("Share lost, %"), 101, key=f"share_{short}", default=round(100 * own), hint=hint) / 100
+
+
+def _seed() -> int:
+    held = st.session_state.get(SEED)
+    if held is not None:
+        st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)
+    hint = _("The same seed loses the same words.")
+    return int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
+
+
+def _again() -> None:
+    st.session_state[SEED] = (int(st.session_state.get(SEED, 1)) + 1) % (MOST_SEED + 1)
