@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis import terms
 from bartviz.analysis.alignment import (
     THRESHOLD,
     Line,
@@ -19,6 +20,7 @@ from bartviz.analysis.alignment import (
     agreement,
     cross_of,
     heads_of,
+    layer_name,
     lines,
     links,
     mean_of,
@@ -28,6 +30,7 @@ from bartviz.analysis.alignment import (
 from bartviz.analysis.pharaoh import Gold, score
 from bartviz.attention import Floats, Head
 from bartviz.errors import BudgetError, SettingError
+from bartviz.language import _, later
 from bartviz.record import Reading, Record
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ class Aligner:
     @property
     def name(self) -> str:
         """ "L2H0", or "layer 2"."""
-        return self.heads[0].short if len(self.heads) == 1 else f"layer {self.heads[0].layer}"
+        return self.heads[0].short if len(self.heads) == 1 else _("layer {layer}", layer=self.heads[0].layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,13 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
     needed = 2 * layers * (heads + 1) * len(source) * len(target) * 4
     if needed > LIMIT:
         raise BudgetError(
-            f"Ranking {layers * heads} heads over {len(target):,} x {len(source):,} words would need "
-            f"{needed / 1e6:,.0f} MB of at most {LIMIT / 1e6:.0f} MB: take a shorter text, or choose a head yourself."
-        )
+            later(
+                "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at most "
+                "{limit:.0f} MB: take a shorter text, or choose a head yourself.",
+                heads=layers * heads, targets=len(target), sources=len(source),
+                needed=needed / 1e6, limit=LIMIT / 1e6,
+            )
+        )  # fmt: skip
     made = [
         Aligner(heads, shown, agreement(shown.weights, shown.told))
         for heads, weights in _means(record)
@@ -97,7 +104,9 @@ def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
 
 
 def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line, target: Line) -> list[Table]:
-    name = str(heads[0]) if len(heads) == 1 else f"the mean of the {len(heads)} heads of cross layer {heads[0].layer}"
+    name = terms.head("cross", heads[0].layer, heads[0].head)
+    if len(heads) > 1:
+        name = layer_name(heads[0].layer, len(heads))
     return [merged(record, weights, source, target, reading=reading, name=name) for reading in READINGS]
 
 
@@ -137,10 +146,17 @@ def hint(
     here, there = (score(links(one.weights, method, threshold=threshold), gold) for one in (shown, turned))
     if here.error_rate - there.error_rate < CLEARLY:
         return ""
-    looks = "back, at the word just read" if other == "reads" else "ahead, for the word to come"
-    return (
-        f"Named by the word that a row {other}, {there.right} of {there.found} links would be right "
-        f"(error rate {there.error_rate:.2f} instead of {here.error_rate:.2f}): these links look {looks}."
+    numbers = {"right": there.right, "found": there.found, "then": there.error_rate, "now": here.error_rate}
+    if other == "reads":
+        return _(
+            "Named by the word that a row reads, {right} of {found} links would be right "
+            "(error rate {then:.2f} instead of {now:.2f}): these links look back, at the word just read.",
+            **numbers,
+        )
+    return _(
+        "Named by the word that a row predicts, {right} of {found} links would be right "
+        "(error rate {then:.2f} instead of {now:.2f}): these links look ahead, for the word to come.",
+        **numbers,
     )
 
 
@@ -159,7 +175,7 @@ def best_set(
     sentence that it is judged by. Raises SettingError where there is nothing to agree with.
     """
     if not gold.possible:
-        raise SettingError("The alignment made by hand has no link: there is nothing to agree with.")
+        raise SettingError(later("The alignment made by hand has no link: there is nothing to agree with."))
     alone = [one for one in ranked if len(one.heads) == 1 and one.table.reading == reading]
 
     def rate(weights: Floats) -> float:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from bartviz.analysis import terms
 from bartviz.analysis.masks import quote
-from bartviz.analysis.pharaoh import Gold, Link, Links, score
+from bartviz.analysis.pharaoh import Gold, Link, Links, crossing, score
 from bartviz.analysis.words import Groups, word_groups, word_labels
 from bartviz.attention import Attention, Bools, Floats, Head, Tokens
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later, mark
 from bartviz.record import Reading, Record
 
 if TYPE_CHECKING:
@@ -71,8 +73,10 @@ def cross_of(record: Record) -> Attention:
     """The record's cross-attention. Raises SettingError, which says what has it."""
     if record.cross is None:
         raise SettingError(
-            "Word alignment is read from cross-attention, where an output looks at its source, and this model has "
-            "none: choose an encoder-decoder model, such as bart-tiny-en-de, t5-small or a Marian model."
+            later(
+                "Word alignment is read from cross-attention, where an output looks at its source, and this model has "
+                "none: choose an encoder-decoder model, such as bart-tiny-en-de, t5-small or a Marian model."
+            )
         )
     return record.cross
 
@@ -104,9 +108,9 @@ def mean_of(record: Record, heads: Sequence[Head]) -> Floats:
     """(Q, K) the mean weights of a set of cross-attention heads. Raises SettingError for none, or another kind."""
     cross = cross_of(record)
     if not heads:
-        raise SettingError("Choose at least one head.")
+        raise SettingError(later("Choose at least one head."))
     if any(head.kind != "cross" for head in heads):
-        raise SettingError("Words are linked by heads of cross-attention alone.")
+        raise SettingError(later("Words are linked by heads of cross-attention alone."))
     total = cross.head(heads[0].layer, heads[0].head).copy()
     for head in heads[1:]:
         total += cross.head(head.layer, head.head)
@@ -117,21 +121,26 @@ def name_of(record: Record, heads: Sequence[Head]) -> str:
     """What a set of heads is called: one head, a whole layer, all, or the list."""
     layers, per_layer = cross_of(record).shape[:2]
     if len(heads) == 1:
-        return str(heads[0])
+        return terms.head("cross", heads[0].layer, heads[0].head)
     if len(set(heads)) == layers * per_layer:
-        return f"the mean of all {layers * per_layer} cross heads"
+        return _("the mean of all {count} cross heads", count=layers * per_layer)
     within = {head.layer for head in heads}
     if len(within) == 1 and len(set(heads)) == per_layer:
-        return f"the mean of the {per_layer} heads of cross layer {within.pop()}"
-    named = ", ".join(head.short for head in heads[:6])
-    return f"the mean of {len(heads)} cross heads ({named}{', …' if len(heads) > 6 else ''})"
+        return layer_name(within.pop(), per_layer)
+    named = ", ".join([*(head.short for head in heads[:6]), *(["…"] if len(heads) > 6 else [])])
+    return _("the mean of {count} cross heads ({heads})", count=len(heads), heads=named)
+
+
+def layer_name(layer: int, heads: int) -> str:
+    """What the mean of a whole layer is called."""
+    return _("the mean of the {count} heads of cross layer {layer}", count=heads, layer=layer)
 
 
 def heads_of(record: Record, layer: int | None = None) -> tuple[Head, ...]:
     """All heads of cross-attention, or those of one layer. Raises SettingError for a layer that is not there."""
     layers, per_layer = cross_of(record).shape[:2]
     if layer is not None and not 0 <= layer < layers:
-        raise SettingError(f"There is no cross layer {layer}: choose 0 to {layers - 1}.")
+        raise SettingError(later("There is no cross layer {layer}: choose 0 to {last}.", layer=layer, last=layers - 1))
     chosen = range(layers) if layer is None else [layer]
     return tuple(Head("cross", at, head) for at in chosen for head in range(per_layer))
 
@@ -176,10 +185,10 @@ def links(weights: Floats, method: Method = "mutual", *, threshold: float = THRE
     Raises SettingError for another method, or a threshold that is not above 0 and at most 1.
     """
     if method not in METHODS:
-        raise SettingError(f"Links are made by {choices(METHODS)}.")
+        raise SettingError(later("Links are made by {choices}.", choices=choices(METHODS)))
     if method == "threshold":
         if not 0 < threshold <= 1:
-            raise SettingError("The threshold is above 0 and at most 1.")
+            raise SettingError(later("The threshold is above 0 and at most 1."))
         return _pairs(weights >= threshold)
     by_target, by_source = _strongest(weights, 1), _strongest(weights, 0)
     if method == "grow":
@@ -196,7 +205,7 @@ def grown(one: Links, other: Links) -> Links:
         near = {(i + a, j + b) for i, j in found for a, b in _NEIGHBOURS} & union
         added = False
         for i, j in sorted(near - found):
-            if all(i != source for source, _ in found) or all(j != target for _, target in found):
+            if all(i != source for source, _j in found) or all(j != target for _i, target in found):
                 found.add((i, j))
                 added = True
     return frozenset(found)
@@ -232,17 +241,22 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
     linked = frozenset(found)
     every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
     told: dict[str, list[object]] = {
-        "source word": [i for i, _ in every], "source": [shown.source.labels[i] for i, _ in every],
-        "target word": [j for _, j in every], "target": [shown.target.labels[j] for _, j in every],
+        "source word": [i for i, _j in every], "source": [shown.source.labels[i] for i, _ in every],
+        "target word": [j for _i, j in every], "target": [shown.target.labels[j] for _, j in every],
         "weight": [float(shown.weights[j, i]) for i, j in every],
     }  # fmt: skip
     if gold is not None:
-        told["judged"] = [judge(link, linked, gold) for link in every]
+        told["judged"] = [_(judge(link, linked, gold)) for link in every]
     return pd.DataFrame(told)
 
 
+JUDGEMENTS = (
+    mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"),
+)  # fmt: skip
+
+
 def judge(link: Link, found: Links, gold: Gold) -> str:
-    """What a link is, in words: right, wrong or missed; or possible and not found, which is no error."""
+    """What a link is, one of ``JUDGEMENTS``: right, wrong or missed; or possible and not found, which is no error."""
     if link in gold.sure:
         return "right, sure" if link in found else "missed"
     if link in gold.possible:
@@ -252,34 +266,29 @@ def judge(link: Link, found: Links, gold: Gold) -> str:
 
 def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     """One sentence of what to see here: how many words are linked, where the order differs, how right it is."""
-    who = f"{shown.name[:1].upper()}{shown.name[1:]}"
+    who = terms.begun(shown.name)
     if not shown.source.labels or not shown.target.labels:
-        return "There are only special tokens here: nothing to align."
+        return _("There are only special tokens here: nothing to align.")
     if not found:
-        return f"{who} links no word to another."
-    linked = len({j for _, j in found})
-    parts = [f"{who} links {linked} of {len(shown.target)} words of the output"]
+        return _("{heads} links no word to another.", heads=who)
+    linked = len({j for _i, j in found})
+    said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(shown.target))
+    also = _order(shown, found)
     if gold is not None:
         judged = score(found, gold)
-        parts.append(f"{judged.right} of {judged.found} links are right, {judged.missed} missed")
-    elif (crossed := _crossing(found)) is not None:
-        i, j = crossed
-        parts.append(
-            f"links cross where the order of words differs, as {quote(shown.target.labels[j])} with "
-            f"{quote(shown.source.labels[i])}"
+        also = _(
+            "{right} of {found} links are right, {missed} missed",
+            right=judged.right, found=judged.found, missed=judged.missed,
+        )  # fmt: skip
+    return f"{said}; {also}." if also else f"{said}."
+
+
+def _order(shown: Table, found: Links) -> str:
+    """Whether links cross, as where the order of words differs."""
+    crossed = crossing(found)
+    if crossed is not None:
+        target, source = quote(shown.target.labels[crossed[1]]), quote(shown.source.labels[crossed[0]])
+        return _(
+            "links cross where the order of words differs, as {target} with {source}", target=target, source=source
         )
-    elif len(found) > 1:
-        parts.append("no link crosses another: both texts have the same order")
-    return "; ".join(parts) + "."
-
-
-def _crossing(found: Links) -> Link | None:
-    """The link that crosses most others, if any crosses one."""
-    ordered = sorted(found)
-    i, j = np.array(ordered).T  # (links,) each
-    there = np.zeros((i.max() + 2, j.max() + 2), np.int64)
-    there[i + 1, j + 1] = 1
-    before = there.cumsum(axis=0).cumsum(axis=1)  # [a, b]: links whose source is before a and whose target is before b
-    crossings = (before[i, -1] - before[i, j + 1]) + (before[-1, j] - before[i + 1, j])  # (links,)
-    best = int(crossings.argmax())
-    return ordered[best] if crossings[best] else None
+    return _("no link crosses another: both texts have the same order") if len(found) > 1 else ""

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from bartviz.analysis.masks import no_row
 from bartviz.attention import Attention, Floats
 from bartviz.errors import SettingError
+from bartviz.language import later
 
 _ROWS = 128  # rows in memory at once while lengths over all heads are computed: 128 x K x H float64
 
@@ -25,7 +27,9 @@ def available(attention: Attention) -> bool:
 def _parts(attention: Attention) -> tuple[Floats, Floats]:
     """Values (L, H, K, d) and projection (L, D, H, d); raises SettingError where they were not kept."""
     if attention.v is None or attention.out is None:
-        raise SettingError("This record was made without values. Run the text again, with values=True in a notebook.")
+        raise SettingError(
+            later("This record was made without values. Run the text again, with values=True in a notebook.")
+        )
     return attention.v, attention.out
 
 
@@ -54,7 +58,7 @@ def vectors(attention: Attention, layer: int, head: int, row: int) -> Floats:
     """
     rows = attention.shape[2]
     if not 0 <= row < rows:
-        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+        raise no_row(row, rows)
     added: Floats = attention.head(layer, head)[row, :, None] * projected(attention, layer, head)
     return added
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.heads import View
 from bartviz.analysis.measures import block, counted, row_blocks
 from bartviz.attention import Attention, Bools, Floats
+from bartviz.language import _, mark
 
 Doubles = NDArray[np.float64]
 
@@ -88,15 +89,34 @@ def contrast(a: View, b: View) -> Contrast | None:
     return Contrast(np.asarray(b.weights - a.weights, np.float32), found, mean)
 
 
+_OTHER_ROWS = mark(
+    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures stand side "
+    "by side."
+)
+_OTHER_COLUMNS = mark(
+    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures stand "
+    "side by side."
+)
+_ROWS_APART = mark(
+    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and measures "
+    "stand side by side."
+)
+_COLUMNS_APART = mark(
+    "A difference needs the same tokens on both sides, and the columns differ from position {place} on: maps and "
+    "measures stand side by side."
+)
+
+
 def mismatch(a: View, b: View) -> str:
     """Why two views have no difference, in one sentence; nothing where they have one."""
-    for axis, first, second in (("row", a.query_labels, b.query_labels), ("column", a.key_labels, b.key_labels)):
-        if first == second:
-            continue
+    pairs = (
+        (a.query_labels, b.query_labels, _OTHER_ROWS, _ROWS_APART),
+        (a.key_labels, b.key_labels, _OTHER_COLUMNS, _COLUMNS_APART),
+    )
+    for first, second, other, apart in pairs:
         if len(first) != len(second):
-            what = f"A has {len(first):,} {axis}s and B {len(second):,}"
-        else:
-            place = next(i for i, labels in enumerate(zip(first, second, strict=True)) if labels[0] != labels[1])
-            what = f"the {axis}s differ from position {place} on"
-        return f"A difference needs the same tokens on both sides, and {what}: maps and measures stand side by side."
+            return _(other, a=len(first), b=len(second))
+        place = next((i for i, labels in enumerate(zip(first, second, strict=True)) if labels[0] != labels[1]), None)
+        if place is not None:
+            return _(apart, place=place)
     return ""

@@ -173,7 +173,8 @@ def notice(shown: View) -> str:
     ]
     if shown.hidden_labels and not shown.renormalised:
         parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
-    return f"{terms.begun(shown.name)}: {'; '.join(parts) or _('no row has a choice')}."
+    found = "; ".join(parts) or _("no row has a choice")
+    return f"{terms.begun(shown.name)}: {found}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:

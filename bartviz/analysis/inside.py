@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions
-from bartviz.analysis.masks import quote
+from bartviz.analysis import contributions, terms
+from bartviz.analysis.masks import no_row, quote
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,7 @@ class Inside:
 
     @property
     def name(self) -> str:
-        return f"{self.kind} L{self.layer}H{self.head}"
+        return terms.head(self.kind, self.layer, self.head)
 
     @property
     def width(self) -> int:
@@ -108,7 +109,7 @@ def check_row(attention: Attention, row: int) -> None:
     """Raise SettingError, with the choices, for a row that is not there."""
     rows = attention.shape[2]
     if not 0 <= row < rows:
-        raise SettingError(f"There is no row {row}: choose 0 to {rows - 1}.")
+        raise no_row(row, rows)
 
 
 def _output(attention: Attention, layer: int, head: int, row: int, weights: Floats) -> dict[str, Floats]:
@@ -144,7 +145,7 @@ def row_outputs(attention: Attention, layer: int, row: int) -> Floats:
 def growth(attention: Attention, row: int) -> Floats:
     """(L,) the length of what each layer's attention block adds to one row: |block output|. Needs values."""
     if not contributions.available(attention):
-        raise SettingError("This record was made without values. Run the text again.")
+        raise SettingError(later("This record was made without values. Run the text again."))
     check_row(attention, row)
     lengths = []
     for layer in range(attention.shape[0]):
@@ -175,7 +176,7 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
     ``keep`` is a key that is shown whatever is asked. Raises SettingError for another word.
     """
     if which not in get_args(Which):
-        raise SettingError(f"Choose which keys are shown: {choices(get_args(Which))}.")
+        raise SettingError(later("Choose which keys are shown: {choices}.", choices=choices(get_args(Which))))
     count = len(one.keys)
     if count <= most:
         return Shown(tuple(range(count)), 0)
@@ -200,42 +201,50 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     """What to notice in this row, in words; ``predicts`` is the label of what a decoder's row predicts."""
     who = called(one, predicts)
     if one.masked:
-        return f"{who} may look nowhere: its weights are uniform and mean nothing."
+        return _("{row} may look nowhere: its weights are uniform and mean nothing.", row=who)
     key = one.strongest
     visible = int(one.mask.sum())
     if visible == 1:
-        return f"{who} may see {quote(one.label(key))} alone: its weight is 1 whatever the score."
+        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=who, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
-    said = (
-        f"{who} fits {quote(one.label(key))} best: score {_number(one.scores[key])}, the next "
-        f"{_number(ordered[-2])}, so its weight is {one.weights[key]:.3f}"
-    )
-    return f"{said}." if one.shares is None else f"{said}. The head is {one.shares[one.head]:.0%} of its layer here."
+    said = _(
+        "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
+        row=who, key=quote(one.label(key)), score=_number(one.scores[key]), second=_number(ordered[-2]),
+        weight=one.weights[key],
+    )  # fmt: skip
+    if one.shares is None:
+        return said
+    share = _("The head is {share:.0%} of its layer here.", share=one.shares[one.head])
+    return f"{said} {share}"
 
 
 def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
     """The row by what it reads, and by what it predicts where it does: maps elsewhere may name it by that."""
     own = quote(one.query_label)
-    return (
-        own if predicts is None else f"{'The' if start else 'the'} row that reads {own} and predicts {quote(predicts)}"
-    )
+    if predicts is None:
+        return own
+    said = _("the row that reads {own} and predicts {predicted}", own=own, predicted=quote(predicts))
+    return terms.begun(said) if start else said
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     """From the products to the weight of one key: (number, what it is), in the order in which they are computed."""
-    scale = "scale: none in this family" if one.scale == 1 else f"scale, 1 / √{1 / one.scale**2:.4g}"
-    steps = [(_number(one.dots[key], 3), f"q · k, the sum of {one.width} products"), (f"× {one.scale:.4g}", scale)]
+    scale = _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
+    if one.scale == 1:
+        scale = _("scale: none in this family")
+    products = _("q · k, the sum of {count} products", count=one.width)
+    steps = [(_number(one.dots[key], 3), products), (f"× {one.scale:.4g}", scale)]
     if one.bias is not None:
         bias = float(one.bias[key])
-        steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.3f}", "bias of the relative position"))
+        steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.3f}", _("bias of the relative position")))
     if not one.mask[key]:
-        return (*steps, ("−∞", "mask: may not be seen"), ("0", "weight, exactly"))
-    steps.append((f"= {_number(one.scores[key], 3)}", "score"))
+        return (*steps, ("−∞", _("mask: may not be seen")), ("0", _("weight, exactly")))
+    steps.append((f"= {_number(one.scores[key], 3)}", _("score")))
     top = float(one.scores[one.mask].max())
     less = f"− {_number(top)}" if top >= 0 else f"+ {_number(-top)}"
     softmax = f"e^({_number(one.scores[key])} {less}) / {_normaliser(one):.3f}"
-    steps.append((softmax, "softmax: the largest score taken off, then over the sum of all keys"))
-    return (*steps, (f"= {one.weights[key]:.3f}", "weight"))
+    steps.append((softmax, _("softmax: the largest score taken off, then over the sum of all keys")))
+    return (*steps, (f"= {one.weights[key]:.3f}", _("weight")))
 
 
 def _number(value: float | np.floating, places: int = 2) -> str:

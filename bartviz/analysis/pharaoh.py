@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from bartviz.errors import TextError
+from bartviz.language import later, mark
 
 Link = tuple[int, int]  # (source word, target word)
 Links = frozenset[Link]
@@ -77,6 +80,18 @@ def score(found: Iterable[Link], gold: Gold) -> Score:
     return Score(len(links), len(gold.sure), len(links & gold.possible), len(links & gold.sure))
 
 
+def crossing(found: Links) -> Link | None:
+    """The link that crosses most others, if any crosses one."""
+    ordered = sorted(found)
+    i, j = np.array(ordered).T  # (links,) each
+    there = np.zeros((i.max() + 2, j.max() + 2), np.int64)
+    there[i + 1, j + 1] = 1
+    before = there.cumsum(axis=0).cumsum(axis=1)  # [a, b]: links whose source is before a and whose target is before b
+    crossings = (before[i, -1] - before[i, j + 1]) + (before[-1, j] - before[i + 1, j])  # (links,)
+    best = int(crossings.argmax())
+    return ordered[best] if crossings[best] else None
+
+
 def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = False) -> Gold:
     """The alignment of one sentence pair of ``sources`` and ``targets`` words.
 
@@ -87,12 +102,19 @@ def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = 
     Raises TextError, which quotes the piece that cannot be read, or names the word that does not exist.
     """
     if len(text) > LONGEST:
-        raise TextError(f"An alignment of one sentence has at most {LONGEST:,} characters, and this has {len(text):,}.")
+        raise TextError(
+            later(
+                "An alignment of one sentence has at most {limit:,} characters, and this has {count:,}.",
+                limit=LONGEST, count=len(text),
+            )
+        )  # fmt: skip
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if lines and all(_TABLE_LINE.fullmatch(line) for line in lines):
         pieces, base = _table_pieces(lines), 1
     elif len(lines) > 1 and any(len(line.split()) > 1 for line in lines):
-        raise TextError(f"There are {len(lines)} lines, but one sentence: paste the line of this sentence alone.")
+        raise TextError(
+            later("There are {count} lines, but one sentence: paste the line of this sentence alone.", count=len(lines))
+        )
     else:
         pieces = [(piece, *_parts(piece)) for piece in text.split()]
     sure: set[Link] = set()
@@ -116,7 +138,7 @@ def _table_pieces(lines: list[str]) -> list[tuple[str, int, int, bool]]:
     """Lines of the shared task: the sentence's number, source and target word, S or P, a confidence."""
     fields = [line.split() for line in lines]
     if len({line[0] for line in fields}) > 1:
-        raise TextError("These lines belong to several sentences: paste those of this sentence alone.")
+        raise TextError(later("These lines belong to several sentences: paste those of this sentence alone."))
     return [(" ".join(line), int(line[1]), int(line[2]), "P" not in line) for line in fields]
 
 
@@ -124,16 +146,24 @@ def _parts(piece: str) -> tuple[int, int, bool]:
     found = _PIECE.fullmatch(piece)
     if found is None or (found[4] and found[2] != "-"):
         raise TextError(
-            f"\u201c{_cut(piece)}\u201d is no link: write 0-0 for a sure link, 1?2 or 1p2 for a possible one, "
-            "with spaces between links."
+            later(
+                "“{piece}” is no link: write 0-0 for a sure link, 1?2 or 1p2 for a possible one, "
+                "with spaces between links.",
+                piece=_cut(piece),
+            )
         )
     return int(found[1]), int(found[3]), found[2] in "-sS" and found[4] != "P"
 
 
 def _check(piece: str, side: str, word: int, words: int, base: Base) -> None:
     if not 0 <= word < words:
-        there = f"words {base} to {words - 1 + base}" if words else "no words"
-        raise TextError(f"\u201c{_cut(piece)}\u201d names {side} word {word + base}, but the {side} has {there}.")
+        there = later("words {first} to {last}", first=base, last=words - 1 + base) if words else later("no words")
+        message = (
+            mark("“{piece}” names source word {word}, but the source has {words}.")
+            if side == "source"
+            else mark("“{piece}” names target word {word}, but the target has {words}.")
+        )
+        raise TextError(later(message, piece=_cut(piece), word=word + base, words=there))
 
 
 def _cut(piece: str) -> str:

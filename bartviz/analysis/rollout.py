@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from bartviz.analysis import terms
 from bartviz.attention import Attention, Floats
 from bartviz.errors import SettingError
+from bartviz.language import later
 
 RESIDUAL = 0.5
 """The share of a row that the residual connection takes."""
@@ -23,10 +25,17 @@ def rollout(attention: Attention, layer: int | None = None) -> Floats:
     """
     layers, _, queries, keys = attention.shape
     if attention.kind == "cross" or queries != keys:
-        raise SettingError("Rollout follows one text through its own layers: choose encoder or decoder attention.")
+        raise SettingError(
+            later("Rollout follows one text through its own layers: choose encoder or decoder attention.")
+        )
     last = layers - 1 if layer is None else layer
     if not 0 <= last < layers:
-        raise SettingError(f"There is no {attention.kind} layer {last}: choose 0 to {layers - 1}.")
+        raise SettingError(
+            later(
+                "There is no {kind} layer {layer}: choose 0 to {last}.",
+                kind=terms.later_kind(attention.kind), layer=last, last=layers - 1,
+            )
+        )  # fmt: skip
     rolled = np.eye(queries, dtype=np.float32)  # (n, n)
     for index in range(last + 1):
         rolled = mixed(attention, index) @ rolled

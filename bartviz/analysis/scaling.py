@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.attention import Attention, Bools, Floats, masked_softmax
+from bartviz.language import _
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +24,23 @@ ROWS = 128  # rows that are looked at, evenly spaced, where there are more
 @dataclass(frozen=True, eq=False)
 class Side:
     """One way to scale: the scores of all visible cells (S,), and the entropy in bits and the largest weight of rows
-    (R,) that have a choice of keys."""
+    (R,) that have a choice of keys. ``own``: whether the model scales so; ``width`` is d."""
 
-    name: str
+    own: bool
+    width: int
     scale: float
     scores: Floats
     entropy: Floats
     largest: Floats
+
+    @property
+    def name(self) -> str:
+        """What is done to q · k."""
+        if math.isclose(self.scale, 1.0):
+            return _("q · k as it is, as the model does") if self.own else _("q · k as it is")
+        if self.own:
+            return _("times {scale:.3g}, as the model does", scale=self.scale)
+        return _("divided by √{width}", width=self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +72,17 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     rows = there if count <= ROWS else there[np.unique(np.linspace(0, count - 1, ROWS).astype(int))]
     mask = attention.mask[rows]
     width, scale = attention.q.shape[3], attention.scale
-    unscaled = math.isclose(scale, 1.0)
-    other = width**-0.5 if unscaled else 1.0
-    names = ("q · k as it is", f"divided by √{width}")
-    own, changed = names if unscaled else (f"times {scale:.3g}, as the model does", names[0])
-    own = f"{own}, as the model does" if unscaled else own
+    other = width**-0.5 if math.isclose(scale, 1.0) else 1.0
     q, k = (part[layer, list(heads)] for part in (attention.q, attention.k))
     dots = q[:, rows] @ k.swapaxes(1, 2)  # (H, R, K)
     bias = None if attention.bias is None else attention.bias[list(heads)][:, rows]
     return Scaling(
-        _side(own, scale, dots, bias, mask), _side(changed, other, dots, bias, mask), width,
+        _side(True, scale, dots, bias, mask, width), _side(False, other, dots, bias, mask, width), width,
         (float(q[:, there].var()), float(k[:, open_keys].var())), len(rows), count, _even(mask),
     )  # fmt: skip
 
 
-def _side(name: str, scale: float, dots: Floats, bias: Floats | None, mask: Bools) -> Side:
+def _side(own: bool, scale: float, dots: Floats, bias: Floats | None, mask: Bools, width: int) -> Side:
     scores = dots * np.float32(scale)  # (H, R, K)
     if bias is not None:
         scores = scores + bias
@@ -84,7 +91,7 @@ def _side(name: str, scale: float, dots: Floats, bias: Floats | None, mask: Bool
     told = mask.sum(axis=1) > 1  # (R,)
     log = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     entropy = np.maximum(-(weights * log).sum(axis=-1), 0)[:, told].ravel()
-    return Side(name, scale, scores[seen], entropy, weights.max(axis=-1)[:, told].ravel())
+    return Side(own, width, scale, scores[seen], entropy, weights.max(axis=-1)[:, told].ravel())
 
 
 def _even(mask: Bools) -> float:
@@ -97,14 +104,16 @@ def _even(mask: Bools) -> float:
 def sentence(found: Scaling) -> str:
     """What the division does here, with its numbers."""
     if not len(found.model.entropy):
-        return "Each row may see one key alone: its weight is 1, however the score is scaled."
+        return _("Each row may see one key alone: its weight is 1, however the score is scaled.")
     scaled, plain = (found.other, found.model) if math.isclose(found.model.scale, 1.0) else (found.model, found.other)
-    return (
-        f"Without the division the scores have a variance of {plain.scores.var():.2f} and a row's largest weight is "
-        f"{plain.largest.mean():.2f} on average ({plain.entropy.mean():.2f} bits); with it {scaled.scores.var():.2f}, "
-        f"{scaled.largest.mean():.2f} and {scaled.entropy.mean():.2f} bits. "
-        f"Looking evenly would be {found.even:.2f} bits."
-    )
+    return _(
+        "Without the division the scores have a variance of {variance:.2f} and a row's largest weight is {largest:.2f} "
+        "on average ({bits:.2f} bits); with it {scaled_variance:.2f}, {scaled_largest:.2f} and {scaled_bits:.2f} bits. "
+        "Looking evenly would be {even:.2f} bits.",
+        variance=plain.scores.var(), largest=plain.largest.mean(), bits=plain.entropy.mean(),
+        scaled_variance=scaled.scores.var(), scaled_largest=scaled.largest.mean(), scaled_bits=scaled.entropy.mean(),
+        even=found.even,
+    )  # fmt: skip
 
 
 def table(found: Scaling) -> pd.DataFrame:

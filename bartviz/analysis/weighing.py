@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions
+from bartviz.analysis import contributions, terms
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted
 from bartviz.attention import Attention, Floats, Ints, Tokens
+from bartviz.language import _
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ def spearman(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
 
 def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
     """(n,) rank of each value from 1, the mean rank where values are equal."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _values, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends: Ints = np.cumsum(counts)
     middle = ends - (counts - 1) / 2
     return np.asarray(middle[inverse], np.float64)
@@ -86,20 +87,28 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def notice(weighed: Weighed, name: str) -> str:
     """One sentence: how far the two agree, and the column where they differ most."""
-    said = f"{name[:1].upper()}{name[1:]}: "
+    who = terms.begun(name)
     if not weighed.contribution.any():
-        return f"{said}all that it looks at adds nothing to the layer: the head is silenced, or its values are 0."
+        return _(
+            "{head}: all that it looks at adds nothing to the layer: the head is silenced, or its values are 0.",
+            head=who,
+        )
+    said = _("{head}: no row has three keys to rank.", head=who)
     if weighed.rows:
-        said += f"within a row the two agree in rank by {weighed.rank:.2f} (1 is the same order, 0 none)"
-    else:
-        said += "no row has three keys to rank"
+        said = _(
+            "{head}: within a row the two agree in rank by {rank:.2f} (1 is the same order, 0 none).",
+            head=who, rank=weighed.rank,
+        )  # fmt: skip
     cells = weighed.apart(1)
     if not cells:
-        return f"{said}."
+        return said
     row, column = cells[0]
-    weight, share = weighed.attention[row, column], weighed.contribution[row, column]
-    who, where = quote(weighed.query.labels[row]), quote(weighed.key.labels[column])
-    return f"{said}. Farthest apart: {who} looks at {where} with {weight:.2f} and takes {share:.2f} from it."
+    apart = _(
+        "Farthest apart: {query} looks at {key} with {weight:.2f} and takes {share:.2f} from it.",
+        query=quote(weighed.query.labels[row]), key=quote(weighed.key.labels[column]),
+        weight=weighed.attention[row, column], share=weighed.contribution[row, column],
+    )  # fmt: skip
+    return f"{said} {apart}"
 
 
 def table(weighed: Weighed, most: int = 8) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from bartviz.analysis import alignment
 from bartviz.analysis.alignment import Method, agreement, heads_of, lines, link_table, links, notice, rows_of, table
-from bartviz.analysis.pharaoh import Gold, read
+from bartviz.analysis.pharaoh import Gold, crossing, read
 from bartviz.attention import Attention, Floats, Head
 from bartviz.errors import SettingError
 from bartviz.record import Record
@@ -171,14 +171,14 @@ def test_one_link_tells_nothing_of_the_order(record: Record) -> None:
 
 def test_a_crossing_is_found_among_very_many_links() -> None:
     straight = frozenset((i, i) for i in range(1000))
-    assert alignment._crossing(straight) is None
-    assert alignment._crossing(straight | {(999, 997)}) == (998, 998)  # the first of the two that cross
+    assert crossing(straight) is None
+    assert crossing(straight | {(999, 997)}) == (998, 998)  # the first of the two that cross
 
 
 @given(st.frozensets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1))
 def test_the_link_that_crosses_most_others_is_named(found: frozenset[tuple[int, int]]) -> None:
     crossed = {(i, j): sum((i - a) * (j - b) < 0 for a, b in found) for i, j in found}
-    named = alignment._crossing(found)
+    named = crossing(found)
     assert (named is None) == (max(crossed.values()) == 0)
     assert named is None or crossed[named] == max(crossed.values())
 
