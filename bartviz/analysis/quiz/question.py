@@ -1,0 +1,156 @@
+"""What a question is made of, and what all of its makers need: the record's numbers, and options in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bartviz.analysis import parameters
+from bartviz.analysis.measures import Measured, of_record
+from bartviz.analysis.parameters import Parameter
+from bartviz.analysis.variants import VARIANTS
+from bartviz.attention import Attention, Floats, Kind
+from bartviz.catalogue import entry
+from bartviz.language import later
+from bartviz.record import Record
+
+MOST = 4
+"""Options of a question, at most."""
+TRIES = 60
+"""Draws of a head, a row or a step before a maker gives up."""
+LETTERS = "ABCD"
+WIDEST = 16
+"""Rows and columns that a reader can compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer that is offered. ``says`` is told to whoever takes it; ``fact`` is what it stands for (a head's short
+    name, a position, a number, a name), for a program."""
+
+    text: str
+    says: str
+    fact: object
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers to look at, rows by columns; NaN is the one that is asked for.
+
+    ``digits``: whether the numbers are written, or the cells are only shaded (a weight of 1 in full colour).
+    ``title``: what it is called where there are several.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[float, ...], ...]
+    kind: Kind
+    digits: bool = True
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about a record, with one right option: ``options[answer]``.
+
+    ``prompt``, ``why`` and what the options say are messages (``language.later``): ``_`` says them in the language of
+    the moment. ``page`` and ``query`` are where the answer can be seen; ``about`` are the names of what is asked, for
+    a program.
+    """
+
+    kind: str
+    prompt: str
+    options: tuple[Option, ...]
+    answer: int
+    why: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    grids: tuple[Grid, ...] = ()
+    about: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def right(self) -> Option:
+        return self.options[self.answer]
+
+
+@dataclass(frozen=True)
+class Material:
+    """A record, and what several makers ask of it, computed once."""
+
+    record: Record
+    _measured: dict[Kind, Measured] = field(default_factory=dict)
+
+    def measured(self, kind: Kind) -> Measured:
+        """The measures of every head of a kind."""
+        if kind not in self._measured:
+            self._measured[kind] = of_record(self.record, kind)
+        return self._measured[kind]
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Every matrix of the record's model; nothing where its configuration is not in the catalogue."""
+        known = entry(self.record.model.name)
+        if known is None or known.family not in VARIANTS:
+            return ()
+        named = self.record.model.architecture
+        return parameters.rows(known.config, named if named in VARIANTS[known.family] else None)
+
+
+Maker = Callable[[Material, Generator], Question | None]
+
+
+def shuffled(random: Generator, right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
+    """The right option among at most three wrong ones, in random order, and its place."""
+    options = [right, *wrong[: MOST - 1]]
+    order = random.permutation(len(options))
+    return tuple(options[place] for place in order), int(np.flatnonzero(order == 0)[0])
+
+
+def drawn(random: Generator, things: Iterable[int], most: int) -> list[int]:
+    """At most so many of the things, in random order."""
+    every = list(things)
+    return [every[place] for place in random.permutation(len(every))[:most]]
+
+
+def kind_said(kind: Kind) -> str:
+    """The kind of attention as it stands before the word head or layer."""
+    return {"encoder": later("encoder"), "decoder": later("decoder"), "cross": later("cross")}[kind]
+
+
+def listed(messages: Sequence[str]) -> str:
+    """Messages with commas between them, each said in the reader's language when it is shown."""
+    return reduce(lambda before, one: later("{before}, {one}", before=before, one=one), messages)
+
+
+def plain(label: str) -> str:
+    """A label by which a reader tells tokens apart."""
+    return label.strip().casefold()
+
+
+def small(attention: Attention, weights: Floats, title: str = "") -> tuple[Grid, ...]:
+    """One map as a picture without digits; nothing where it has more rows or columns than a reader can compare."""
+    if max(weights.shape) > WIDEST:
+        return ()
+    cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
+    return (Grid(attention.query.labels, attention.key.labels, cells, attention.kind, digits=False, title=title),)
+
+
+def alone(labels: Sequence[str]) -> NDArray[np.bool_]:
+    """(n,) True for labels that a reader can see and that no other token has."""
+    seen = [plain(label) for label in labels]
+    return np.array([bool(label) and seen.count(label) == 1 for label in seen], np.bool_)
+
+
+def hundredths(weights: NDArray[np.floating]) -> list[float]:
+    """Weights (n,) that sum to 1, rounded so that what is written sums to 1.00 too (largest remainders)."""
+    exact = np.asarray(weights, np.float64) * 100
+    whole = np.floor(exact + 1e-9)
+    missing = round(float(exact.sum())) - int(whole.sum())
+    for place in np.argsort(whole - exact, kind="stable")[: max(missing, 0)]:
+        whole[place] += 1
+    return [float(value) / 100 for value in whole]

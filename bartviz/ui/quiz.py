@@ -1,0 +1,236 @@
+"""The parts of the quiz page: one question at a time, what is said of an answer, the score, the sheets for a class."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from bartviz import export
+from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, Question, questions, sheet
+from bartviz.language import _, current, plural, speaking
+from bartviz.ui import registry, saved, show
+
+if TYPE_CHECKING:
+    from bartviz.record import Record
+
+STYLE = Path(__file__).with_name("quiz.css")
+SEED, NUMBER = "quiz_seed", "quiz_count"
+_QUIZ = "_quiz"
+
+
+@dataclass
+class Quiz:
+    """A visitor's quiz: the questions of this round, the options taken of each, and what earlier rounds brought.
+
+    The only thing of the quiz in the session; fetched once a run and changed by plain writes.
+    """
+
+    record: Record
+    seed: int
+    questions: tuple[Question, ...]
+    taken: list[list[int]]
+    shown: list[bool]
+    place: int = 0
+    before: tuple[int, int, int] = (0, 0, 0)
+    wanted: int = field(default=COUNT)
+
+    @property
+    def question(self) -> Question:
+        return self.questions[self.place]
+
+    def found(self, place: int) -> bool:
+        """Whether the right option of a question has been taken."""
+        return self.questions[place].answer in self.taken[place]
+
+    def done(self, place: int) -> bool:
+        """Whether there is nothing more to find in a question."""
+        return self.found(place) or self.shown[place]
+
+    @property
+    def score(self) -> tuple[int, int, int]:
+        """Questions done, found, and found at the first try: in this round."""
+        places = range(len(self.questions))
+        first = sum(self.taken[at][:1] == [self.questions[at].answer] for at in places)
+        return sum(map(self.done, places)), sum(map(self.found, places)), first
+
+
+def of(record: Record, seed: int, count: int) -> Quiz:
+    """The quiz of this visit: the one that goes on, or a new round where record, seed or count are others."""
+    kept: Quiz | None = st.session_state.get(_QUIZ)
+    if kept is not None and kept.record is record and (kept.seed, kept.wanted) == (seed, count):
+        return kept
+    found = questions(record, seed, count)
+    before = (0, 0, 0)
+    if kept is not None:
+        before = (kept.before[0] + kept.score[0], kept.before[1] + kept.score[1], kept.before[2] + kept.score[2])
+    made = Quiz(record, seed, found, [[] for _one in found], [False for _one in found], before=before, wanted=count)
+    st.session_state[_QUIZ] = made
+    return made
+
+
+def choose(record: Record) -> Quiz:
+    """The seed and the number of questions, folded away with the sheets; and the quiz that they make."""
+    line, button, popover = st.columns([3, 1.1, 1.1], vertical_alignment="center")
+    with popover, st.popover(_("For a class"), width="stretch"):
+        seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
+        count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
+        quiz = of(record, seed, count)
+        if quiz.questions:
+            _sheets(quiz)
+    with button:
+        st.button(_("New questions"), width="stretch", on_click=_again, args=(quiz,), shortcut="shift+n")
+    with line:
+        _score(quiz)
+    return quiz
+
+
+def _number(label: str, key: str, ends: tuple[int, int], first: int, hint: str | None) -> int:
+    """A whole number of the address, clamped."""
+    held = st.session_state.get(key)
+    if held is not None and not ends[0] <= held <= ends[1]:
+        st.session_state[key] = first
+    value = st.number_input(
+        label, *ends, first, step=1, key=key, bind="query-params", persist_state="session", help=hint
+    )
+    return min(max(int(value), ends[0]), ends[1])
+
+
+def _again(quiz: Quiz) -> None:
+    """Another round: a callback. The seeds of a visit follow each other, so that a round can be made again."""
+    st.session_state[SEED] = (quiz.seed + 1) % (MOST_SEED + 1)
+
+
+def _score(quiz: Quiz) -> None:
+    done, found, first = quiz.score
+    if not quiz.questions:
+        return
+    said = _("Question {place} of {count}", place=quiz.place + 1, count=len(quiz.questions))
+    if done:
+        said += " · " + _("{found} of {done} found, {first} at the first try", found=found, done=done, first=first)
+    if quiz.before[0]:
+        earlier = {"found": quiz.before[1] + found, "done": quiz.before[0] + done}
+        said += " · " + _("in this visit {found} of {done}", **earlier)
+    st.html(f"<p class='bv-score' role='status'>{html.escape(said)}</p>")
+    st.progress(done / len(quiz.questions))
+
+
+def ask(quiz: Quiz) -> None:
+    """The question in large type, what there is to look at, the options as buttons, and what is said of an answer."""
+    question = quiz.question
+    st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
+    beside = len(question.grids) == 1 and not question.grids[0].digits
+    picture, choice = st.columns([1, 2], gap="medium") if beside else (st.container(), st.container())
+    if question.grids:
+        picture.html(sheet.grids(question))
+    with choice.container(key="quiz_options", gap="small"):
+        _options(quiz, question)
+    with st.container(key="quiz_said"):
+        _said(quiz, question)
+    _ways(quiz)
+
+
+def _options(quiz: Quiz, question: Question) -> None:
+    short = max(len(_(option.text)) for option in question.options) < 24
+    columns = st.columns(len(question.options) if short else 1, gap="small")
+    taken, done = quiz.taken[quiz.place], quiz.done(quiz.place)
+    for at, option in enumerate(question.options):
+        right = done and at == question.answer
+        mark = ":material/check: " if right else ":material/close: " if at in taken else ""
+        columns[at if short else 0].button(
+            mark + show.plain(_(option.text)), key=f"quiz_{quiz.seed}_{quiz.place}_{at}", width="stretch",
+            type="primary" if right else "secondary", disabled=(done and not right) or (at in taken and not right),
+            on_click=_take, args=(quiz, quiz.place, at), shortcut=str(at + 1),
+        )  # fmt: skip
+
+
+def _take(quiz: Quiz, place: int, option: int) -> None:
+    """Take in an answer: a callback."""
+    if not quiz.done(place) and option not in quiz.taken[place]:
+        quiz.taken[place].append(option)
+
+
+def _said(quiz: Quiz, question: Question) -> None:
+    """The explanation with its link; after a wrong option what was nearly right, and that one may try again."""
+    place, taken = quiz.place, quiz.taken[quiz.place]
+    if quiz.done(place):
+        said = _("Right.") if taken[-1:] == [question.answer] else _("The answer: {it}", it=_(question.right.text))
+        st.success(f"**{show.plain(said)}** {show.plain(_(question.why))}")
+        st.page_link(
+            registry.page(question.page).file, label=_("See it"), icon=":material/arrow_forward:",
+            query_params=dict(question.query),
+        )  # fmt: skip
+    elif taken:
+        st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not yet; try another one.'))}")
+        st.button(_("Show the answer"), key=f"quiz_show_{place}", type="tertiary", on_click=_show, args=(quiz, place))
+    else:
+        show.note(_("Choose with the mouse, or with the keys 1 to {count}.", count=len(question.options)))
+
+
+def _show(quiz: Quiz, place: int) -> None:
+    quiz.shown[place] = True
+
+
+def _ways(quiz: Quiz) -> None:
+    """Back and on; at the end what came of it."""
+    last = len(quiz.questions) - 1
+    with st.container(horizontal=True, gap="small"):
+        st.button(_("Back"), key="quiz_back", disabled=quiz.place == 0, on_click=_go, args=(quiz, -1), shortcut="left")
+        st.button(
+            _("Next question"), key="quiz_next", disabled=quiz.place == last, on_click=_go, args=(quiz, 1),
+            shortcut="right", type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
+        )  # fmt: skip
+    done, found, first = quiz.score
+    if done == len(quiz.questions):
+        st.success(show.plain(_("All {count} questions answered: {found} found, {first} of them at the first try.",
+                                count=done, found=found, first=first)))  # fmt: skip
+
+
+def _go(quiz: Quiz, step: int) -> None:
+    quiz.place = min(max(quiz.place + step, 0), len(quiz.questions) - 1)
+
+
+def _sheets(quiz: Quiz) -> None:
+    """The link that makes the same quiz, and the files: with the answers, or without."""
+    st.code(link(quiz), language=None, wrap_lines=True)
+    show.note(_("Who opens this link gets the same questions."))
+    answers = st.toggle(_("With the answers"), key="quiz_answers")
+    told, spoken = "answers" if answers else "questions", current()
+
+    def made(ending: str) -> bytes:
+        with speaking(spoken):
+            if ending == "csv":
+                table = sheet.table(quiz.questions)
+                return export.csv(table if answers else table.drop(columns=["answer", "why", "page", "link"]))
+            write = sheet.page if ending == "html" else sheet.markdown
+            return write(quiz.questions, quiz.record, quiz.seed, answers=answers).encode("utf-8", "replace")
+
+    with st.container(horizontal=True, gap="small"):
+        for name, ending, mime in (("HTML", "html", "text/html"), ("Markdown", "md", "text/markdown"),
+                                   ("CSV", "csv", "text/csv")):  # fmt: skip
+            st.download_button(
+                name, partial(made, ending), file_name=f"bartviz-quiz-{quiz.seed}-{told}.{ending}",
+                mime=mime, on_click="ignore", key=f"quiz_{ending}",
+            )  # fmt: skip
+    count = len(quiz.questions)
+    show.note(plural("{count} question, ready to print.", "{count} questions, ready to print.", count))
+
+
+def link(quiz: Quiz) -> str:
+    """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, the
+    model and the text."""
+    query: dict[str, str | int] = {SEED: quiz.seed, NUMBER: quiz.wanted}
+    record = quiz.record
+    if record is not saved.record():
+        query |= {"model": record.model.name, "text": record.source_text}
+        if record.provenance.settings.get("mode") == "given target":
+            query["target"] = record.target_text or ""
+        if record.source.segments.any():
+            query["pair"] = str(st.session_state.get("pair") or "")
+    address = (st.context.url or "").split("?")[0]
+    return f"{address or '/quiz'}?{urlencode(query)}"
