@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
 from bartviz.analysis import inputs as analysis
+from bartviz.analysis import terms
 from bartviz.catalogue import entry
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
 from bartviz.folders import default_roots, listed
 from bartviz.labels import CONTINUES, visible
+from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show, tasks
 
 if TYPE_CHECKING:
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from bartviz.models import Model
     from bartviz.record import Record, Tokens
 
-T = TypeVar("T")
-LOOKS = ("pieces", "sum", "positions", "tokenizers")
-STACKS = ("encoder", "decoder")
+LOOKS = {
+    "pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers"),
+}  # fmt: skip
+STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 TWO, THIRD = ("bart-tiny-en-de", "bert-tiny-en"), "bart-tiny-denoise"
 TEXTS = {
-    "own": "yours", "korean": "Korean", "emoji": "emoji", "long": "long words",
+    "own": mark("yours"), "korean": mark("Korean"), "emoji": mark("emoji"), "long": mark("long words"),
 }  # fmt: skip
 SAMPLES = {
     "korean": "나는 오늘 새 자동차를 사고 싶어요.", "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
@@ -40,10 +42,10 @@ def choose(record: Record) -> tuple[str, Stack]:
     """The pickers: which part of the way is shown, and whose inputs."""
     first, second = st.columns([3, 1.4], vertical_alignment="center")
     with first:
-        look = pick.one_of("Look at", LOOKS, key="look")
-    stacks = [name for name in STACKS if name in {str(kind) for kind in record.kinds}]
+        look = pick.one_of(_("Look at"), named(LOOKS), key="look")
+    stacks = {str(name): terms.kind(name) for name in STACKS if name in record.kinds}
     with second:
-        stack = pick.one_of("Inputs of the", stacks, key="stack") if len(stacks) > 1 else stacks[0]
+        stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if len(stacks) > 1 else next(iter(stacks))
     return look, cast("Stack", stack)
 
 
@@ -65,7 +67,7 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
         shade = "" if span is None else (" bv-a" if even else " bv-b")
         lost = unknown[i] if unknown is not None else tokens.pieces[i] in ("[UNK]", "<unk>") and span is not None
         chip = "bv-chip" + " bv-special" * bool(special) + " bv-unknown" * bool(lost)
-        told = f"piece {tokens.pieces[i]}, id {tokens.ids[i]}, segment {segment}"
+        told = _("piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment)
         columns.append(
             f"<span class='bv-piece{' bv-on' * goes_on}' title='{html.escape(told, quote=True)}'>"
             f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
@@ -82,14 +84,18 @@ def pieces(record: Record, stack: Stack) -> None:
     tokens = tokens_of(record, stack)
     read = record.source_text if stack == "encoder" or record.cross is None else record.target_text or ""
     st.html(cut(tokens, _texts(tokens, read)))
-    pair = " Its two sentences are two segments." if len(set(tokens.segments.tolist())) > 1 else ""
-    shifted = " The decoder reads its own output, one place later, behind a start token." * (stack != "encoder")
-    show.note(
-        f"Above the text, below it the pieces, below them the ids that the model gets. ⋯ goes on with a word; ″ is the "
-        f"same character, cut into bytes; a dashed frame is a piece that the vocabulary does not have."
-        f"{pair}{shifted if record.cross is not None else ''}"
-    )
-    show.table(analysis.pieces(tokens), title="Every piece as a table")
+    said = [
+        _(
+            "Above the text, below it the pieces, below them the ids that the model gets. ⋯ goes on with a word; ″ is "
+            "the same character, cut into bytes; a dashed frame is a piece that the vocabulary does not have."
+        )
+    ]
+    if len(set(tokens.segments.tolist())) > 1:
+        said.append(_("Its two sentences are two segments."))
+    if stack != "encoder" and record.cross is not None:
+        said.append(_("The decoder reads its own output, one place later, behind a start token."))
+    show.note(" ".join(said))
+    show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:
@@ -104,39 +110,28 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
     def work(model: Model, ticket: Ticket[Inputs]) -> Inputs:
         from bartviz import embeddings
 
-        ticket.report("Reading the embeddings, and running the model once to compare")
+        ticket.report(later("Reading the embeddings, and running the model once to compare"))
         return embeddings.inputs(model, record, stack=stack, cancelled=ticket.cancelled)
 
     tokens = tokens_of(record, stack)
     key = {"stack": stack, "model": record.model.fingerprint, "ids": tokens.ids.tolist(),
            "other": record.source.ids.tolist(), "segments": record.source.segments.tolist()}  # fmt: skip
-    return _ask("inputs", record.model.name, key, work, lambda found: found.nbytes)
-
-
-def _ask(
-    name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T], size: Callable[[T], int]
-) -> T | None:
-    """The answer of a task with these settings, begun here if nobody has; None while it is not there."""
-    whole = dict(key) | {"of": model}
-    begin = (name, model, whole, work, size)
-    if tasks.begun(name) != whole:
-        tasks.begin(*begin)
-    found: T | None = tasks.show(name, whole)
-    if found is None and tasks.ended(name):
-        st.button("Try it again", key=f"again_{name}", on_click=tasks.begin, args=begin)
-    return found
+    return tasks.ask("inputs", record.model.name, key, work, lambda found: found.nbytes)
 
 
 def parts(one: Inputs) -> None:
     """The lengths of the parts, and the self-check."""
-    told = f"Lengths of {', '.join(analysis.norms(one))} for {len(one.tokens)} tokens."
+    told = _("Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(one)), count=len(one.tokens))
     show.figure(inputs(one, dark=page.dark()), key="inputs_sum", alt=told)
-    verdict = "ok" if one.passed else "NOT the same"
-    rows = f" Row {one.rows[0]} of the position table is the first that is read." if one.rows is not None else ""
-    show.note(
-        f"{analysis.formula(one)}. Self-check: the network's own first hidden state differs by at most "
-        f"{one.error:.1e} (limit {analysis.LIMIT:.0e}): {verdict}.{rows}"
-    )
+    check = _(
+        "Self-check: the network's own first hidden state differs by at most {error:.1e} (limit {limit:.0e}): "
+        "{verdict}.",
+        error=one.error, limit=analysis.LIMIT, verdict=_("ok") if one.passed else _("NOT the same"),
+    )  # fmt: skip
+    said = [f"{analysis.formula(one)}.", check]
+    if one.rows is not None:
+        said.append(_("Row {row} of the position table is the first that is read.", row=one.rows[0]))
+    show.note(" ".join(said))
     show.table(analysis.table(one))
 
 
@@ -145,26 +140,29 @@ def positions(record: Record, one: Inputs) -> Floats | None:
     if one.table is None:
         bias = record.attention(one.stack).bias
         show.note(
-            "This model has no position embeddings. A number for each distance is added to the scores of every head, "
-            "the same in all layers; distances far away share one."
+            _(
+                "This model has no position embeddings. A number for each distance is added to the scores of every "
+                "head, the same in all layers; distances far away share one."
+            )
         )
         if bias is not None:
-            alt = f"The bias of {len(bias)} heads by distance."
+            alt = _("The bias of {count} heads by distance.", count=len(bias))
             show.figure(relative(bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
         return None
     table = shown(one)
     learned = record.model.family not in ("marian", "pegasus")
-    name = "learned" if learned else "this model's (sinusoidal)"
+    name = _("learned") if learned else _("this model's (sinusoidal)")
     if not record.model.trained:
-        st.warning("This model is untrained: its positions are random numbers.")
-    alt = f"Similarities of {len(table)} positions, {name} and sinusoidal."
+        st.warning(_("This model is untrained: its positions are random numbers."))
+    alt = _("Similarities of {count} positions, {name} and sinusoidal.", count=len(table), name=name)
     show.figure(maps(table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:
         return table
     found = analysis.shift(table)
-    st.subheader("Is one place further on a linear map?", anchor=False)
-    show.note(analysis.shift_sentence(found) if learned else "This model's positions are sinusoidal themselves.")
-    show.figure(shift(found, dark=page.dark()), key="inputs_shift", alt="What a linear shift misses.")
+    st.subheader(_("Is one place further on a linear map?"), anchor=False)
+    own = _("This model's positions are sinusoidal themselves.")
+    show.note(analysis.shift_sentence(found) if learned else own)
+    show.figure(shift(found, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
     show.table(analysis.shift_table(found))
     return table
 
@@ -174,19 +172,23 @@ def near(table: Floats) -> str:
     alike = analysis.similarity(table)
     far = max(len(table) // 2, 1)
     near, distant = (float(alike.diagonal(step).mean()) if len(table) > step else 1.0 for step in (1, far))
-    return (
-        f"Neighbouring positions are alike (mean cosine {near:.2f}); positions {far} apart less so ({distant:.2f})."
-        if (near > distant + 0.05)
-        else f"Neighbouring positions are no more alike ({near:.2f}) than positions {far} apart ({distant:.2f})."
-    )
+    if near > distant + 0.05:
+        return _(
+            "Neighbouring positions are alike (mean cosine {near:.2f}); positions {far} apart less so ({distant:.2f}).",
+            near=near, far=far, distant=distant,
+        )  # fmt: skip
+    return _(
+        "Neighbouring positions are no more alike ({near:.2f}) than positions {far} apart ({distant:.2f}).",
+        near=near, far=far, distant=distant,
+    )  # fmt: skip
 
 
 def shown(one: Inputs) -> Floats:
     """As many rows of the position table as the slider says (URL ``rows``)."""
     assert one.table is not None
     most = min(len(one.table), MOST)
-    hint = "Positions beyond the texts of the training are hardly touched by it."
-    count = 1 + pick.index("Last position", most, key="rows", default=max(min(most, 64) - 1, 7), hint=hint)
+    hint = _("Positions beyond the texts of the training are hardly touched by it.")
+    count = 1 + pick.index(_("Last position"), most, key="rows", default=max(min(most, 64) - 1, 7), hint=hint)
     return one.table[: max(count, min(8, most))]
 
 
@@ -194,7 +196,7 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
     """The same text through three tokenizers, one below the other; those that have come so far."""
     first, second = st.columns([2.2, 1.6], vertical_alignment="bottom")
     with first:
-        which = pick.one_of("Text", TEXTS, key="sample")
+        which = pick.one_of(_("Text"), named(TEXTS), key="sample")
     with second:
         third = _third(record)
     text = record.source_text if which == "own" else SAMPLES[which]
@@ -207,15 +209,23 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
     found: list[Split] = []
     for place, name in enumerate((*TWO, third)):
         with st.container(key=f"inputs_split_{place}"):
-            one = _ask(f"split_{place}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens))
+            one = tasks.ask(f"split_{place}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens))
             if one is None:
                 continue
             found.append(one)
-            lost = f", {int(one.unknown.sum())} of them unknown" if one.unknown.any() else ", none unknown"
-            label = f"{one.model}: {one.how}, vocabulary {one.vocabulary:,}: {one.count} tokens{lost}"
+            which = (
+                mark("{model}: {how}, vocabulary {vocabulary:,}: {count} tokens, {unknown} of them unknown")
+                if one.unknown.any()
+                else mark("{model}: {how}, vocabulary {vocabulary:,}: {count} tokens, none unknown")
+            )
+            label = _(
+                which,
+                model=one.model, how=_(one.how), vocabulary=one.vocabulary, count=one.count,
+                unknown=int(one.unknown.sum()),
+            )  # fmt: skip
             st.html(cut(one.tokens, _texts(one.tokens, text), unknown=tuple(one.unknown.tolist()), label=label))
     if found:
-        show.table(analysis.splits(tuple(found)), title="The tokenizers as a table")
+        show.table(analysis.splits(tuple(found)), title=_("The tokenizers as a table"))
     return tuple(found)
 
 
@@ -223,19 +233,24 @@ def _third(record: Record) -> str:
     """The third tokenizer: the current model's, else the denoiser's; or of a folder (URL ``third``)."""
     folders = [name for name in listed(default_roots()) if entry(name) is None]
     names = list(dict.fromkeys([*([] if record.model.name in TWO else [record.model.name]), THIRD, *folders]))
-    if "third" in st.session_state and st.session_state["third"] not in names:
-        st.session_state["third"] = names[0]
-    chosen = st.selectbox("The third tokenizer is of", names, key="third", bind="query-params")
-    return chosen if chosen in names else names[0]
+    return pick.select(_("The third tokenizer is of"), names, key="third")
 
 
 def split_sentence(found: tuple[Split, ...]) -> str:
     """Which tokenizer needs fewest pieces, and what it does not know."""
     if len(found) < 2:
-        return "The same text, cut by three tokenizers."
+        return _("The same text, cut by three tokenizers.")
     least, most = min(found, key=lambda one: one.count), max(found, key=lambda one: one.count)
     lost = [one for one in found if one.unknown.any()]
-    told = "; ".join(f"{one.model} does not know {int(one.unknown.sum())} of its pieces" for one in lost)
-    if least.count == most.count:
-        return f"All need {least.count} tokens{'; ' + told if told else ''}."
-    return f"{least.model} needs {least.count} tokens, {most.model} {most.count}{'; ' + told if told else ''}."
+    said = [_("All need {count} tokens", count=least.count)]
+    if least.count < most.count:
+        said = [
+            _(
+                "{least} needs {count} tokens, {most} {other}",
+                least=least.model, count=least.count, most=most.model, other=most.count,
+            )
+        ]  # fmt: skip
+    said += [
+        _("{model} does not know {count} of its pieces", model=one.model, count=int(one.unknown.sum())) for one in lost
+    ]
+    return f"{'; '.join(said)}."

@@ -9,20 +9,21 @@ from itertools import zip_longest
 from bartviz.analysis.places import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.labels import visible
+from bartviz.language import _, mark, plural
 
-NAMES = ("original", "corrupted", "reconstructed", "")
+NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
 TOLD = {
-    "kept": "copied", "right": "back in its place", "wrong": "another word than in the original", "added": "added",
+    "kept": mark("copied"), "right": mark("back in its place"), "wrong": mark("another word than in the original"),
+    "added": mark("added"),
 }  # fmt: skip
-_NOTHING = "<span class='bv-chip bv-none' title='{}'>∅</span>"
 
 
 def repair_lines(found: Repair) -> str:
     """Original, corrupted and reconstructed words, column by column."""
-    names = "".join(f"<span>{name}</span>" for name in NAMES)
+    names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
     columns = [column for place in found.places for column in _columns(found, place)]
-    label = "Original, corrupted and reconstructed words, column by column"
+    label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0'>"
         f"<div class='bv-column bv-names'>{names}</div>{''.join(columns)}</div>"
@@ -36,7 +37,7 @@ def _columns(found: Repair, place: Place) -> list[str]:
     made = []
     for number, (clean, seen, said) in enumerate(zip_longest(place.clean, place.seen, place.said)):
         above = "<span></span>" if clean is None else _chip(
-            noised.clean[clean].text, ["bv-lost"] if clean in lost else [], "lost" if clean in lost else "",
+            noised.clean[clean].text, ["bv-lost"] if clean in lost else [], _("lost") if clean in lost else "",
             clean + 1 if numbered else None,
         )  # fmt: skip
         made.append(f"{above}{_seen(found, place, seen, number, numbered)}{_said(place, said, number)}")
@@ -47,23 +48,32 @@ def _seen(found: Repair, place: Place, seen: int | None, number: int, numbered: 
     if seen is None:
         if place.seen and number < len(place.clean):  # one mask stands for several words
             last = " bv-last" if number == len(place.clean) - 1 else ""
-            return f"<span class='bv-chip bv-mask bv-on{last}' title='the same mask'>⋯</span>"
-        return _NOTHING.format("nothing here: deleted") if place.clean and not place.seen else "<span></span>"
+            title = html.escape(_("the same mask"), quote=True)
+            return f"<span class='bv-chip bv-mask bv-on{last}' title='{title}'>⋯</span>"
+        return _nothing(_("nothing here: deleted")) if place.clean and not place.seen else "<span></span>"
     word = found.noised.words[seen]
     if not word.is_mask:
         return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
     count = len(word.origin)
-    told = f"one mask for {count} word{'s' * (count != 1)}" if count else "a mask where nothing was missing"
+    told = (
+        plural("one mask for {count} word", "one mask for {count} words", count)
+        if count
+        else _("a mask where nothing was missing")
+    )
     return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], told)
 
 
 def _said(place: Place, said: Said | None, number: int) -> str:
     if said is None:
         gone = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
-        return f"{_NOTHING.format('the model wrote nothing here')}<span></span>" if gone else "<span></span>" * 2
-    told = f"{TOLD[said.mark]}, probability {said.probability:.3f}"
-    mark = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
-    return f"{_chip(said.text, [f'bv-{said.mark}'], told)}<span class='bv-mark'>{mark}</span>"
+        return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if gone else "<span></span>" * 2
+    told = _("{judged}, probability {probability:.3f}", judged=_(TOLD[said.mark]), probability=said.probability)
+    below = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
+    return f"{_chip(said.text, [f'bv-{said.mark}'], told)}<span class='bv-mark'>{below}</span>"
+
+
+def _nothing(told: str) -> str:
+    return f"<span class='bv-chip bv-none' title='{html.escape(told, quote=True)}'>∅</span>"
 
 
 def _chip(text: str, names: list[str], told: str, number: int | None = None) -> str:
@@ -82,12 +92,15 @@ def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -
     rows = []
     for number, (place, candidates) in enumerate(zip(places, guesses, strict=False), start=1):
         was = [noised.clean[i].text for i in place.clean]
-        bart = [_guess(one.text, one.probability, one.mark == "right") for one in place.said] or ["nothing"]
+        bart = [_guess(one.text, one.probability, one.mark == "right") for one in place.said] or [
+            html.escape(_("nothing"))
+        ]
         alone = was[0].casefold() if len(was) == 1 else None
         bert = [_guess(label, chance, label.casefold() == alone) for label, chance in candidates]
-        cells = (str(number), html.escape(" ".join(was)) or "nothing", "".join(bart), "".join(bert))
+        cells = (str(number), html.escape(" ".join(was) or _("nothing")), "".join(bart), "".join(bert))
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("mask", "original", "BART writes", "BERT's five best"))
+    names = (_("mask"), _("original"), _("BART writes"), _("BERT's five best"))
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in names)
     table = f"<table class='bv-guesses'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return f"<div class='bv-wide' tabindex='0'>{table}</div>"
 
