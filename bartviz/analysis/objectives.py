@@ -1,0 +1,126 @@
+"""What each family reads and must predict when it is trained, shown on one text: the objective as it happens.
+
+Words are the unit, as in ``denoising``; the models themselves mask pieces. The same seed gives the same choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz.analysis.denoising import Noised, sentence_permutation, sentences, text_infilling, token_masking, words
+from bartviz.language import mark
+
+BERT_RATE, T5_RATE, SPAN = 0.15, 0.15, 3  # shares of the words, and T5's mean span (Raffel et al. 2020, section 3.1.4)
+
+
+@dataclass(frozen=True)
+class Example:
+    """``reads``: the model's input; ``starts``: what its decoder reads beside it, None without one; ``predicts``: the
+    text whose tokens the loss counts. ``why`` is a message; an empty ``predicts`` says that the text is too short."""
+
+    family: str
+    title: str
+    reads: str
+    starts: str | None
+    predicts: str
+    why: str
+
+
+def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> tuple[Example, ...]:
+    """BERT, BART, T5, GPT-2, Pegasus and, with a translation, Marian, on ``text``; none where it has no word."""
+    if not words(text):
+        return ()
+    found = [_bert(text, seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
+    if translation:
+        why = mark("the translation of each sentence, from parallel texts")
+        found.append(Example("marian", "Marian", text, f"<pad> {translation}", f"{translation} </s>", why))
+    return tuple(found)
+
+
+def _bert(text: str, seed: int) -> Example:
+    """Of the chosen words 80 % are masked, 10 % replaced by others, 10 % kept (Devlin et al. 2019, section 3.1)."""
+    random = np.random.default_rng(seed)
+    masked = token_masking(text, random, max(BERT_RATE, 1 / len(words(text))))
+    clean = [word.text for word in masked.clean]
+    lost = [word.origin[0] for word in masked.words if word.is_mask]
+    seen: dict[int, str] = {}
+    for place, draw in zip(lost, random.random(len(lost)), strict=True):
+        other = clean[int(random.integers(len(clean)))]
+        seen[place] = "[MASK]" if draw < 0.8 else other if draw < 0.9 else clean[place]
+    reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
+    predicts = " … ".join(clean[index] for index in lost)
+    why = mark("only the chosen words count: most became [MASK], one in ten another word, one in ten stayed")
+    return Example("bert", "BERT", f"[CLS] {reads} [SEP]", None, predicts, why)
+
+
+def _bart(text: str, seed: int) -> Example:
+    random = np.random.default_rng(seed)
+    noised = text_infilling(sentence_permutation(text, random).text, random)
+    why = mark("the whole clean text, word by word: each mask hides none, one or several words")
+    return Example("bart", "BART", f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
+
+
+def _t5(text: str, seed: int) -> Example:
+    """Spans become numbered sentinels; the target names what was behind each."""
+    clean = words(text)
+    spans = _spans(len(clean), np.random.default_rng(seed))
+    read: list[str] = []
+    predicts: list[str] = []
+    last = 0
+    for number, (start, stop) in enumerate(spans):
+        sentinel = f"<extra_id_{number}>"
+        read += [text[clean[last].start : clean[start - 1].end] if start > last else "", sentinel]
+        predicts += [sentinel, text[clean[start].start : clean[stop - 1].end]]
+        last = stop
+    read.append(text[clean[last].start :] if last < len(clean) else "")
+    target = " ".join([*predicts, f"<extra_id_{len(spans)}>"])
+    why = mark("the hidden words alone, each span after its sentinel: far fewer tokens than BART writes")
+    joined = " ".join(part for part in read if part)
+    return Example("t5", "T5", f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
+
+
+def _gpt2(text: str) -> Example:
+    rest = text[words(text)[0].end :].strip()
+    return Example("gpt2", "GPT-2", text, None, rest, mark("each next word from the words before it, all at once"))
+
+
+def _pegasus(text: str) -> Example:
+    """The sentence that shares most words with the others (F1, in place of ROUGE-1) is taken out."""
+    clean, spans = words(text), sentences(text)
+    why = mark("a whole sentence, the one that says most of the rest; it takes two sentences or more")
+    if len(spans) < 2:
+        return Example("pegasus", "Pegasus", text, "<pad>", "", why)
+    bags = [{word.text.lower() for word in clean[start:stop] if word.text[0].isalnum()} for start, stop in spans]
+    scores = [_f1(bag, set().union(*bags[:index], *bags[index + 1 :])) for index, bag in enumerate(bags)]
+    start, stop = spans[int(np.argmax(scores))]
+    left, right = clean[start].start, clean[stop - 1].end
+    taken = text[left:right]
+    return Example(
+        "pegasus", "Pegasus", f"{text[:left]}<mask_1>{text[right:]} </s>", f"<pad> {taken}", f"{taken} </s>", why
+    )
+
+
+def _f1(one: set[str], rest: set[str]) -> float:
+    return 2 * len(one & rest) / (len(one) + len(rest)) if one or rest else 0.0
+
+
+def _spans(count: int, random: np.random.Generator) -> list[tuple[int, int]]:
+    """Spans of about SPAN words, T5_RATE of all, at least one word, never two side by side."""
+    budget = max(1, round(count * T5_RATE))
+    number = max(1, round(budget / SPAN))
+    lengths = [budget // number + (place < budget % number) for place in range(number)]
+    free = count - budget  # words that stay, and at least one between two spans
+    number = min(number, free + 1)
+    starts = sorted(int(place) for place in random.choice(free + 1, size=number, replace=False))
+    spans, before = [], 0
+    for gap, length in zip(starts, lengths[:number], strict=True):
+        spans.append((gap + before, gap + before + length))
+        before += length
+    return spans
+
+
+def _joined(noised: Noised, seen: list[str]) -> str:
+    """The text with these words in the places of the clean ones, its spaces as they were."""
+    return "".join(word.space + text for word, text in zip(noised.clean, seen, strict=True)).strip()

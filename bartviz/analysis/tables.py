@@ -1,0 +1,260 @@
+"""Models side by side: sizes, architecture, input and training as one table, each cell with where it comes from.
+
+What a configuration or our own parameter table says is computed; what only a paper says is quoted by its facts, with
+the paper. No weights, no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+import pandas as pd
+
+from bartviz import configs
+from bartviz.analysis import parts
+from bartviz.analysis.activations import CURVES
+from bartviz.analysis.costs import BYTES, Costs
+from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
+from bartviz.analysis.training import TRAINING, Training
+from bartviz.analysis.variants import VARIANTS
+from bartviz.configs import Config, Sizes, Stack
+from bartviz.language import _, mark
+
+Group = Literal["sizes", "architecture", "input", "training"]
+Origin = Literal["configuration", "computed", "family", "paper"]
+Cell = str | int | float | bool | None
+GROUPS: Mapping[Group, str] = MappingProxyType(
+    {"sizes": mark("Sizes"), "architecture": mark("Architecture"), "input": mark("Input"), "training": mark("Training")}
+)
+ORIGINS: Mapping[Origin, str] = MappingProxyType(
+    {
+        "configuration": mark("read from the configuration"),
+        "computed": mark("computed from the configuration"),
+        "family": mark("how transformers builds this family"),
+        "paper": mark("from the paper"),
+    }
+)
+LENGTH = 512  # tokens of a text for which memory and operations are given
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One model of the table: its configuration, and what follows from it."""
+
+    name: str
+    config: Config
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        return configs.sizes(self.config)
+
+    @cached_property
+    def rows(self) -> tuple[Parameter, ...]:
+        return rows_of(self.sizes, architecture_of(self.config))
+
+    @cached_property
+    def costs(self) -> Costs:
+        return Costs(self.config)
+
+    @property
+    def training(self) -> Training:
+        return TRAINING["t5 gated" if self.sizes.gated else self.sizes.model_type]
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        return tuple(stack for stack in (self.sizes.encoder, self.sizes.decoder) if stack is not None)
+
+    @property
+    def length(self) -> int:
+        """The length that costs are given for: LENGTH, or all that the model can read."""
+        return min(LENGTH, self.sizes.positions or LENGTH)
+
+
+@dataclass(frozen=True)
+class Property:
+    """One row of the table. ``of`` gives the cell; a str is a message to be looked up, None means there is no such."""
+
+    word: str
+    group: Group
+    label: str
+    origin: Origin
+    of: Callable[[Subject], Cell]
+    form: str = "{}"
+
+
+def subject(model: Model, name: str | None = None) -> Subject:
+    """A model of the table by its name in the catalogue, a folder or a configuration. Raises ModelError."""
+    config = configuration(model)
+    subject = Subject(name or (model if isinstance(model, str) else str(config["model_type"])), config)
+    assert subject.sizes  # raises here what is wrong with the configuration
+    return subject
+
+
+def tables(models: Sequence[Model]) -> pd.DataFrame:
+    """One row per property, one column per model, with the columns property, group and origin before them.
+
+    Cells are numbers, truth values or English texts; None where a model has no such thing.
+    Raises ModelError for a model that is not known.
+    """
+    found = [subject(model) for model in models]
+    rows: list[dict[str, Cell]] = []
+    for each in PROPERTIES:
+        about: dict[str, Cell] = {"property": each.word, "group": each.group, "origin": each.origin}
+        rows.append(about | {one.name: each.of(one) for one in found})
+    return pd.DataFrame(rows, dtype=object)
+
+
+def said(each: Property, cell: Cell) -> str:
+    """A cell in the reader's language."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return _("yes") if cell else _("no")
+    return _(cell) if isinstance(cell, str) else each.form.format(cell)
+
+
+def differs(each: Property, subjects: Sequence[Subject]) -> bool:
+    """Whether the models of the table differ in this property."""
+    return len({str(each.of(one)) for one in subjects}) > 1
+
+
+def _pair(of: Callable[[Stack], int]) -> Callable[[Subject], Cell]:
+    """One number where encoder and decoder agree (or only one is there), else both."""
+
+    def cell(one: Subject) -> Cell:
+        found = [of(stack) for stack in one.stacks]
+        return found[0] if len(set(found)) == 1 else " + ".join(f"{number:,}" for number in found)
+
+    return cell
+
+
+def _layers(side: Literal["encoder", "decoder"]) -> Callable[[Subject], Cell]:
+    def cell(one: Subject) -> Cell:
+        stack = getattr(one.sizes, side)
+        return None if stack is None else int(stack.layers)
+
+    return cell
+
+
+def _share(wanted: Callable[[Parameter], bool]) -> Callable[[Subject], Cell]:
+    """Which share of all parameters is of that sort, each counted once."""
+    return lambda one: sum(row.count for row in one.rows if wanted(row)) / parts.total(one.rows)
+
+
+def _sublayer(name: str) -> Callable[[Parameter], bool]:
+    return lambda row: row.layer is not None and name in parts.sublayer(row.role)
+
+
+def _norms(one: Subject) -> Cell:
+    """Layer norms of one layer; of an encoder-decoder both numbers."""
+    found = []
+    for side in ("encoder", "decoder"):
+        roles = {row.role for row in one.rows if row.component == side and row.layer == 0 and "layer norm" in row.role}
+        found += [len({role.removesuffix(" bias").removesuffix(" weight") for role in roles})] if roles else []
+    return found[0] if len(found) == 1 else " + ".join(map(str, found))
+
+
+def _kind(one: Subject) -> Cell:
+    kind = one.sizes.family.kind
+    return {"encoder": mark("encoder"), "decoder": mark("decoder")}.get(kind, mark("encoder and decoder"))
+
+
+def _position(one: Subject) -> Cell:
+    return {
+        "learned": mark("learned"),
+        "sinusoidal": mark("sinusoidal, computed"),
+        "relative": mark("relative, in the scores"),
+    }[one.sizes.family.positions]
+
+
+def _norm(one: Subject) -> Cell:
+    after = one.sizes.family.norm == "post"
+    return mark("after the sum (post-norm)") if after else mark("before the sublayer (pre-norm)")
+
+
+def _activation(one: Subject) -> Cell:
+    name = CURVES.get(one.sizes.activation, (one.sizes.activation, None))[0]
+    return f"{name}, gated" if one.sizes.gated else name
+
+
+def _tied(one: Subject) -> Cell:
+    """Whether the output layer is the token embedding, in the first class of the family that has an output layer."""
+    for architecture in VARIANTS[one.sizes.model_type]:
+        output = [row for row in rows_of(one.sizes, architecture) if row.role == "output layer weight"]
+        if output:
+            return any(row.shared_with is not None for row in output)
+    return None
+
+
+def _one_embedding(one: Subject) -> Cell:
+    """Whether encoder and decoder look their tokens up in one matrix."""
+    if len(one.stacks) < 2:
+        return None
+    found = [row.shared_with or row.name for row in one.rows if row.role == "token embedding"]
+    return len(set(found)) == 1
+
+
+def _start(one: Subject) -> Cell:
+    """The id of the first decoder input, as the configuration has it."""
+    found = one.config.get("decoder_start_token_id")
+    return int(found) if found is not None else None
+
+
+def _bias(one: Subject) -> Cell:
+    """Whether the projections of self-attention have biases."""
+    roles = {row.role for row in one.rows if row.layer == 0 and row.role.startswith("self-attention")}
+    return any(role.endswith("bias") and "norm" not in role for role in roles)
+
+
+def _final_norm(one: Subject) -> Cell:
+    return any(row.role.startswith("final layer norm") for row in one.rows)
+
+
+PROPERTIES: tuple[Property, ...] = (
+    Property("parameters", "sizes", mark("Parameters, each counted once"), "computed",
+             lambda one: parts.total(one.rows), "{:,}"),
+    Property("encoder_layers", "sizes", mark("Encoder layers"), "configuration", _layers("encoder")),
+    Property("decoder_layers", "sizes", mark("Decoder layers"), "configuration", _layers("decoder")),
+    Property("width", "sizes", mark("Width"), "configuration", lambda one: one.sizes.width, "{:,}"),
+    Property("heads", "sizes", mark("Heads of a layer"), "configuration", _pair(lambda stack: stack.heads)),
+    Property("head_width", "sizes", mark("Width of a head"), "computed", _pair(lambda stack: stack.head_width)),
+    Property("feed_forward", "sizes", mark("Feed-forward width"), "configuration",
+             _pair(lambda stack: stack.feed_forward), "{:,}"),
+    Property("vocabulary", "sizes", mark("Vocabulary"), "configuration", lambda one: one.sizes.vocabulary, "{:,}"),
+    Property("longest", "sizes", mark("Longest text, tokens"), "configuration",
+             lambda one: mark("no limit") if one.sizes.positions is None else one.sizes.positions, "{:,}"),
+    Property("embeddings", "sizes", mark("Share of the embeddings"), "computed",
+             _share(lambda row: parts.part(row) == "embeddings"), "{:.1%}"),
+    Property("attention", "sizes", mark("Share of attention"), "computed", _share(_sublayer("attention")), "{:.1%}"),
+    Property("feed_forward_share", "sizes", mark("Share of the feed-forward layers"), "computed",
+             _share(_sublayer("feed-forward")), "{:.1%}"),
+    Property("bytes", "sizes", mark("Weights in float32, MB"), "computed",
+             lambda one: parts.total(one.rows) * BYTES["float32"] / 1e6, "{:,.0f}"),
+    Property("maps", "sizes", mark("All attention weights, up to 512 tokens, MB"), "computed",
+             lambda one: one.costs.memory(one.length).attention / 1e6, "{:,.0f}"),
+    Property("operations", "sizes", mark("Multiply-adds of a pass, up to 512 tokens, billions"), "computed",
+             lambda one: float(one.costs.operations(one.length)["multiply_adds"].sum()) / 1e9, "{:,.1f}"),
+    Property("kind", "architecture", mark("Consists of"), "family", _kind),
+    Property("norm", "architecture", mark("LayerNorm"), "family", _norm),
+    Property("norms", "architecture", mark("LayerNorms of a layer"), "computed", _norms),
+    Property("final_norm", "architecture", mark("LayerNorm after the last layer"), "computed", _final_norm),
+    Property("activation", "architecture", mark("Activation"), "configuration", _activation),
+    Property("positions", "architecture", mark("Positions"), "family", _position),
+    Property("bias", "architecture", mark("Attention has biases"), "computed", _bias),
+    Property("one_embedding", "architecture", mark("Encoder and decoder share their embedding"), "computed",
+             _one_embedding),
+    Property("tied", "architecture", mark("Output layer is the embedding (tied)"), "computed", _tied),
+    Property("tokenizer", "input", mark("Tokenizer"), "family", lambda one: one.training.tokenizer),
+    Property("single", "input", mark("One text"), "family", lambda one: one.training.single),
+    Property("pair", "input", mark("Two texts"), "family", lambda one: one.training.pair),
+    Property("segments", "input", mark("Segments"), "configuration", lambda one: one.sizes.segments or None),
+    Property("prefix", "input", mark("Task prefix"), "paper", lambda one: one.training.prefix),
+    Property("start", "input", mark("First decoder input, id"), "configuration", _start),
+    Property("objective", "training", mark("Learned to"), "paper", lambda one: one.training.objective),
+    Property("predicts", "training", mark("Predicted are"), "paper", lambda one: one.training.predicts),
+    Property("paper", "training", mark("Paper"), "paper", lambda one: one.training.paper),
+)  # fmt: skip

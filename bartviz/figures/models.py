@@ -1,0 +1,110 @@
+"""The layers of models side by side: what a layer holds, how wide it is, how many there are.
+
+Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from bartviz.analysis import parts
+from bartviz.analysis.tables import Subject
+from bartviz.figures import theme
+from bartviz.language import _, mark
+from bartviz.record import Kind
+
+SUBLAYERS = {
+    "self-attention": mark("self-attention"),
+    "cross-attention": mark("cross-attention"),
+    "feed-forward": mark("feed-forward"),
+}
+
+
+def models(subjects: Sequence[Subject], *, dark: bool = False, height: int | None = None) -> go.Figure:
+    """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
+    layer's parameters. Encoders point left, decoders right. At least one model."""
+    deepest = max(stack.layers for one in subjects for stack in one.stacks)
+    widest = max(one.sizes.width for one in subjects)
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.25, "showlegend": False, "annotations": []}
+    gap = 0.03
+    share = (1 - gap * (len(subjects) - 1)) / len(subjects)
+    for number, one in enumerate(subjects):
+        suffix = "" if number == 0 else str(number + 1)
+        left = number * (share + gap)
+        traces += _bars(one, f"x{suffix}", dark)
+        reach = widest * 1.04
+        layout[f"xaxis{suffix}"] = {
+            "domain": [left, left + share], "range": [-reach, reach], "showgrid": False, "showticklabels": False,
+            "fixedrange": True, "anchor": "y",
+        }  # fmt: skip
+        layout["annotations"] += _titles(one, left + share / 2, f"x{suffix}", deepest, dark)
+    layout["yaxis"] = {
+        "range": [-0.6, deepest + 0.4], "title": {"text": _("layer, from below")}, "showgrid": False,
+        "fixedrange": True, "tickvals": list(range(0, deepest, max(1, deepest // 6))),
+    }  # fmt: skip
+    layout["margin"] = {"l": 8, "r": 8, "t": 56, "b": 8}
+    return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))
+
+
+def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
+    edge = theme.palette(dark).background
+    hover = f"%{{customdata}}<extra>{theme.escape(_brief(one.name))}</extra>"
+    for side, direction in (("encoder", -1), ("decoder", 1)):
+        layers = sorted({row.layer for row in one.rows if row.component == side and row.layer is not None})
+        found: Counter[tuple[int, str]] = Counter()
+        for row in one.rows:
+            if row.component == side and row.layer is not None:
+                found[row.layer, parts.sublayer(row.role)] += row.elements
+        totals = [sum(found[layer, name] for name in SUBLAYERS) for layer in layers]
+        base = [0.0] * len(layers)
+        for name, label in SUBLAYERS.items():
+            counts = [found[layer, name] for layer in layers]
+            if not any(counts):
+                continue
+            size = [direction * one.sizes.width * count / total for count, total in zip(counts, totals, strict=True)]
+            said = [
+                _("layer {layer}, {part}: {count:,} parameters", layer=layer, part=_(label), count=count)
+                for layer, count in zip(layers, counts, strict=True)
+            ]
+            yield {
+                "type": "bar", "orientation": "h", "y": layers, "x": size, "base": base, "xaxis": axis, "yaxis": "y",
+                "marker": {"color": _color(side, name, dark), "line": {"width": 1, "color": edge}},
+                "customdata": said, "hovertemplate": hover,
+            }  # fmt: skip
+            base = [start + length for start, length in zip(base, size, strict=True)]
+
+
+def _color(side: str, name: str, dark: bool) -> str:
+    """Self-attention in the side's colour, its feed-forward layer in a quiet shade of it, cross-attention violet."""
+    kind: Kind = "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
+    return theme.tint(kind, dark) if name == "feed-forward" else theme.kind_color(kind, dark)
+
+
+def _titles(one: Subject, middle: float, axis: str, deepest: int, dark: bool) -> Iterator[dict[str, Any]]:
+    total = parts.total(one.rows)
+    name = theme.escape(_brief(one.name))
+    said = (
+        _("{count:,.0f} M parameters", count=total / 1e6)
+        if total >= 1e7
+        else _("{count:,.1f} M parameters", count=total / 1e6)
+    )
+    yield {
+        "text": f"<b>{name}</b><br>{said}", "x": middle, "y": 1, "xref": "paper", "yref": "paper", "showarrow": False,
+        "xanchor": "center", "yanchor": "bottom", "align": "center", "font": {"size": 13},
+    }  # fmt: skip
+    faint = {"size": 12, "color": theme.palette(dark).faint}
+    for stack, place, label in ((one.sizes.encoder, -0.5, _("encoder")), (one.sizes.decoder, 0.5, _("decoder"))):
+        if stack is not None:
+            yield {
+                "text": label, "x": place * one.sizes.width, "y": stack.layers - 0.4, "xref": axis, "yref": "y",
+                "showarrow": False, "xanchor": "center", "yanchor": "bottom", "font": faint,
+            }  # fmt: skip
+
+
+def _brief(name: str) -> str:
+    return name.rsplit("/", 1)[-1]

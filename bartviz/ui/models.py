@@ -1,0 +1,148 @@
+"""The models page: which models stand side by side, their table, and what each family reads and predicts."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from bartviz.analysis import tables
+from bartviz.analysis.objectives import Example, objectives
+from bartviz.analysis.tables import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
+from bartviz.catalogue import CATALOGUE
+from bartviz.language import _, mark
+from bartviz.record import Record
+from bartviz.ui import pick, show
+
+MOST = 5  # models whose columns and panels can still be read
+SETS = {
+    "three": (mark("BERT, BART, GPT-2"), ("bert-base-uncased", "facebook/bart-base", "gpt2")),
+    "two": (mark("BART and T5"), ("facebook/bart-base", "t5-base")),
+    "writers": (
+        mark("Encoder-decoders"),
+        ("facebook/bart-base", "t5-base", "Helsinki-NLP/opus-mt-en-de", "google/pegasus-xsum"),
+    ),
+    "large": (
+        mark("Base and large"),
+        ("bert-base-uncased", "bert-large-uncased", "facebook/bart-base", "facebook/bart-large"),
+    ),
+    "small": (mark("What ships here"), ("bert-tiny-en", "bart-tiny-denoise", "bart-tiny-en-de")),
+    "own": (mark("My choice"), ()),
+}  # fmt: skip
+BAR = mark(
+    "A bar is a layer, as long as the model is wide: self-attention inside, then cross-attention in violet, "
+    "then the feed-forward layer in the quiet shade, each as long as its share of the parameters."
+)
+_STYLE = Path(__file__).with_name("models.css")
+_SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
+_MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
+
+
+def choose() -> tuple[Subject, ...]:
+    """The pickers of the models (URL ``models``, and ``which`` for one's own): at most MOST, at least one."""
+    known = [entry.name for entry in CATALOGUE]
+    names = {word: _(title) for word, (title, _models) in SETS.items()}
+    chosen = SETS[pick.one_of(_("Side by side"), names, key="models", default="three")][1]
+    if not chosen:
+        hint = _("Up to {most} models of the catalogue.", most=MOST)
+        chosen = pick.several(_("Models"), known, key="which", default=SETS["three"][1], hint=hint)
+        if len(chosen) > MOST:
+            show.note(_("{count} were chosen; the first {most} are shown.", count=len(chosen), most=MOST))
+    found = tuple(tables.subject(name) for name in chosen[:MOST] if name in known)
+    if not found:
+        st.info(_("Choose at least one model."))
+        st.stop()
+    return found
+
+
+def picture(drawn: go.Figure, *, count: int) -> None:
+    """The drawing of ``count`` models, wider than a narrow screen where it has to be: then it is moved sideways."""
+    st.html(_STYLE)
+    alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
+    with st.container(key=f"models_wide_{count}"):
+        show.figure(drawn, key="layers", alt=alt)
+    show.note(_(BAR))
+
+
+def notice(subjects: Sequence[Subject]) -> str:
+    """The one sentence of what to notice: how many properties differ, and which one most people miss."""
+    different = [each for each in PROPERTIES if tables.differs(each, subjects)]
+    if len(subjects) == 1:
+        return _("{name} alone: add another model to see what differs.", name=subjects[0].name)
+    norms = {one.sizes.family.norm for one in subjects}
+    said = _(
+        "{different} of {all} properties differ between these {models} models.",
+        different=len(different), all=len(PROPERTIES), models=len(subjects),
+    )  # fmt: skip
+    hint = _("Look where LayerNorm stands: the drawings of textbooks often show only one of the two ways.")
+    return f"{said} {hint}" if len(norms) > 1 else said
+
+
+def table(subjects: Sequence[Subject]) -> None:
+    """The table, its groups named, equal rows quieter; only what differs where that is asked for (URL ``differ``)."""
+    only = pick.switch(_("Only what differs"), key="differ") if len(subjects) > 1 else False
+    head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
+    st.html(_STYLE)
+    body = "".join(_rows(subjects, only=only))
+    label = html.escape(_("Models side by side"), quote=True)
+    st.html(
+        f"<div class='bv-models' tabindex='0' role='region' aria-label='{label}'><table><thead><tr><td></td>{head}</tr>"
+        f"</thead><tbody>{body}</tbody></table></div>"
+    )
+    show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
+
+
+def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
+    for group, title in GROUPS.items():
+        rows = [each for each in PROPERTIES if each.group == group]
+        kept = [each for each in rows if not only or tables.differs(each, subjects)]
+        if kept:
+            name = f"<th colspan='{len(subjects) + 1}' scope='colgroup'>{html.escape(_(title))}</th>"
+            yield f"<tr class='bv-group'>{name}</tr>"
+        for each in kept:
+            yield _row(each, subjects)
+
+
+def _row(each: Property, subjects: Sequence[Subject]) -> str:
+    quiet = "" if tables.differs(each, subjects) or len(subjects) == 1 else " class='bv-same'"
+    cells = "".join(f"<td>{html.escape(tables.said(each, each.of(one)))}</td>" for one in subjects)
+    origin = html.escape(_(ORIGINS[each.origin]), quote=True)
+    sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[each.origin]}</sup>"
+    return f"<tr{quiet}><th scope='row'>{html.escape(_(each.label))} {sign}</th>{cells}</tr>"
+
+
+def goals(record: Record | None) -> tuple[Example, ...]:
+    """What each family reads and predicts, on the visitor's text (URL ``hide``)."""
+    text = record.source_text if record is not None else ""
+    translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
+    seed = pick.index(_("Seed"), 100, key="hide", default=1, hint=_("Another seed hides other words."))
+    found = objectives(text, seed=seed, translation=translation)
+    if not found:
+        st.info(_("Run a text with at least one word, then it is shown here as each model would be trained on it."))
+        return ()
+    st.html(_STYLE)
+    st.html("".join(_goal(example) for example in found))
+    return found
+
+
+def goal_table(examples: Sequence[Example]) -> pd.DataFrame:
+    """The same as a table: family, reads, decoder_reads, predicts."""
+    rows = [(each.family, each.reads, each.starts, each.predicts) for each in examples]
+    return pd.DataFrame(rows, columns=["family", "reads", "decoder_reads", "predicts"])
+
+
+def _goal(example: Example) -> str:
+    lines = [(_("reads"), example.reads), (_("its decoder reads"), example.starts), (_("predicts"), example.predicts)]
+    cells = "".join(
+        f"<span>{html.escape(name)}</span><code>{_shown(text)}</code>" for name, text in lines if text is not None
+    )
+    return f"<div class='bv-objective'><h4>{example.title}</h4>{cells}<p>{html.escape(_(example.why))}</p></div>"
+
+
+def _shown(text: str) -> str:
+    return _MARKS.sub(r"<b>\1</b>", html.escape(text)) or "–"

@@ -1,0 +1,24 @@
+"""The models page in a browser: a set is chosen, only what differs is kept, and the link brings it back."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open, settle
+
+
+def test_models_are_chosen_and_the_link_brings_them_back(visit: Open, server: str) -> None:
+    page = visit(f"{server}/models")
+    table = page.locator(".bv-models")
+    expect(table).to_contain_text("124,439,808")
+    page.get_by_text("BART and T5", exact=True).click()
+    expect(table).to_contain_text("222,903,552")
+    expect(page).to_have_url(re.compile("models=two"))
+    page.get_by_text("Only what differs").click()
+    expect(table.get_by_text("Feed-forward width")).to_have_count(0)
+    settle(page)
+    again = visit(page.url, scheme="dark", size=(420, 900))
+    expect(again.locator(".bv-models")).to_contain_text("222,903,552")
+    expect(again.locator(".bv-models").get_by_text("Feed-forward width")).to_have_count(0)

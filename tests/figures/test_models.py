@@ -1,0 +1,32 @@
+"""The drawing of layers: a bar per layer and part, as long as its share of the width."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.analysis.tables import subject
+from bartviz.figures.models import models
+
+
+def test_a_bar_for_each_part_of_each_layer() -> None:
+    drawn = models([subject("facebook/bart-base"), subject("gpt2")])
+    assert len(drawn.data) == 2 + 3 + 2
+    encoder = list(drawn.data[:2])
+    assert [len(trace.y) for trace in encoder] == [6, 6]
+    assert sum(trace.x[0] for trace in encoder) == pytest.approx(-768)
+    decoder = list(drawn.data[2:5])
+    assert sum(trace.x[5] for trace in decoder) == pytest.approx(768)
+    # self-attention: 4 projections of 768 x 768 with biases, and a layer norm
+    assert "2,363,904 parameters" in decoder[0].customdata[0]
+
+
+def test_shared_layers_are_drawn_each() -> None:
+    drawn = models([subject("albert-base-v2")])
+    assert all(len(trace.y) == 12 for trace in drawn.data)
+    assert all(abs(sum(trace.x[layer] for trace in drawn.data)) == pytest.approx(768) for layer in range(12))
+
+
+def test_unequal_depths_stand_on_one_ground() -> None:
+    drawn = models([subject("sshleifer/distilbart-cnn-12-6")], dark=True)
+    assert {len(trace.y) for trace in drawn.data} == {12, 6}
+    assert min(min(trace.y) for trace in drawn.data) == 0

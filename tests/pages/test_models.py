@@ -1,0 +1,51 @@
+"""The models page: which models, their table, and the visitor's text as each would learn from it."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from tests.conftest import App
+
+
+def html(page: AppTest) -> str:
+    return " ".join(element.proto.body for element in page.get("html"))
+
+
+def test_three_models_stand_side_by_side_at_first(app: App) -> None:
+    page = app("models")
+    assert not page.exception
+    for said in ("bert-base-uncased", "bart-base", "gpt2", "139,420,416", "109,482,240", "124,439,808", "post-norm"):
+        assert said in html(page)
+    assert "properties differ between these 3 models" in html(page)
+
+
+def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:
+    page = app("models", models="two", differ="true")
+    assert "t5-base" in html(page)
+    assert "gpt2" not in html(page)
+    assert ">Width <" not in html(page)  # both are 768 wide
+    assert "Tokenizer" in html(page)
+
+
+def test_a_choice_of_ones_own_may_be_empty_or_too_large(app: App) -> None:
+    page = app("models", models="own")
+    page.multiselect(key="which").set_value([]).run()
+    assert page.info[0].value == "Choose at least one model."
+    names = page.multiselect(key="which").options[:6]
+    page.multiselect(key="which").set_value(names).run()
+    assert "6 were chosen; the first 5 are shown." in html(page)
+    page.multiselect(key="which").set_value(names[:1]).run()
+    assert "alone" in html(page)
+
+
+def test_the_objectives_are_shown_on_the_visitors_text(app: App) -> None:
+    page = app("models", see="goals", hide="1")
+    assert not page.exception
+    assert "&lt;s&gt; I want to buy a car. &lt;/s&gt;" in html(page)
+    assert "[MASK]" in html(page)
+
+
+def test_without_a_record_the_objectives_ask_for_a_text(app: App) -> None:
+    page = app("models", record=None, see="goals")
+    assert not page.exception
+    assert "Run a text" in page.info[-1].value
