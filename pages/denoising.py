@@ -6,29 +6,10 @@ import streamlit as st
 
 from bartviz.analysis import repairs
 from bartviz.figures import denoising as figure
-from bartviz.ui import denoising, page, show
+from bartviz.language import _
+from bartviz.ui import denoising, levels, page, show
 
 STYLE = Path(denoising.__file__).with_name("denoising.css")
-EXPLAIN = """
-**BART was trained to undo damage** (Lewis et al. 2020): a text is corrupted by one of five noise functions, the encoder
-reads what is left, and the decoder must write the original.
-
-- **Token masking** replaces single words by a mask, as in BERT. **Token deletion** leaves no trace: the model must find
-  the place too. **Text infilling** replaces a whole span, of a length drawn from Poisson(3), by *one* mask; a span of
-  length 0 puts a mask where nothing is missing. **Sentence permutation** shuffles the sentences. **Document rotation**
-  lets the text begin at another word.
-- Here as in this model's training words are lost, not tokens, and the corrupted text is tokenized again.
-
-**The third line** is what the model writes by itself, always taking the likeliest token. The number under a word is the
-product of the probabilities of its tokens. A word that fits as well as the original still counts as wrong.
-
-**Accuracy and loss** are measured under *teacher forcing*: after the true tokens, which token is the best guess, and
-how likely was the right one? The first token, which is always the same, is left out; the end token counts. Most tokens
-only need copying, so look at the lost ones by themselves.
-
-**BERT** fills each mask with one token and sees both sides of it, all masks at once. **BART** writes the whole text
-from left to right, and may put any number of words for a mask.
-"""
 
 
 def main() -> None:
@@ -41,11 +22,11 @@ def main() -> None:
         if found is not None:
             denoising.lines(found)
     with said:
-        show.lead(repairs.notice(found) if found is not None else "The text is corrupted, read and repaired.")
+        show.lead(repairs.notice(found) if found is not None else _("The text is corrupted, read and repaired."))
     if found is not None:
         denoising.look(chosen, found)
-        show.table(repairs.table(found), title="The three lines as a table")
-    show.explain(EXPLAIN)
+        show.table(repairs.table(found), title=_("The three lines as a table"))
+    levels.explain("denoising")
     if found is not None:
         show.downloads(
             "denoising",

@@ -3,16 +3,17 @@
 from bartviz.analysis import ablation, edits
 from bartviz.figures import ablation as heads_figure
 from bartviz.figures import edits as token_figure
+from bartviz.language import _
 from bartviz.record import Record
-from bartviz.ui import page, show
+from bartviz.ui import levels, page, show
 from bartviz.ui.experiments import choose, heads, step, token
 
 
 def silence(record: Record) -> None:
     found, sweep = heads.draw(record)
-    show.explain(heads.EXPLAIN)
+    levels.explain("ablation")
     if sweep is not None:
-        show.note("Every head, ranked")
+        show.note(_("Every head, ranked"))
         show.downloads(
             "sweep",
             table=lambda: ablation.sweep_table(sweep),
@@ -20,7 +21,7 @@ def silence(record: Record) -> None:
             figure=lambda: heads_figure(sweep, dark=page.dark()),
         )
     if found is not None:
-        show.note("The ablation of the chosen heads; the record is that of the changed run")
+        show.note(_("The ablation of the chosen heads; the record is that of the changed run"))
         show.downloads(
             "ablation",
             table=lambda: ablation.rows_table(found),
@@ -32,7 +33,7 @@ def silence(record: Record) -> None:
 
 def change(record: Record) -> None:
     found = token.draw(record)
-    show.explain(token.EXPLAIN)
+    levels.explain("edit")
     if found is not None:
         show.downloads(
             "edit",
@@ -45,7 +46,7 @@ def change(record: Record) -> None:
 
 def far(record: Record) -> None:
     found = step.draw(record)
-    show.explain(step.EXPLAIN)
+    levels.explain("reach")
     if found is not None:
         show.downloads(
             "reach",

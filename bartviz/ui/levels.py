@@ -26,7 +26,7 @@ DEFAULT: Level = "beginner"
 NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "expert": mark("Expert")}
 KEY = "level"
 STYLE = Path(__file__).with_name("levels.css")
-_SEEN = "_level_seen"
+_SEEN, _UNFOLDED = "_level_seen", "_unfolded"
 
 
 @dataclass(slots=True)
@@ -81,12 +81,16 @@ def terms(names: Sequence[str], *, key: str) -> None:
 
 
 @contextmanager
-def aside(label: str, *, key: str, wanted: bool = False) -> Iterator[bool]:
-    """What a beginner need not see at once: folded away for one, open for all others or where a link wants it.
+def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
+    """What a beginner need not see at once: folded away for one, open for all others, and where a link wants it.
 
-    Gives whether it is open; what is slow need not be made while it is not. ``wanted``: the link names what is inside.
+    Gives whether it is open: what is in it need not be made while it is not. ``names``: the URL words of the choices
+    inside; a link (or a lesson) that sets one of them unfolds the place for the rest of the visit.
     """
-    if at_least("intermediate") or wanted:
+    unfolded: set[str] = st.session_state.setdefault(_UNFOLDED, set())
+    if any(name in st.query_params or name in st.session_state for name in names):
+        unfolded.add(key)
+    if key in unfolded or at_least("intermediate"):
         with st.container(key=f"aside_{key}"):
             yield True
         return
