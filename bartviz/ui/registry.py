@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bartviz.language import mark
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` asks what it answers."""
+    """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` asks what it answers.
+
+    ``label``, ``title`` and ``card`` are messages, looked up when they are shown.
+    """
 
     word: str
     label: str
@@ -24,30 +29,68 @@ class Page:
 
 # In the order that tells the story; the first page is the one at "/".
 PAGES: tuple[Page, ...] = (
-    Page("start", "Start", "What does a language model look at?", "One sentence, word by word."),
-    Page("inputs", "Inputs", "What does the model get to see?", "Pieces, ids, and the sum that enters layer 0."),
-    Page("masks", "Masks", "Who may see whom?", "Which words a word may look at, and what forbids the others."),
-    Page("inside", "Inside", "What happens inside one head?", "One query, every number up to the head's output."),
-    Page("heads", "Heads", "Where does each word look?", "Every layer and head of your text, one of them large."),
+    Page("start", mark("Start"), mark("What does a language model look at?"), mark("One sentence, word by word.")),
+    Page("lessons", mark("Lessons"), mark("Where do I begin?"), mark("Guided tours: look, guess, and see.")),
     Page(
-        "compare", "Compare", "Which heads do the same, which differ?", "Every head by what it does, and two of them."
-    ),
-    Page("decoding", "Decoding", "How is each word chosen?", "Play the translation step by step."),
-    Page(
-        "denoising", "Denoising", "Can it repair what was lost?", "Damage a text, and see what the model makes of it."
+        "inputs",
+        mark("Inputs"),
+        mark("What does the model get to see?"),
+        mark("Pieces, ids, and the sum that enters layer 0."),
     ),
     Page(
-        "experiments", "Experiments", "What changes if ...?", "Silence heads, change a word, and see what hears of it."
+        "masks",
+        mark("Masks"),
+        mark("Who may see whom?"),
+        mark("Which words a word may look at, and what forbids the others."),
     ),
     Page(
-        "alignment",
-        "Alignment",
-        "Which word became which?",
-        "Word links, and which head draws them.",
+        "inside",
+        mark("Inside"),
+        mark("What happens inside one head?"),
+        mark("One query, every number up to the head's output."),
     ),
-    Page("classic", "Classic", "How does bertviz draw it?", "Head view and model view, for short texts."),
-    Page("parameters", "Parameters", "Where are the parameters?", "Every matrix, and what length costs."),
-    Page("models", "Models", "How do the models differ?", "BERT, BART, GPT-2, T5 side by side."),
+    Page(
+        "heads",
+        mark("Heads"),
+        mark("Where does each word look?"),
+        mark("Every layer and head of your text, one of them large."),
+    ),
+    Page(
+        "compare",
+        mark("Compare"),
+        mark("Which heads do the same, which differ?"),
+        mark("Every head by what it does, and two of them."),
+    ),
+    Page("decoding", mark("Decoding"), mark("How is each word chosen?"), mark("Play the translation step by step.")),
+    Page(
+        "denoising",
+        mark("Denoising"),
+        mark("Can it repair what was lost?"),
+        mark("Damage a text, and see what the model makes of it."),
+    ),
+    Page(
+        "experiments",
+        mark("Experiments"),
+        mark("What changes if ...?"),
+        mark("Silence heads, change a word, and see what hears of it."),
+    ),
+    Page(
+        "alignment", mark("Alignment"), mark("Which word became which?"), mark("Word links, and which head draws them.")
+    ),
+    Page(
+        "classic",
+        mark("Classic"),
+        mark("How does bertviz draw it?"),
+        mark("Head view and model view, for short texts."),
+    ),
+    Page(
+        "parameters",
+        mark("Parameters"),
+        mark("Where are the parameters?"),
+        mark("Every matrix, and what length costs."),
+    ),
+    Page("models", mark("Models"), mark("How do the models differ?"), mark("BERT, BART, GPT-2, T5 side by side.")),
+    Page("quiz", mark("Quiz"), mark("What did you understand?"), mark("Questions made from your own text and model.")),
 )
 
 
