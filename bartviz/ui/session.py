@@ -10,7 +10,6 @@ script run does again what was broken off.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,11 +27,10 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 T = TypeVar("T")
-ABSENCE = 20.0  # seconds that a visitor may be away before their runs are stopped
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
-_LAST_SEEN: dict[str, float] = {}  # session -> when it was last asked for and there
+ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was begun again
 
 
 @st.cache_resource(show_spinner=False)
@@ -48,15 +46,8 @@ def owner() -> str:
 
 
 def is_alive(owner: str) -> bool:
-    """Whether that session is still there, or was a moment ago: a connection that breaks may come back."""
-    now = time.monotonic()
-    if get_instance().is_active_session(owner):
-        _LAST_SEEN[owner] = now
-        return True
-    if now - _LAST_SEEN.get(owner, -ABSENCE) < ABSENCE:
-        return True
-    _LAST_SEEN.pop(owner, None)
-    return False
+    """Whether that session is still there. One whose connection broke may come back: ``_take`` then begins again."""
+    return get_instance().is_active_session(owner)
 
 
 def begin() -> None:
@@ -76,6 +67,7 @@ def submit(request: Request) -> None:
     if older is not None:
         older.cancel()
     st.session_state[ERROR] = None
+    st.session_state[ASKED] = request
     st.session_state[RUN] = engine().start(mine, request, alive=lambda: is_alive(mine))
 
 
@@ -121,6 +113,17 @@ def _take(run: Run[Record]) -> None:
         st.session_state[RECORD] = run.result
     elif not isinstance(run.error, Cancelled):
         st.session_state[ERROR] = run.error
-    elif not run.stopped.is_set():  # nobody stopped it: the browser was away for a while
-        st.session_state[ERROR] = BartvizError(_("The run was stopped while the connection was lost. Press Run again."))
+    elif not run.stopped.is_set() and _begun_again():
+        return
     st.session_state[RUN] = None
+
+
+def _begun_again() -> bool:
+    """Begin a run anew that nobody stopped, once: it ended because the browser's connection was away for a while."""
+    request: Request | None = st.session_state.get(ASKED)
+    if request is None or st.session_state.get(AGAIN) is request:
+        st.session_state[ERROR] = BartvizError(_("The run was stopped while the connection was lost. Press Run again."))
+        return False
+    st.session_state[AGAIN] = request
+    submit(request)
+    return True

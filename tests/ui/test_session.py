@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -78,25 +77,29 @@ def test_a_link_runs_wherever_its_first_script_run_is_broken_off(
     pytest.fail("more accesses than expected: raise MOST")
 
 
-def test_a_run_that_nobody_stopped_says_so(app: App, answers: Answers) -> None:
+def test_a_run_that_nobody_stopped_begins_again_once(app: App, answers: Answers) -> None:
+    """The connection broke and came back: the run was cancelled because nobody seemed to wait for it."""
+    outcomes = iter([Cancelled("Nobody waits for this run any more."), stand_in.record(("<s>", "Linked", "</s>"))])
+
+    def away(ticket: Any, request: Any) -> Any:
+        outcome = next(outcomes)
+        if isinstance(outcome, Cancelled):
+            raise outcome
+        return outcome
+
+    answers.answer = away
+    page = settled(app("start", text="Linked text.", model="bert-base-uncased")).run()
+    page = settled(page).run()
+    assert [asked.text for asked in answers.asked] == ["Linked text."] * 2
+    assert page.session_state[session.RECORD].source_text == "Linked"
+
+
+def test_a_run_that_is_stopped_twice_says_so(app: App, answers: Answers) -> None:
     def away(ticket: Any, request: Any) -> Any:
         raise Cancelled("Nobody waits for this run any more.")
 
     answers.answer = away
     page = settled(app("start", text="Linked text.", model="bert-base-uncased")).run()
+    page = settled(page).run()
     assert "connection was lost" in page.error[0].value
-
-
-def test_a_visitor_who_comes_back_soon_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    here, now = [True], [100.0]
-    runtime = SimpleNamespace(is_active_session=lambda owner: here[0])
-    monkeypatch.setattr(session, "get_instance", lambda: runtime)
-    monkeypatch.setattr("bartviz.ui.session.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(session, "_LAST_SEEN", {})
-    assert session.is_alive("a")
-    here[0] = False
-    now[0] += session.ABSENCE / 2
-    assert session.is_alive("a")
-    now[0] += session.ABSENCE
-    assert not session.is_alive("a")
-    assert not session.is_alive("never seen")
+    assert len(answers.asked) == 2
