@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
-from bartviz.ui import registry, session, show, sidebar, theme
+from bartviz.ui import address, registry, session, show, sidebar, theme
 from bartviz.ui.examples import examples
 from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
@@ -24,15 +24,29 @@ ICON = str(_HERE / "icon.png")
 _FRAME = "_frame"
 
 
-def frame() -> StreamlitPage:
+class Frame:
+    """The page that is open, run so that what was chosen on it stands in its address at the end."""
+
+    def __init__(self, navigation: StreamlitPage) -> None:
+        self._navigation = navigation
+
+    def run(self) -> None:
+        try:
+            self._navigation.run()
+        finally:
+            address.write()
+
+
+def frame() -> Frame:
     """Name the app and its pages; ``app.py`` calls this first and runs what it returns."""
     navigation = _navigation()
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
     st.logo(ICON, size="large")
     _check_settings()
+    address.begin()
     session.begin()
-    return navigation
+    return Frame(navigation)
 
 
 def _check_settings() -> None:

@@ -1,37 +1,94 @@
-"""The pickers of the pages: each bound to the URL under its key, and clamped to what the record has.
+"""The pickers of the pages: each stands in the address under its key, and is clamped to what the record has.
 
-A value that comes from a link or from an earlier record never indexes anything before it was clamped.
+The address holds words, never labels: the caller translates the labels. A value that comes from a link or from an
+earlier record never indexes anything before it was clamped. A choice carries over to every page that has its key; so
+two pages with other options under one name take keys of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.language import _, mark
 from bartviz.record import Kind, Reading, Record
+from bartviz.ui import address
+from bartviz.ui.address import Words
 
-KIND_NAMES: Mapping[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
+Options = Sequence[str] | Mapping[str, str]
 
 
 def one_of(
+    label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None
+) -> str:  # fmt: skip
+    """One of a few words, side by side; where ``options`` is a mapping its values are the translated labels."""
+
+    def draw(names: Mapping[str, str], word: str) -> object:
+        return st.segmented_control(
+            label, list(names), default=word, format_func=names.__getitem__, key=key, help=hint, required=True
+        )
+
+    return _one(options, key, default, draw)
+
+
+def select(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
+    """One of many words, in a box that unfolds; else as ``one_of``."""
+
+    def draw(names: Mapping[str, str], word: str) -> object:
+        words = list(names)
+        return st.selectbox(
+            label, words, index=words.index(word), format_func=names.__getitem__, key=key, help=hint
+        )  # fmt: skip
+
+    return _one(options, key, default, draw)
+
+
+def several(
     label: str,
-    options: Sequence[str] | Mapping[str, str],
+    options: Options,
     *,
     key: str,
-    default: str | None = None,
+    default: Sequence[str] = (),
     hint: str | None = None,
-) -> str:
-    """One of a few named options (keys of ``options``; the values, where given, are what the reader sees)."""
-    names = dict(options) if isinstance(options, Mapping) else {option: option for option in options}
-    first = default if default in names else next(iter(names))
-    if key in st.session_state and st.session_state[key] not in names:
-        st.session_state[key] = first
-    chosen = st.segmented_control(
-        label, list(names), default=first, format_func=names.__getitem__, key=key, bind="query-params", help=hint,
-        required=True,
-    )  # fmt: skip
-    return chosen if chosen in names else first
+    placeholder: str | None = None,
+) -> tuple[str, ...]:
+    """Any of some words, none included (then the address says ``?key=``), in the order in which they were chosen."""
+    names = _names(options)
+    first = tuple(word for word in default if word in names)
+
+    def understood(said: Words) -> Words | None:
+        found = tuple(dict.fromkeys(word for one in said if (word := _word(one, names)) is not None))
+        return found if found or said in ((), ("",)) else None
+
+    held = st.session_state.get(key)
+    words = address.take(key, None if held is None else tuple(held), understood, first)
+    if held is None or tuple(held) != words:
+        st.session_state[key] = list(words)
+    chosen = st.multiselect(
+        label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
+    )
+    address.tell(key, tuple(chosen), first)
+    return tuple(chosen)
+
+
+def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> tuple[str, DeltaGenerator]:
+    """Tabs by word and translated label: the word of the one that is open, and the place to draw into."""
+    first = _first(names, default)
+    label: str | None = st.session_state.get(key)
+    held = None if label is None else _word(label, names)
+    (word,) = address.take(key, None if held is None else (held,), _reader(names), (first,))
+    if label != names[word]:
+        st.session_state[key] = names[word]
+    drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
+    found = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
+    address.tell(key, (found[0],), (first,))
+    return found
 
 
 def index(label: str, count: int, *, key: str, default: int = 0, hint: str | None = None) -> int:
@@ -41,50 +98,97 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
     if last < 1:
         st.session_state.pop(key, None)
         return 0
+    address.carry(key, first)
     if key in st.session_state:
         st.session_state[key] = min(max(int(st.session_state[key]), 0), last)
-    return min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
+    value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
+    address.keep(key, value, first)
+    return value
 
 
 def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
     """A toggle."""
-    return bool(st.toggle(label, default, key=key, bind="query-params", help=hint))
+    address.carry(key, default)
+    value = bool(st.toggle(label, default, key=key, bind="query-params", help=hint))
+    address.keep(key, value, default)
+    return value
+
+
+def kind_name(kind: Kind) -> str:
+    """What a kind of attention is called, in the visitor's language."""
+    return _(KIND_NAMES[kind])
 
 
 def kind(record: Record, *, default: Kind | None = None) -> Kind:
     """Which attention: one of the kinds that the record has (URL ``kind``); the first if not told otherwise."""
-    names = {kind: KIND_NAMES[kind] for kind in record.kinds}
-    chosen = one_of("Attention", names, key="kind", default=default)  # type: ignore[arg-type]
+    chosen = one_of(_("Attention"), {kind: kind_name(kind) for kind in record.kinds}, key="kind", default=default)
     return next(kind for kind in record.kinds if kind == chosen)
 
 
 def layer(record: Record, kind: Kind, *, default: int = 0) -> int:
     """A layer of that kind (URL ``layer``), counted from 0."""
-    return index("Layer", record.attention(kind).shape[0], key="layer", default=default)
+    return index(_("Layer"), record.attention(kind).shape[0], key="layer", default=default)
 
 
 def head(record: Record, kind: Kind, *, default: int = 0) -> int:
     """A head of that kind (URL ``head``), counted from 0."""
-    return index("Head", record.attention(kind).shape[1], key="head", default=default)
+    return index(_("Head"), record.attention(kind).shape[1], key="head", default=default)
 
 
 def row(record: Record, kind: Kind, *, default: int = 0) -> int:
     """A query row of that kind (URL ``row``)."""
-    return index("Row", record.attention(kind).shape[2], key="row", default=default)
+    return index(_("Row"), record.attention(kind).shape[2], key="row", default=default)
 
 
 def step(record: Record, *, default: int = 0) -> int:
     """A decoding step (URL ``step``): an index into ``record.steps``, which must not be empty."""
-    return index("Step", len(record.steps), key="step", default=default)
+    return index(_("Step"), len(record.steps), key="step", default=default)
 
 
 def reading(*, default: Reading = "predicts") -> Reading:
     """How decoder rows are labelled (URL ``reading``): by the token a row reads, or by the one it predicts."""
-    names = {"predicts": "token it predicts", "reads": "token it reads"}
-    chosen = one_of("A row is named by the", names, key="reading", default=default)
+    names = {"predicts": _("token it predicts"), "reads": _("token it reads")}
+    chosen = one_of(_("A row is named by the"), names, key="reading", default=default)
     return "reads" if chosen == "reads" else "predicts"
 
 
 def by_words(*, default: bool = False) -> bool:
     """Whether pieces of a word are merged (URL ``words``): summed over keys, averaged over queries."""
-    return switch("Merge pieces into words", key="words", default=default)
+    return switch(_("Merge pieces into words"), key="words", default=default)
+
+
+def _one(options: Options, key: str, default: str | None, draw: Callable[[Mapping[str, str], str], object]) -> str:
+    names = _names(options)
+    first = _first(names, default)
+    held = st.session_state.get(key)
+    (word,) = address.take(key, (held,) if held in names else None, _reader(names), (first,))
+    if held != word:
+        st.session_state[key] = word
+    chosen = draw(names, word)
+    word = str(chosen) if chosen in names else word
+    address.tell(key, (word,), (first,))
+    return word
+
+
+def _names(options: Options) -> dict[str, str]:
+    return dict(options) if isinstance(options, Mapping) else {option: option for option in options}
+
+
+def _first(names: Mapping[str, str], default: str | None) -> str:
+    return default if default is not None and default in names else next(iter(names))
+
+
+def _reader(names: Mapping[str, str]) -> Callable[[Words], Words | None]:
+    def understood(said: Words) -> Words | None:
+        word = _word(said[-1], names) if said else None
+        return None if word is None else (word,)
+
+    return understood
+
+
+def _word(said: str, names: Mapping[str, str]) -> str | None:
+    """The option that is meant by a word or, as older links have it, by its label (English or translated)."""
+    if said in names:
+        return said
+    meant = {said.casefold(), _(said).casefold()}
+    return next((word for word, label in names.items() if {word.casefold(), label.casefold()} & meant), None)

@@ -1,0 +1,95 @@
+"""Choices in the address: by a link, a click, the next page, Back, a reload; two tabs do not meddle with each other."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+from bartviz.ui import registry
+from tests.browser.conftest import Open, settle
+
+
+def chosen(page: Page, name: str) -> Locator:
+    """The pressed option of that name."""
+    return page.get_by_role("radio", name=name, exact=True, checked=True)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).click()
+    settle(page)
+
+
+def go(page: Page, word: str) -> None:
+    page.get_by_role("link", name=registry.page(word).label, exact=True).first.click()
+    page.get_by_role("heading", name=registry.page(word).title).wait_for()
+    settle(page)
+
+
+def said(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_what_a_link_has_chosen_goes_along_to_the_next_page(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=encoder&layer=2&head=1")
+    expect(chosen(page, "Encoder")).to_be_visible()
+    go(page, "inside")
+    expect(chosen(page, "Encoder")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/inside\?kind=encoder&layer=2&head=1$"))
+    page.reload()
+    settle(page)
+    expect(chosen(page, "Encoder")).to_be_visible()
+    go(page, "decoding")  # which has none of it
+    go(page, "heads")
+    expect(chosen(page, "Encoder")).to_be_visible()
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Encoder L2H1")
+
+
+def test_a_click_is_written_as_a_word_and_back_takes_it_back(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside")
+    press(page, "Encoder")
+    expect(page).to_have_url(re.compile("kind=encoder"))
+    press(page, "Decoder")
+    expect(page).to_have_url(re.compile("kind=decoder"))
+    page.go_back()
+    settle(page)
+    expect(chosen(page, "Encoder")).to_be_visible()
+    for _ in range(2):  # a row that moved with the kind has an entry of its own
+        if "kind" in said(page):
+            page.go_back()
+            settle(page)
+    expect(chosen(page, "Cross")).to_be_visible()
+    assert "kind" not in said(page)
+    page.go_forward()
+    settle(page)
+    expect(chosen(page, "Encoder")).to_be_visible()
+    go(page, "heads")
+    expect(chosen(page, "Encoder")).to_be_visible()
+    press(page, "Cross")
+    expect(page).not_to_have_url(re.compile("kind="))  # the default is left out
+    go(page, "inside")
+    expect(chosen(page, "Cross")).to_be_visible()
+
+
+def test_quick_clicks_end_where_the_last_one_was(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads")
+    for name in ("Encoder", "Decoder", "Encoder", "Cross", "Decoder"):
+        page.get_by_role("radio", name=name, exact=True).click()
+    settle(page)
+    expect(chosen(page, "Decoder")).to_be_visible()
+    expect(page).to_have_url(re.compile("kind=decoder"))
+
+
+def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=DECODER&reading=token it reads")
+    expect(chosen(page, "Decoder")).to_be_visible()
+    expect(page).to_have_url(re.compile("kind=decoder"))
+    expect(page).to_have_url(re.compile("reading=reads"))
+    other = visit(f"{server}/heads?kind=sideways")
+    expect(chosen(other, "Cross")).to_be_visible()
+    assert "kind" not in said(other)
+    expect(chosen(page, "Decoder")).to_be_visible()
+    press(other, "Encoder")
+    press(page, "Cross")
+    expect(chosen(other, "Encoder")).to_be_visible()
