@@ -8,17 +8,19 @@ Letters in shapes: T rows that are scored, L layers, H heads, N heads of a sweep
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import groupby
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis import terms
+from bartviz.analysis.frozen import array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.attention import Floats, Head, Ints, Kind
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later
 from bartviz.record import Record
 
 if TYPE_CHECKING:
@@ -27,24 +29,6 @@ if TYPE_CHECKING:
 Measure = Literal["log_probability", "divergence", "changed", "distance"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
-
-
-def freeze(thing: object) -> None:
-    """Make every array of a frozen dataclass read-only, and every mapping too."""
-    for entry in fields(thing):  # type: ignore[arg-type]
-        value = getattr(thing, entry.name)
-        for array in value.values() if isinstance(value, Mapping) else (value,):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-        if isinstance(value, Mapping):
-            object.__setattr__(thing, entry.name, MappingProxyType(dict(value)))
-
-
-def array_bytes(thing: object) -> int:
-    """Bytes of the arrays of a dataclass, of its mappings too."""
-    values = (getattr(thing, entry.name) for entry in fields(thing))  # type: ignore[arg-type]
-    arrays = (array for value in values for array in (value.values() if isinstance(value, Mapping) else (value,)))
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +132,20 @@ class Sweep:
     def values(self, measure: Measure) -> Floats:
         """(N,) of one measure. Raises SettingError."""
         if measure not in self.measures:
-            raise SettingError(f"A sweep of this model is measured by {choices(self.measures)}.")
+            raise SettingError(later("A sweep of this model is measured by {choices}.", choices=choices(self.measures)))
         return np.asarray(getattr(self, measure), np.float32)
 
     def map(self, kind: Kind, measure: Measure = "log_probability") -> Floats:
         """(L, H) of one kind; NaN for a head that was not measured."""
         own = [(place, head) for place, head in enumerate(self.heads) if head.kind == kind]
         if not own:
-            raise SettingError(f"The sweep has no {kind} heads: choose {choices(self.kinds)}.")
-        shape = (1 + max(head.layer for _, head in own), 1 + max(head.head for _, head in own))
+            raise SettingError(
+                later(
+                    "The sweep has no {kind} heads: choose {choices}.",
+                    kind=terms.later_kind(kind), choices=choices(self.kinds),
+                )
+            )  # fmt: skip
+        shape = (1 + max(head.layer for _place, head in own), 1 + max(head.head for _place, head in own))
         cells, values = np.full(shape, np.nan, np.float32), self.values(measure)
         for place, head in own:
             cells[head.layer, head.head] = values[place]
@@ -216,62 +205,82 @@ def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None
     for (kind, layer), group in groupby(order, key=lambda head: (head.kind, head.layer)):
         members = list(group)
         whole = layers is not None and len(members) == layers.get(kind)
-        parts += [f"all of {kind} L{layer}"] if whole else [str(head) for head in members]
+        whole_layer = _("all of {kind} L{layer}", kind=terms.kind(kind), layer=layer)
+        parts += [whole_layer] if whole else [terms.head(*_place(head)) for head in members]
     return shortened(parts)
+
+
+def _place(head: Head) -> tuple[Kind, int, int]:
+    return head.kind, head.layer, head.head
 
 
 def shortened(parts: Sequence[str], most: int = 5) -> str:
     """The first few, and how many more there are."""
-    shown, more = list(parts[:most]), len(parts) - most
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    shown, more = ", ".join(parts[:most]), len(parts) - most
+    return _("{shown} and {count} more", shown=shown, count=more) if more > 0 else shown
 
 
 def notice(found: Ablation) -> str:
     """One sentence of what the ablation did to this text, with its numbers."""
     heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
-    who = f"With {name(found.factors, heads)} {doing(set(found.factors.values()))}"
+    who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()))}
     if found.before is None or found.after is None:
         most = int(found.distance.argmax())
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
-        return f"{who}, {quote(label)} moved furthest: cosine distance {found.distance[most]:.3f}."
+        return _(
+            "With {heads} {done}, {token} moved furthest: cosine distance {distance:.3f}.",
+            token=quote(label), distance=found.distance[most], **who,
+        )  # fmt: skip
     still = (found.divergence, found.distance, *found.attention.values())
     if found.effect == 0 and not any(np.any(part) for part in still):
-        return f"{who}, every number is the same to the last bit."
-    rate = f"log p of its {count(len(found.rows))} changed by {found.effect:+.2f} nats"
-    turned = f"the best token is another one at {len(found.turned)} of {len(found.rows)}"
+        return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
-    fell = np.exp((found.before.log_probability[worst], found.after.log_probability[worst]))
-    told = f"{quote(found.targets[worst])} went from {fell[0]:.1%} to {fell[1]:.1%}"
-    return f"{who}, {rate}; {turned}; {told}."
+    was, now = np.exp((found.before.log_probability[worst], found.after.log_probability[worst]))
+    return _(
+        "With {heads} {done}, log p of its {tokens} changed by {effect:+.2f} nats; the best token is another one at "
+        "{turned} of {rows}; {token} went from {was:.1%} to {now:.1%}.",
+        tokens=count(len(found.rows)), effect=found.effect, turned=len(found.turned), rows=len(found.rows),
+        token=quote(found.targets[worst]), was=was, now=now, **who,
+    )  # fmt: skip
 
 
 def doing(factors: set[float]) -> str:
     """What was done to heads with these factors."""
     if factors == {0.0}:
-        return "silenced"
-    return f"multiplied by {choices(f'{factor:g}' for factor in sorted(factors))}"
+        return _("silenced")
+    return _("multiplied by {factors}", factors=_(choices(f"{factor:g}" for factor in sorted(factors))))
 
 
 def sweep_notice(sweep: Sweep) -> str:
     """One sentence: which head mattered most, and how many hardly did."""
-    what = "With every other head of its layer" if sweep.keep else "Each alone"
-    alone = " alone in its layer" if sweep.keep else ""
-    if sweep.measures == ("distance",):
-        best = sweep.ranked()[0]
-        return f"{what} {doing({sweep.factor})}, {sweep.heads[best]}{alone} moves the hidden states most."
-    change = sweep.log_probability
-    worst, small = sweep.ranked()[0], int((np.abs(change) < 0.1).sum())
-    better = int((change > 0.1).sum())
-    helped = f" and {better} make it likelier by more than that" if better else ""
-    if np.abs(change).max() < ROUNDING:
-        return f"{what} {doing({sweep.factor})}, none of {len(sweep.heads)} heads changes what this text is worth."
-    costs = f"costs this text most ({change[worst]:+.2f} nats of {sweep.baseline:.2f})"
-    if change[worst] > -ROUNDING:
-        costs = f"helps this text least ({change[worst]:+.2f} nats to {sweep.baseline:.2f}), and none costs it anything"
-    return (
-        f"{what} {doing({sweep.factor})}: {sweep.heads[worst]}{alone} {costs}; {small} of {len(sweep.heads)} change it "
-        f"by less than 0.1{helped}."
+    done, change, worst = doing({sweep.factor}), sweep.log_probability, sweep.ranked()[0]
+    what = (
+        _("With every other head of its layer {done}", done=done) if sweep.keep else _("Each alone {done}", done=done)
     )
+    head = terms.head(*_place(sweep.heads[worst]))
+    if sweep.keep:
+        head = _("{head} alone in its layer", head=head)
+    if sweep.measures == ("distance",):
+        return _("{what}, {head} moves the hidden states most.", what=what, head=head)
+    if np.abs(change).max() < ROUNDING:
+        heads = len(sweep.heads)
+        return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
+    told = {"head": head, "change": change[worst], "baseline": sweep.baseline}
+    if change[worst] > -ROUNDING:
+        costs = _(
+            "{head} helps this text least ({change:+.2f} nats to {baseline:.2f}), and none costs it anything", **told
+        )
+    else:
+        costs = _("{head} costs this text most ({change:+.2f} nats of {baseline:.2f})", **told)
+    return f"{what}: {costs}; {_little(change)}."
+
+
+def _little(change: Floats) -> str:
+    """How many heads hardly matter, and how many are in the way."""
+    numbers = {"few": int((np.abs(change) < 0.1).sum()), "all": len(change), "better": int((change > 0.1).sum())}
+    if numbers["better"]:
+        return _("{few} of {all} change it by less than 0.1 and {better} make it likelier by more than that", **numbers)
+    return _("{few} of {all} change it by less than 0.1", few=numbers["few"], all=numbers["all"])
 
 
 def sweep_arrays(sweep: Sweep) -> dict[str, Floats]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis import terms
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
 from bartviz.attention import Bools, Floats, Kind
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +36,8 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
     places = list(np.ndindex(layers, heads))
     frame = pd.DataFrame({
         "head": [f"{measured.kind} L{layer}H{head}" for layer, head in places],
-        "layer": [layer for layer, _ in places], "number": [head for _, head in places],
-        "name": [given[place].title if place in given else UNNAMED for place in places],
+        "layer": [layer for layer, _head in places], "number": [head for _layer, head in places],
+        "name": [given[place].title if place in given else _(UNNAMED) for place in places],
         "score": [given[place].score if place in given else np.nan for place in places],
     })  # fmt: skip
     for name, values in measured.values.items():
@@ -49,17 +51,26 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
     """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
-    plural = "s" if count > 1 else ""
+    kind = terms.kind(measured.kind)
     if not given:
-        return f"None of the {count} {measured.kind} head{plural} passes a threshold in this text: all unclassified."
-    told = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
-    have = "has" if len(given) == 1 else "have"
-    rest = f"; {count - len(given)} unclassified" if count > len(given) else ""
-    more = ", such as" if len(given) > len(told) else ":"
-    return (
-        f"{len(given)} of {count} {measured.kind} head{plural} {have} a name in this text{more} "
-        f"{' and '.join(told)}{rest}."
-    )
+        return plural(
+            "None of the {count} {kind} head passes a threshold in this text: all unclassified.",
+            "None of the {count} {kind} heads passes a threshold in this text: all unclassified.",
+            count, kind=kind,
+        )  # fmt: skip
+    shown = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
+    told: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
+    told["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
+    if count == 1:
+        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **told)
+    elif len(given) == 1:
+        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **told)
+    elif len(given) == NAMED:
+        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **told)
+    else:
+        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **told)
+    rest = count - len(given)
+    return _("{said}; {count} unclassified.", said=said, count=rest) if rest else f"{said}."
 
 
 def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
@@ -93,7 +104,7 @@ class Field:
     @property
     def label(self) -> str:
         """For an axis: the title with its unit."""
-        return f"{self.title} ({self.unit})"
+        return _("{title} ({unit})", title=self.title, unit=self.unit)
 
     @property
     def top(self) -> float:
@@ -114,8 +125,13 @@ class Field:
 def field(measured: Measured, name: str, *, to_a: Floats | None = None) -> Field:
     """A measure by its name, or with ``to_a`` (L, H) the distance from head A. Raises SettingError."""
     if name == TO_A and to_a is not None:
-        return Field(name, "distance from A", "Jensen-Shannon, 0 to 1", to_a, 1.0, np.nan)
+        return Field(name, _("distance from A"), _("Jensen-Shannon, 0 to 1"), to_a, 1.0, np.nan)
     if name not in measured.values:
-        raise SettingError(f"There is no such measure of {measured.kind} heads: choose {choices(measured.values)}.")
+        raise SettingError(
+            later(
+                "There is no such measure of {kind} heads: choose {choices}.",
+                kind=terms.later_kind(measured.kind), choices=choices(measured.values),
+            )
+        )  # fmt: skip
     known = MEASURES[name]
     return Field(name, known.title, known.unit, measured.values[name], known.highest, measured.even[name])

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bartviz.attention import KINDS, Kind
+from bartviz.language import _, mark
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
-SHARE = "share of weight"
-ROWS = "all that count"
+SHARE = mark("share of weight")
+ROWS = mark("all that count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +25,44 @@ class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
     ``highest`` is its largest possible value, None where that grows with the text; the lowest is 0. ``rows`` says which
-    rows it is averaged over, beyond the rule for all of them (``measures.counted``).
+    rows it is averaged over, beyond the rule for all of them (``measures.counted``). What is said of it is kept in
+    English (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and read in the reader's
+    language.
     """
 
     name: str
-    title: str
-    formula: str
-    says: str
-    source: str
-    unit: str = SHARE
+    named: str
+    computed: str
+    meaning: str
+    article: str
+    measured_in: str = SHARE
     highest: float | None = 1.0
     kinds: tuple[Kind, ...] = KINDS
-    rows: str = ROWS
+    over: str = ROWS
+
+    @property
+    def title(self) -> str:
+        return _(self.named)
+
+    @property
+    def formula(self) -> str:
+        return _(self.computed)
+
+    @property
+    def says(self) -> str:
+        return _(self.meaning)
+
+    @property
+    def source(self) -> str:
+        return _(self.article)
+
+    @property
+    def unit(self) -> str:
+        return _(self.measured_in)
+
+    @property
+    def rows(self) -> str:
+        return _(self.over)
 
 
 _CLARK = "Clark et al. 2019"
@@ -44,78 +71,87 @@ MEASURES: Mapping[str, Measure] = {
     known.name: known
     for known in (
         Measure(
-            "entropy", "entropy", "-Σ_j a(i, j) log2 a(i, j)",
-            "How spread the weight is: 0 where all of it is on one key, log2 n where it is even over n.",
-            f"Shannon 1948; {_CLARK}, 3.3", "bits", None,
+            "entropy", mark("entropy"), "-Σ_j a(i, j) log2 a(i, j)",
+            mark("How spread the weight is: 0 where all of it is on one key, log2 n where it is even over n."),
+            f"Shannon 1948; {_CLARK}, 3.3", mark("bits"), None,
         ),
         Measure(
-            "evenness", "entropy / possible", "-Σ_j a(i, j) log2 a(i, j) / log2 n_i",
-            "The entropy as a share of the most that the row could have: comparable between texts and rows.",
-            "Pielou 1966 (evenness)", "share of log2 n",
+            "evenness", mark("entropy / possible"), "-Σ_j a(i, j) log2 a(i, j) / log2 n_i",
+            mark("The entropy as a share of the most that the row could have: comparable between texts and rows."),
+            mark("Pielou 1966 (evenness)"), mark("share of log2 n"),
         ),
         Measure(
-            "peak", "largest weight", "max_j a(i, j)",
-            "How sure the head is: the weight of the key that a row looks at most.",
-            "Voita et al. 2019, 4 (confidence)",
+            "peak", mark("largest weight"), "max_j a(i, j)",
+            mark("How sure the head is: the weight of the key that a row looks at most."),
+            mark("Voita et al. 2019, 4 (confidence)"),
         ),
         Measure(
-            "distance", "mean distance", "Σ_j a(i, j) |i - j|",
-            "How far the head looks, in tokens.", "Vig and Belinkov 2019", "tokens", None, SELF,
+            "distance", mark("mean distance"), "Σ_j a(i, j) |i - j|",
+            mark("How far the head looks, in tokens."), "Vig and Belinkov 2019", mark("tokens"), None, SELF,
         ),
         Measure(
-            "previous", "previous token", "a(i, i - 1)", "Weight on the token before.", f"{_CLARK}, 3.1",
-            kinds=SELF, rows="those whose previous token may be seen",
+            "previous", mark("previous token"), "a(i, i - 1)", mark("Weight on the token before."), f"{_CLARK}, 3.1",
+            kinds=SELF, over=mark("those whose previous token may be seen"),
         ),
         Measure(
-            "next", "next token", "a(i, i + 1)", "Weight on the token after; a causal mask closes it, then undefined.",
-            f"{_CLARK}, 3.1", kinds=("encoder",), rows="those whose next token may be seen",
+            "next", mark("next token"), "a(i, i + 1)",
+            mark("Weight on the token after; a causal mask closes it, then undefined."),
+            f"{_CLARK}, 3.1", kinds=("encoder",), over=mark("those whose next token may be seen"),
         ),
         Measure(
-            "itself", "the token itself", "a(i, i)", "Weight on the diagonal of self-attention.", f"{_CLARK}, 3.1",
-            kinds=SELF,
+            "itself", mark("the token itself"), "a(i, i)", mark("Weight on the diagonal of self-attention."),
+            f"{_CLARK}, 3.1", kinds=SELF,
         ),
         Measure(
-            "diagonal", "diagonal", "Σ_j a(i, j) where |i (K - 1) / (Q - 1) - j| <= 1",
-            "Weight within one key of the straight line from the first pair to the last: reading in step.",
-            "after Kovaleva et al. 2019, 4.1 (diagonal pattern)", kinds=("cross",),
+            "diagonal", mark("diagonal"), mark("Σ_j a(i, j) where |i (K - 1) / (Q - 1) - j| <= 1"),
+            mark("Weight within one key of the straight line from the first pair to the last: reading in step."),
+            mark("after Kovaleva et al. 2019, 4.1 (diagonal pattern)"), kinds=("cross",),
         ),
         Measure(
-            "same", "same word", "Σ_j a(i, j) where j belongs to the same word, standing elsewhere",
-            "Weight on other places of the row's word; in cross-attention on the same word of the other text. Pieces "
-            "are merged into words, capitals ignored.",
-            "Wang et al. 2023 (duplicate token heads)",
-            rows="those whose word stands a second time where it may be seen",
+            "same", mark("same word"), mark("Σ_j a(i, j) where j belongs to the same word, standing elsewhere"),
+            mark(
+                "Weight on other places of the row's word; in cross-attention on the same word of the other text. "
+                "Pieces are merged into words, capitals ignored."
+            ),
+            mark("Wang et al. 2023 (duplicate token heads)"),
+            over=mark("those whose word stands a second time where it may be seen"),
         ),
         Measure(
-            "first", "first token", "a(i, 0)", "Weight on the first key, where many heads rest.",
-            "Xiao et al. 2024, 3.1 (attention sink)", rows="all that count but the first token's own",
+            "first", mark("first token"), "a(i, 0)", mark("Weight on the first key, where many heads rest."),
+            mark("Xiao et al. 2024, 3.1 (attention sink)"), over=mark("all that count but the first token's own"),
         ),
         Measure(
-            "special", "special tokens", "Σ_j a(i, j) where j is special",
-            "Weight on <s>, </s>, [CLS], [SEP] together.", f"{_CLARK}, 3.2", rows="those that may see a special token",
+            "special", mark("special tokens"), mark("Σ_j a(i, j) where j is special"),
+            mark("Weight on <s>, </s>, [CLS], [SEP] together."), f"{_CLARK}, 3.2",
+            over=mark("those that may see a special token"),
         ),
         Measure(
-            "punctuation", "punctuation", "Σ_j a(i, j) where j is only punctuation",
-            "Weight on full stops, commas and the like, a row's own place left out.", f"{_CLARK}, 3.2",
-            rows="those that may see other punctuation",
+            "punctuation", mark("punctuation"), mark("Σ_j a(i, j) where j is only punctuation"),
+            mark("Weight on full stops, commas and the like, a row's own place left out."), f"{_CLARK}, 3.2",
+            over=mark("those that may see other punctuation"),
         ),
         Measure(
-            "coverage", "coverage", "1/K Σ_j min(1, K/Q Σ_i a(i, j))",
-            "The share of the keys' fair part of the attention that they really get: 1 where all columns sum to the "
-            "same, 1/K where one key gets everything.",
-            "Tu et al. 2016; Wu et al. 2016, eq. 14 (here without the logarithm)",
-            "share of keys", rows="all that are not padding, those with one visible key too",
+            "coverage", mark("coverage"), "1/K Σ_j min(1, K/Q Σ_i a(i, j))",
+            mark(
+                "The share of the keys' fair part of the attention that they really get: 1 where all columns sum to "
+                "the same, 1/K where one key gets everything."
+            ),
+            mark("Tu et al. 2016; Wu et al. 2016, eq. 14 (here without the logarithm)"),
+            mark("share of keys"), over=mark("all that are not padding, those with one visible key too"),
         ),
         Measure(
-            "share", "share of the output", "‖Σ_j a(i, j) v_j W_O‖ / Σ_heads ‖Σ_j a(i, j) v_j W_O‖",
-            "How much of its layer's output comes from the head, by the norm of its vectors. Needs the values.",
-            "after Kobayashi et al. 2020",
+            "share", mark("share of the output"), "‖Σ_j a(i, j) v_j W_O‖ / Σ_heads ‖Σ_j a(i, j) v_j W_O‖",
+            mark("How much of its layer's output comes from the head, by the norm of its vectors. Needs the values."),
+            mark("after Kobayashi et al. 2020"),
         ),
         Measure(
-            "alignment", "alignment", "Σ a(t, s) over words t, s that choose each other / number of words t",
-            "Weight on pairs of words where s is what t looks at most, and t what looks at s most. Pieces are merged "
-            "into words; special tokens are left out.",
-            "after Och and Ney 2003 (intersection)", kinds=("cross",), rows="all words of the output",
+            "alignment", mark("alignment"),
+            mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
+            mark(
+                "Weight on pairs of words where s is what t looks at most, and t what looks at s most. Pieces are "
+                "merged into words; special tokens are left out."
+            ),
+            mark("after Och and Ney 2003 (intersection)"), kinds=("cross",), over=mark("all words of the output"),
         ),
     )
 }  # fmt: skip
@@ -133,8 +169,10 @@ def definitions(kind: Kind | None = None) -> pd.DataFrame:
 
     known = tuple(MEASURES.values()) if kind is None else of_kind(kind)
     columns = ("measure", "says", "formula, mean over rows i", "unit", "rows", "source")
-    lines = [
-        (one.title, one.says, one.formula, f"{one.unit}, {'0 to 1' if one.highest else 'from 0'}", one.rows, one.source)
-        for one in known
-    ]
+    lines = [(one.title, one.says, one.formula, _range(one), one.rows, one.source) for one in known]
     return pd.DataFrame(lines, columns=list(columns))
+
+
+def _range(one: Measure) -> str:
+    """The unit, and between what the number lies."""
+    return _("{unit}, 0 to 1", unit=one.unit) if one.highest else _("{unit}, from 0", unit=one.unit)

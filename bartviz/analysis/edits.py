@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.ablation import Guesses, array_bytes, freeze
+from bartviz.analysis import terms
+from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.frozen import array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
 from bartviz.attention import Attention, Bools, Floats, Ints, Kind, Tokens
 from bartviz.errors import Cancelled, SettingError
+from bartviz.language import _, later, plural
 from bartviz.record import Record
 
 if TYPE_CHECKING:
@@ -38,14 +41,19 @@ def changed_rows(
     Rows that may look nowhere count as equal. Raises SettingError where the shapes differ, Cancelled.
     """
     if before.shape != after.shape:
-        raise SettingError(f"Attention of one shape is compared: {before.shape} and {after.shape} differ.")
-    layers, heads, rows, _ = before.shape
+        raise SettingError(
+            later(
+                "Attention of one shape is compared: {before} and {after} differ.",
+                before=before.shape, after=after.shape,
+            )
+        )  # fmt: skip
+    layers, heads, rows = before.shape[:3]
     distance = np.zeros((layers, heads, rows), np.float32)
     same = np.ones((layers, heads, rows), np.bool_)
     for layer in range(layers):
         for head in range(heads):
             if cancelled():
-                raise Cancelled("The run was stopped.")
+                raise Cancelled(later("The run was stopped."))
             was, now = before.head(layer, head), after.head(layer, head)  # (Q, K) each
             same[layer, head] = (was == now).all(axis=1) | before.masked_rows
             if not same[layer, head].all():
@@ -196,11 +204,14 @@ def arrays(edit: Edit) -> dict[str, NDArray[np.generic]]:
 
 def notice(edit: Edit) -> str:
     """One sentence of what the edit changed and what it did not, with its numbers."""
-    what = f"{quote(edit.old)} became {quote(edit.new)} at position {edit.position}"
+    what = _(
+        "{old} became {new} at position {position}",
+        old=quote(edit.old), new=quote(edit.new), position=edit.position,
+    )  # fmt: skip
     parts = [_stack(edit, stack) for stack in edit.hidden]
     if edit.before is not None and edit.after is not None:
         turned = int((edit.before.best != edit.after.best).sum())
-        parts.append(f"{turned} of {len(edit.rows)} best tokens are other ones")
+        parts.append(_("{turned} of {all} best tokens are other ones", turned=turned, all=len(edit.rows)))
     return f"{what}: {'; '.join(parts)}."
 
 
@@ -209,44 +220,60 @@ def _stack(edit: Edit, stack: Kind) -> str:
     change = edit.hidden[stack][:, ~padding(edit.record, stack)]  # padding stands at the end
     n = change.shape[1]
     if not change.any():
-        return f"all {n} {stack} states stay equal to the last bit, in every layer"
+        return _(
+            "all {count} {kind} states stay equal to the last bit, in every layer", count=n, kind=terms.kind(stack)
+        )
     if stack == "decoder" and edit.edited == "decoder":
-        early, kept = change[:, : edit.position], f"the {count(edit.position)} before it"
-        later = int((change[1:, edit.position :] > 0).all(axis=0).sum())
-        rest = f"{later} of {n - edit.position} from it on have moved in every layer"
+        moved = int((change[1:, edit.position :] > 0).all(axis=0).sum())
+        rest = _("{moved} of {all} from it on have moved in every layer", moved=moved, all=n - edit.position)
         if not edit.position:
             return rest
-        return f"{rest}, {kept} stay equal to the last bit" if not early.any() else f"{rest}, {kept} too"
-    first = int((change[1] > 0).sum())
-    return (
-        f"one layer later {first} of {n} {stack} states have moved, at the end each by {change[-1].min():.1%} or more"
-    )
+        if change[:, : edit.position].any():
+            return _("{rest}, the {tokens} before it too", rest=rest, tokens=count(edit.position))
+        return _("{rest}, the {tokens} before it stay equal to the last bit", rest=rest, tokens=count(edit.position))
+    return _(
+        "one layer later {moved} of {all} {kind} states have moved, at the end each by {least:.1%} or more",
+        moved=int((change[1] > 0).sum()), all=n, kind=terms.kind(stack), least=change[-1].min(),
+    )  # fmt: skip
 
 
 def reach_notice(reach: Reach, place: int) -> str:
     """One sentence: how many steps the news of the change needs to one position."""
-    away, steps = place - reach.position, reach.steps(place)
-
-    def told(mask: str) -> str:
-        found = steps[mask]
-        return "never" if found is None else f"{found} step{'s' * (found != 1)}"
-
-    layers = len(next(iter(reach.changes.values()))) - 1
-    never = "" if steps["window"] is not None else f" within {layers} layers"
-    side = "later" if away >= 0 else "earlier"
-    positions = f"{abs(away)} position{'s' * (abs(away) != 1)}"
-    who = f"From {quote(reach.old)} to {quote(reach.tokens.labels[place])}, {positions} {side}"
-    who += _between(reach.tokens, *sorted((reach.position, place)))
-    return (
-        f"{who}: {told('bidirectional')} with bidirectional attention, {told('window')}{never} with a window of "
-        f"{reach.window} on each side, {told('causal')} with a causal mask, {told('recurrent')} in a recurrent network."
-    )
+    steps = {mask: _steps_said(found) for mask, found in reach.steps(place).items()}
+    if reach.steps(place)["window"] is None:
+        layers = len(next(iter(reach.changes.values()))) - 1
+        steps["window"] = plural("never within {count} layer", "never within {count} layers", layers)
+    return _(
+        "{way}: {bidirectional} with bidirectional attention, {window} with a window of {size} on each side, {causal} "
+        "with a causal mask, {recurrent} in a recurrent network.",
+        way=_way(reach, place), size=reach.window, **steps,
+    )  # fmt: skip
 
 
-def _between(tokens: Tokens, first: int, second: int) -> str:
-    """How many words stand between two tokens that are of words, where a word is not the same as a token."""
+def _steps_said(steps: int | None) -> str:
+    return _("never") if steps is None else plural("{count} step", "{count} steps", steps)
+
+
+def _way(reach: Reach, place: int) -> str:
+    """From which token to which, and how far that is in tokens and in words."""
+    away, tokens = place - reach.position, {"old": quote(reach.old), "token": quote(reach.tokens.labels[place])}
+    if away >= 0:
+        said = plural(
+            "From {old} to {token}, {count} position later", "From {old} to {token}, {count} positions later",
+            away, **tokens,
+        )  # fmt: skip
+    else:
+        said = plural(
+            "From {old} to {token}, {count} position earlier", "From {old} to {token}, {count} positions earlier",
+            -away, **tokens,
+        )  # fmt: skip
+    words = _between(reach.tokens, *sorted((reach.position, place)))
+    if words is None:
+        return said
+    return plural("{said} ({count} word between)", "{said} ({count} words between)", words, said=said)
+
+
+def _between(tokens: Tokens, first: int, second: int) -> int | None:
+    """How many words stand between two tokens that are of words; None where a word is the same as a token."""
     a, b = tokens.words[first], tokens.words[second]
-    if a is None or b is None or a == b:
-        return ""
-    words = b - a - 1
-    return f" ({words} word{'s' * (words != 1)} between)"
+    return None if a is None or b is None or a == b else b - a - 1

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
+from bartviz.language import _
 from bartviz.record import Candidate, Record, Step
 
 
@@ -67,13 +68,17 @@ def notice(record: Record) -> str:
     decoding.kind_of(record)
     first = sum(rather(step) is None for step in steps)
     total = f"{record.log_probability:.2f}".replace("-", "−")
-    said = f"{first} of {len(steps)} tokens are the model's own first choice; log p {total}, perplexity "
-    said += f"{perplexity(record):,.2f}."
+    said = _(
+        "{first} of {all} tokens are the model's own first choice; log p {total}, perplexity {perplexity:,.2f}.",
+        first=first, all=len(steps), total=total, perplexity=perplexity(record),
+    )  # fmt: skip
     worst = min(steps, key=lambda step: step.log_probability)
     would = rather(worst)
     if would is None:
         return said
-    return (
-        f"{said} Least expected: “{worst.chosen.label}” ({decoding.percent(worst.chosen.probability)}), "
-        f"where “{would.label}” had {decoding.percent(would.probability)}."
-    )
+    least = _(
+        "Least expected: “{token}” ({likely}), where “{other}” had {likelier}.",
+        token=worst.chosen.label, likely=decoding.percent(worst.chosen.probability),
+        other=would.label, likelier=decoding.percent(would.probability),
+    )  # fmt: skip
+    return f"{said} {least}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.analysis.measures import Measured
+from bartviz.language import _, mark
 
 THRESHOLD = 0.5
 """The share of weight from which on a measure names a head."""
@@ -20,14 +21,15 @@ EVENLY = 0.9
 """The share of the possible entropy from which on a head is said to spread its weight evenly."""
 ROOM = 1.5
 """How many times the even share a score has to be: in a short text an even head puts much weight everywhere."""
-UNNAMED = "unclassified"
+UNNAMED = mark("unclassified")
 
 # Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
 NAMES: Mapping[str, str] = {
-    "alignment": "aligns", "previous": "previous token", "next": "next token", "itself": "itself",
-    "same": "same word", "diagonal": "diagonal", "first": "first token", "special": "special tokens",
-    "punctuation": "punctuation",
+    "alignment": mark("aligns"), "previous": mark("previous token"), "next": mark("next token"),
+    "itself": mark("itself"), "same": mark("same word"), "diagonal": mark("diagonal"), "first": mark("first token"),
+    "special": mark("special tokens"), "punctuation": mark("punctuation"),
 }  # fmt: skip
+_EVENLY = mark("spreads evenly")
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
 
@@ -35,13 +37,19 @@ _PARTS = {"special": "first"}  # all special tokens, and the one that comes firs
 class Name:
     """What a head is called: by which measure, with which score, past which threshold."""
 
-    title: str
     measure: str
     score: float
     threshold: float
 
+    @property
+    def title(self) -> str:
+        return _(NAMES.get(self.measure, _EVENLY))
+
     def __str__(self) -> str:
-        return f"{self.title} {self.score:.2f} (threshold {self.threshold:g})"
+        return _(
+            "{name} {score:.2f} (threshold {threshold:g})",
+            name=self.title, score=self.score, threshold=self.threshold,
+        )  # fmt: skip
 
 
 def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESHOLD) -> Name | None:
@@ -54,9 +62,9 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     passed = {key: score for key, score in passed.items() if _PARTS.get(key) not in passed}
     if passed:
         best = max(passed, key=passed.__getitem__)
-        return Name(NAMES[best], best, passed[best], threshold)
+        return Name(best, passed[best], threshold)
     spread = float(measured.values["evenness"][layer, head])
-    return Name("spreads evenly", "evenness", spread, EVENLY) if spread >= EVENLY else None
+    return Name("evenness", spread, EVENLY) if spread >= EVENLY else None
 
 
 def _even(measured: Measured, key: str) -> float:
@@ -86,4 +94,4 @@ def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[
 
 def told(given: Name | None) -> str:
     """The name with its score and threshold, or that there is none."""
-    return UNNAMED if given is None else str(given)
+    return _(UNNAMED) if given is None else str(given)

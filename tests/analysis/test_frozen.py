@@ -1,0 +1,35 @@
+"""Results that nobody can change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bartviz.analysis.frozen import array_bytes, freeze
+from bartviz.attention import Floats
+
+
+@dataclass(frozen=True)
+class Result:
+    one: Floats
+    more: Mapping[str, Floats]
+    name: str = "name"
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def test_arrays_and_mappings_of_a_result_cannot_be_written() -> None:
+    result = Result(np.zeros(3, np.float32), {"a": np.zeros(2, np.float32)})
+    for array in (result.one, result.more["a"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError):
+        result.more["b"] = result.one  # type: ignore[index]
+
+
+def test_bytes_of_arrays_alone() -> None:
+    assert array_bytes(Result(np.zeros(3, np.float32), {"a": np.zeros(2, np.float32)})) == 4 * 5
