@@ -11,6 +11,7 @@ import streamlit as st
 
 from bartviz.analysis.inside import Inside
 from bartviz.figures.arithmetic import panels
+from bartviz.language import _, mark
 
 _FILES = Path(__file__).parent / "components" / "formula"
 _MOUNT = st.components.v2.component(
@@ -29,9 +30,9 @@ def show(one: Inside, *, key: str, within: str) -> None:
 def payload(one: Inside, *, within: str) -> dict[str, Any]:
     """What the component draws: the parts of the formula, which panels show each, and a sentence for each panel."""
     scale = [] if one.scale == 1 else [_part(f" × {one.scale:.4g}", panels=("scaled", "score"))]
-    bias = [] if one.bias is None else [_part(" + bias", "j", panels=("bias", "score"))]
+    bias = [] if one.bias is None else [_part(f" + {_('bias')}", "j", panels=("bias", "score"))]
     parts = [
-        _part("output", role="value", panels=("output",)),
+        _part(_("output"), role="value", panels=("output",)),
         _part(" = "),
         _part("Σ", "j", panels=("output",)),
         _part(" softmax", "j", panels=("weight",)),
@@ -45,10 +46,14 @@ def payload(one: Inside, *, within: str) -> dict[str, Any]:
         _part(" "),
         _part("v", "j", role="value", panels=("values", "output")),
     ]
-    seen = ", over the keys that may be seen" if not one.mask.all() else ""
+    rest = (
+        mark("{head}, {width} numbers wide")
+        if one.mask.all()
+        else mark("{head}, {width} numbers wide, over the keys that may be seen")
+    )
     return {
         "parts": parts, "panels": panels(one), "say": _said(one), "within": within,
-        "rest": f"{one.name}, {one.width} numbers wide{seen}",
+        "rest": _(rest, head=one.name, width=one.width),
     }  # fmt: skip
 
 
@@ -57,15 +62,20 @@ def _part(text: str, sub: str = "", *, role: str = "", panels: Iterable[str] = (
 
 
 def _said(one: Inside) -> dict[str, str]:
-    scaled = "the products summed" if one.scale == 1 else f"the products summed and multiplied with {one.scale:.4g}"
+    scaled = {
+        (True, True): mark("the products summed: the score"),
+        (True, False): mark("the products summed"),
+        (False, True): mark("the products summed and multiplied with {scale:.4g}: the score"),
+        (False, False): mark("the products summed and multiplied with {scale:.4g}"),
+    }[one.scale == 1, one.bias is None]
     return {
-        "q": f"query: what this token looks for, {one.width} numbers",
-        "keys": f"keys: what each token offers, {one.width} numbers each",
-        "products": "query times key, number by number",
-        "scaled": scaled + ("" if one.bias is not None else ": the score"),
-        "bias": "a number for the distance between the two positions, learned",
-        "score": "sum and bias: the score; −∞ where the mask forbids to look",
-        "weight": "e to the score, divided by the sum over the keys: the weights sum to 1",
-        "values": "what each token gives, times its weight",
-        "output": "the sum of all weighted values: the head's output",
+        "q": _("query: what this token looks for, {width} numbers", width=one.width),
+        "keys": _("keys: what each token offers, {width} numbers each", width=one.width),
+        "products": _("query times key, number by number"),
+        "scaled": _(scaled, scale=one.scale),
+        "bias": _("a number for the distance between the two positions, learned"),
+        "score": _("sum and bias: the score; −∞ where the mask forbids to look"),
+        "weight": _("e to the score, divided by the sum over the keys: the weights sum to 1"),
+        "values": _("what each token gives, times its weight"),
+        "output": _("the sum of all weighted values: the head's output"),
     }

@@ -9,7 +9,7 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import activations, inside, scaling
+from bartviz.analysis import activations, inside, scaling, terms
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
@@ -18,17 +18,22 @@ from bartviz.families import FAMILIES
 from bartviz.figures import layer as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
+from bartviz.language import _, mark, named
 from bartviz.record import Record
 from bartviz.ui import formula, page, pick, show
 
 KEYS = {
-    "strongest": "the strongest",
-    "near": "near the query",
-    "first": "the first",
-    "last": "the last",
-}
-ORDER = {"dimension": "dimension by dimension", "size": "largest first"}
-NO_VALUES = "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
+    "strongest": mark("the strongest"), "near": mark("near the query"), "first": mark("the first"),
+    "last": mark("the last"),
+}  # fmt: skip
+ORDER = {"dimension": mark("dimension by dimension"), "size": mark("largest first")}
+AROUND = {
+    "scaling": mark("Without the scaling"), "activation": mark("GELU and ReLU"),
+    "norms": mark("Before or after the norm"),
+}  # fmt: skip
+NO_VALUES = mark(
+    "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
+)
 _HERO, _AUTO = "inside_row", "_inside_key"
 
 
@@ -56,38 +61,39 @@ def choose(record: Record) -> Chosen:
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    layers, _, rows, columns = attention.shape
+    layers, _heads, rows, columns = attention.shape
     with second:
         layer = pick.layer(record, kind, default=layers // 2)
     with third:
         head = pick.head(record, kind)
     with fourth:
-        row = pick.index("Query token", rows, key="row", default=_first_word(attention))
+        row = pick.index(_("Query token"), rows, key="row", default=_first_word(attention))
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:
-        with fifth, st.popover("Keys shown", width="stretch"):
-            which = pick.one_of(f"Of {columns:,} keys, {inside.MOST} are shown one by one", KEYS, key="which")
+        with fifth, st.popover(_("Keys shown"), width="stretch"):
+            label = _("Of {all:,} keys, {count} are shown one by one", all=columns, count=inside.MOST)
+            which = pick.one_of(label, named(KEYS), key="which")
     return Chosen(attention, one, cast("Which", which), one.strongest)
 
 
 def choose_key(chosen: Chosen) -> Chosen:
     """The pickers of the key that is taken apart; it is chosen here or by a click in the row above."""
     one = chosen.one
-    st.subheader("How the score of one key comes about", anchor=False)
+    st.subheader(_("How the score of one key comes about"), anchor=False)
     first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
     moved = {"token", _AUTO} <= st.session_state.keys() and st.session_state["token"] != st.session_state[_AUTO]
     if moved:  # by hand
         st.session_state["follow"] = False
     with first:
-        follow = pick.switch("The strongest key", key="follow", default=True)
+        follow = pick.switch(_("The strongest key"), key="follow", default=True)
     if follow:
         st.session_state["token"] = one.strongest
     with second:
-        key = pick.index("Key token", len(one.keys), key="token", default=one.strongest)
+        key = pick.index(_("Key token"), len(one.keys), key="token", default=one.strongest)
     st.session_state[_AUTO] = key
     with third:
-        order = pick.one_of("Products", ORDER, key="order")
+        order = pick.one_of(_("Products"), named(ORDER), key="order")
     return replace(chosen, key=key, by_size=order == "size")
 
 
@@ -100,7 +106,10 @@ def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight takes that key apart below."""
     formula.show(chosen.one, key="inside_formula", within=f".st-key-{_HERO}")
     shown = chosen.shown
-    alt = f"The arithmetic of {chosen.one.name} for {chosen.one.query_label}, from query and keys to the output."
+    alt = _(
+        "The arithmetic of {head} for {query}, from query and keys to the output.",
+        head=chosen.one.name, query=chosen.one.query_label,
+    )  # fmt: skip
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
     figure = arithmetic(chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero"):
@@ -108,11 +117,12 @@ def row(record: Record, chosen: Chosen) -> None:
             figure, key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
             on_select=lambda: _take(shown.keys),
         )  # fmt: skip
-    rest = "" if not shown.rest else f" {shown.rest:,} of {len(chosen.one.keys):,} keys are one row."
-    told = "Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."
-    show.note(f"{told}{rest}")
+    told = [_("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart.")]
+    if shown.rest:
+        told.append(_("{count:,} of {all:,} keys are one row.", count=shown.rest, all=len(chosen.one.keys)))
+    show.note(" ".join(told))
     if not available(chosen.attention):
-        st.info(NO_VALUES)
+        st.info(_(NO_VALUES))
 
 
 def predicts(record: Record, one: Inside) -> str | None:
@@ -134,18 +144,24 @@ def text(record: Record, chosen: Chosen) -> None:
     who = called(one, predicts(record, one), start=False)
     show.running_text(
         one.keys, one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
-        label=f"{one.name}: where {who} looks", key="inside_text",
+        label=_("{head}: where {who} looks", head=one.name, who=who), key="inside_text",
     )  # fmt: skip
 
 
 def key(chosen: Chosen) -> None:
     """The key's score from its products to its weight: the picture, and the line of arithmetic."""
     one, at = chosen.one, chosen.key
-    show.note(f"Query {quote(one.query_label)}, key {quote(one.label(at))}: {one.width} products and their sum")
+    show.note(
+        _(
+            "Query {query}, key {key}: {count} products and their sum",
+            query=quote(one.query_label), key=quote(one.label(at)), count=one.width,
+        )
+    )  # fmt: skip
     figure = products.products(one, at, by_size=chosen.by_size, dark=page.dark())
-    show.figure(figure, key="inside_products", alt=f"The products of query and key; their sum is {one.dots[at]:.3f}.")
+    alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[at])
+    show.figure(figure, key="inside_products", alt=alt)
     _equation(inside.equation(one, at))
-    show.table(inside.dimensions(one, at), title="The products as a table")
+    show.table(inside.dimensions(one, at), title=_("The products as a table"))
 
 
 def _equation(steps: tuple[tuple[str, str], ...]) -> None:
@@ -164,47 +180,55 @@ def share(chosen: Chosen) -> None:
     one = chosen.one
     if one.shares is None or one.added is None or one.block is None:
         return
-    st.subheader("What the head adds to its layer", anchor=False)
+    st.subheader(_("What the head adds to its layer"), anchor=False)
     length, whole = (float((part.astype(float) ** 2).sum() ** 0.5) for part in (one.added, one.block))
-    told = (
-        f"The output, {one.width} numbers, times the head's part of the output matrix is a vector of length "
-        f"{length:.3f}: {one.shares[one.head]:.1%} of the lengths that the {len(one.shares)} heads add. Heads may "
-        f"point against each other: together{', with the bias,' * one.projection_bias} they add a vector of length "
-        f"{whole:.3f}."
+    told = _(
+        "The output, {width} numbers, times the head's part of the output matrix is a vector of length {length:.3f}: "
+        "{share:.1%} of the lengths that the {heads} heads add.",
+        width=one.width, length=length, share=one.shares[one.head], heads=len(one.shares),
+    )  # fmt: skip
+    together = (
+        mark("Heads may point against each other: together, with the bias, they add a vector of length {length:.3f}.")
+        if one.projection_bias
+        else mark("Heads may point against each other: together they add a vector of length {length:.3f}.")
     )
+    told = f"{told} {_(together, length=whole)}"
     show.note(told)
     show.figure(products.share(one, dark=page.dark()), key="inside_share", alt=told)
 
 
 def around(record: Record, chosen: Chosen) -> None:
     """Folded away: the scaling, the activation, the norms."""
-    names = ["Without the scaling", "GELU and ReLU", "Before or after the norm"]
-    first, second, third = st.tabs(names, on_change="rerun", key="around", bind="query-params")
-    if first.open:
-        with first:
+    part, place = pick.tabs(named(AROUND), key="around")
+    with place:
+        if part == "scaling":
             _scaling(chosen)
-    if second.open:
-        with second:
+        elif part == "norms":
+            _norms(record, chosen)
+        else:
             told = activations.sentence(record.model)
             show.note(told)
             name = activations.of(record.model)[0]
             show.figure(beside.activation(name, dark=page.dark()), key="inside_gelu", alt=told)
-    if third.open:
-        with third:
-            _norms(record, chosen)
 
 
 def _scaling(chosen: Chosen) -> None:
     one = chosen.one
-    whole = pick.switch("All heads of the layer", key="whole")
+    whole = pick.switch(_("All heads of the layer"), key="whole")
     found = scaling.scaling(chosen.attention, one.layer, None if whole else one.head)
     told = scaling.sentence(found)
-    some = f" {found.rows} of {found.of_rows:,} rows were looked at." if found.rows < found.of_rows else ""
+    said = [told]
+    if found.rows < found.of_rows:
+        said.append(_("{count} of {all:,} rows were looked at.", count=found.rows, all=found.of_rows))
     q, k = found.components
-    show.note(
-        f"{told}{some} The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, "
-        f"products of {found.width}-wide vectors would have a variance of {found.width}."
-    )
+    said.append(
+        _(
+            "The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, products of "
+            "{width}-wide vectors would have a variance of {width}.",
+            q=q, k=k, width=found.width,
+        )
+    )  # fmt: skip
+    show.note(" ".join(said))
     show.figure(beside.scaling(found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
     show.table(scaling.table(found))
 
@@ -215,12 +239,13 @@ def _norms(record: Record, chosen: Chosen) -> None:
     pre = FAMILIES[record.model.family].norm == "pre"
     show.figure(beside.norms(pre, one.kind, dark=page.dark()), key="inside_norms", alt=told)
     if not available(chosen.attention):
-        show.note(NO_VALUES)
+        show.note(_(NO_VALUES))
         return
     lengths = inside.growth(chosen.attention, one.row)
-    said = (
-        f"Measured: the length of what each layer's {one.kind} attention adds to {quote(one.query_label)}, from "
-        f"{lengths.min():.2f} to {lengths.max():.2f}. The stream that it is added to is not in a record."
-    )
+    said = _(
+        "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
+        "The stream that it is added to is not in a record.",
+        kind=terms.kind(one.kind), token=quote(one.query_label), least=lengths.min(), most=lengths.max(),
+    )  # fmt: skip
     show.note(said)
     show.figure(beside.growth(lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)

@@ -19,13 +19,19 @@ from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import ModelError
 from bartviz.figures.costs import bytes_text
 from bartviz.folders import contents, default_roots, find, listed
+from bartviz.language import _, later, mark, named
 from bartviz.record import Record
 from bartviz.ui import pick, show
 
-OWN, ALL = "your own config.json", "all parts"
+OWN, ALL = "config.json", "all"
+COMPONENTS = {
+    ALL: mark("all parts"), "shared": mark("shared"), "encoder": mark("encoder"), "decoder": mark("decoder"),
+    "head": mark("head"),
+}  # fmt: skip
+SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
-_HINT = (
+_HINT = mark(
     "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
 )
 _DEFAULT, _CHECKED = "facebook/bart-base", "_checked"
@@ -51,7 +57,8 @@ def choose() -> Chosen:
     with model:
         folders = [name for name in listed(default_roots()) if entry(name) is None]
         names = [*(known.name for known in CATALOGUE), *folders, OWN]
-        name = _selected("Which model", names, key="of", default=_DEFAULT, hint=_HINT)
+        labels = {name: name for name in names} | {OWN: _("your own config.json")}
+        name = pick.select(_("Which model"), labels, key="of", default=_DEFAULT, hint=_(_HINT))
         text = _pasted() if name == OWN else ""
     try:
         config = configs.parse(text) if name == OWN else _known(name)
@@ -61,9 +68,10 @@ def choose() -> Chosen:
         st.stop()
     variants = VARIANTS[sizes.model_type]
     with kind:
-        told = "; ".join(f"{known} {variant.title}" for known, variant in variants.items())
-        architecture = _selected("Its class", [*variants], key="class", default=architecture_of(config), hint=told)
-    return Chosen(name, f"Your {sizes.family.title}" if name == OWN else name.rsplit("/", 1)[-1], config, architecture)
+        told = "; ".join(f"{known} {_(variant.title)}" for known, variant in variants.items())
+        architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=told)
+    title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
+    return Chosen(name, title, config, architecture)
 
 
 def _known(name: str) -> Mapping[str, Any]:
@@ -73,60 +81,55 @@ def _known(name: str) -> Mapping[str, Any]:
         return known.config
     folder = find(name, default_roots())
     if folder is None:
-        raise ModelError("That folder is no longer there. Choose another model.")
+        raise ModelError(later("That folder is no longer there. Choose another model."))
     contents(folder, default_roots())
     return configs.read(folder)
 
 
 def _pasted() -> str:
     pasted = st.text_area(
-        "Its configuration", EXAMPLE, key="config", height=110, persist_state="session",
-        help="The config.json of any BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT, BART, mBART, Marian, Pegasus, T5 or "
-        "GPT-2. What it leaves out is as in transformers.",
+        _("Its configuration"), EXAMPLE, key="config", height=110, persist_state="session",
+        help=_(
+            "The config.json of any BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT, BART, mBART, Marian, Pegasus, T5 or "
+            "GPT-2. What it leaves out is as in transformers."
+        ),
     )  # fmt: skip
-    st.button("Count it", key="count")  # leaving the field is enough; the button says so
+    st.button(_("Count it"), key="count")  # leaving the field is enough; the button says so
     return pasted or ""
-
-
-def _selected(label: str, options: list[str], *, key: str, default: str, hint: str) -> str:
-    """One of many named options, bound to the URL; a value that is not among them gives way to the default."""
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = default
-    chosen = st.selectbox(label, options, index=options.index(default), key=key, bind="query-params", help=hint)
-    return chosen if chosen in options else default
 
 
 def numbers(rows: tuple[Parameter, ...]) -> None:
     """Beside the map: the parts with the right and the naive total, or every matrix of one part (URL ``part``)."""
     found = [name for name in parts.COMPONENTS if any(row.component == name for row in rows)]
-    part = pick.one_of("Numbers of", [ALL, *found], key="part")
+    names = named({word: COMPONENTS[word] for word in (ALL, *found)})
+    part = pick.one_of(_("Numbers of"), names, key="part")
     if part != ALL:
         table = matrices([row for row in rows if row.component == part])
-        config = _thousands(["Parameters"]) | {"Layer": st.column_config.NumberColumn(width=50)}
+        config = _thousands([_("Parameters")]) | {_("Layer"): st.column_config.NumberColumn(width=50)}
         st.dataframe(table, hide_index=True, height=340, column_config=config, key="matrices", placeholder="–")
         return
     total, naive = parts.total(rows), parts.naive(rows)
-    sums = pd.DataFrame([("sum", total, naive)], columns=["component", "counted", "used"])
-    names = {"component": "Part", "counted": "Counted once", "used": "Wherever used"}
-    table = pd.concat([parts.by_component(rows), sums]).rename(columns=names)
-    st.dataframe(table, hide_index=True, column_config=_thousands([*names.values()][1:]), key="parts")
+    sums = pd.DataFrame([(_("sum"), total, naive)], columns=["component", "counted", "used"])
+    columns = {"component": _("Part"), "counted": _("Counted once"), "used": _("Wherever used")}
+    table = pd.concat([parts.by_component(rows).replace({"component": names}), sums]).rename(columns=columns)
+    st.dataframe(table, hide_index=True, column_config=_thousands([*columns.values()][1:]), key="parts")
     if naive == total:
-        show.note(f"Every matrix is used in one place: both columns add up to {total:,}.")
+        show.note(_("Every matrix is used in one place: both columns add up to {total:,}.", total=total))
     else:
-        show.note(f"{total:,} is right. {naive:,} is wrong: {_why(rows)}")
-    show.note("Choose a part for its matrices, name by name; or open an area of the map with a click.")
+        show.note(_("{total:,} is right. {naive:,} is wrong: {why}", total=total, naive=naive, why=_why(rows)))
+    show.note(_("Choose a part for its matrices, name by name; or open an area of the map with a click."))
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:
     """The rows as a reader's table: layer, role, shape, parameters, the state dict's name, what it is shared with."""
     return pd.DataFrame(
         {
-            "Layer": pd.array([row.layer for row in rows], dtype="Int64"),
-            "Role": [row.role for row in rows],
-            "Parameters": [row.count for row in rows],
-            "Shape": [" × ".join(f"{size:,}" for size in row.shape) for row in rows],
-            "Name": [row.name for row in rows],
-            "Counted at": pd.array([row.shared_with for row in rows], dtype="string"),
+            _("Layer"): pd.array([row.layer for row in rows], dtype="Int64"),
+            _("Role"): [_(row.role) for row in rows],
+            _("Parameters"): [row.count for row in rows],
+            _("Shape"): [" × ".join(f"{size:,}" for size in row.shape) for row in rows],
+            _("Name"): [row.name for row in rows],
+            _("Counted at"): pd.array([row.shared_with for row in rows], dtype="string"),
         }
     )
 
@@ -138,20 +141,20 @@ def length(costs: Costs) -> tuple[int, str]:
         if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
             st.session_state["n"] = 512
         chosen = st.select_slider(
-            "Source tokens n", LENGTHS, 512, key="n", bind="query-params",
-            help="An encoder-decoder writes as many tokens as it reads.",
+            _("Source tokens n"), LENGTHS, 512, key="n", bind="query-params",
+            help=_("An encoder-decoder writes as many tokens as it reads."),
         )  # fmt: skip
     with formats:
-        dtype = pick.one_of("Number format", list(BYTES), key="format")
+        dtype = pick.one_of(_("Number format"), list(BYTES), key="format")
     n = chosen if isinstance(chosen, int) else LENGTHS[0]
     table, memory = costs.operations(n), costs.memory(n, dtype=dtype)
     every = int(table["multiply_adds"].sum())
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
     told = (
-        ("Multiply-adds of one pass", _big(every), f"{_big(FLOPS * every)} FLOPs"),
-        ("Scores and sums", parts.percent(scores / every), "of them: what grows with n²"),
-        ("Attention of all heads", bytes_text(memory.attention), "if it is kept, in float32"),
-        ("Queries and keys instead", bytes_text(memory.captured), "what a record keeps"),
+        (_("Multiply-adds of one pass"), _big(every), f"{_big(FLOPS * every)} FLOPs"),
+        (_("Scores and sums"), parts.percent(scores / every), _("of them: what grows with n²")),
+        (_("Attention of all heads"), bytes_text(memory.attention), _("if it is kept, in float32")),
+        (_("Queries and keys instead"), bytes_text(memory.captured), _("what a record keeps")),
     )
     with st.container(horizontal=True, gap="small", key="told"):
         for label, value, note in told:
@@ -159,16 +162,23 @@ def length(costs: Costs) -> tuple[int, str]:
                 st.metric(label, value)
                 show.note(note)
     if costs.sizes.positions is not None and n > costs.sizes.positions:
-        show.note(f"This model has {costs.sizes.positions:,} positions: it cannot read {n:,} tokens.")
+        show.note(
+            _(
+                "This model has {positions:,} positions: it cannot read {count:,} tokens.",
+                positions=costs.sizes.positions, count=n,
+            )
+        )  # fmt: skip
     return n, dtype
 
 
 def claims(found: tuple[Claim, ...]) -> None:
     """What the articles say, beside what is computed, with the verdict in words and a sign."""
-    signs = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
     table = pd.DataFrame(
-        [(claim.topic, claim.claim, claim.computed, f"{signs[claim.verdict]} {claim.verdict}") for claim in found],
-        columns=["", "The articles say", "Computed now", "Verdict"],
+        [
+            (_(claim.topic), _(claim.claim), _(claim.computed), f"{SIGNS[claim.verdict]} {_(claim.verdict)}")
+            for claim in found
+        ],
+        columns=["", _("The articles say"), _("Computed now"), _("Verdict")],
     )
     st.table(table.set_index(""))
 
@@ -178,15 +188,21 @@ def check(chosen: Chosen, record: Record | None) -> None:
     total = parts.total(chosen.rows)
     if record is not None and record.model.name == chosen.name:
         loaded, same = record.model, record.model.parameters == total
-        verdict = "the same number" if same else f"not {total:,}: choose its class above"
-        show.note(f"The model of your last run, a {loaded.architecture}, has {loaded.parameters:,}: {verdict}.")
+        told = (
+            mark("The model of your last run, a {name}, has {count:,}: the same number.")
+            if same
+            else mark("The model of your last run, a {name}, has {count:,}: not {total:,}: choose its class above.")
+        )
+        show.note(_(told, name=loaded.architecture, count=loaded.parameters, total=total))
     show.note(
-        "Everything above is computed from the configuration. transformers can build the same class without weights "
-        "(on torch's meta device, which takes no memory): name by name, shape by shape, is it the same?"
+        _(
+            "Everything above is computed from the configuration. transformers can build the same class without "
+            "weights (on torch's meta device, which takes no memory): name by name, shape by shape, is it the same?"
+        )
     )
     asked = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
-    if st.button("Build it and compare", key="build"):
-        with st.spinner("Building with transformers; the first time loads torch"):
+    if st.button(_("Build it and compare"), key="build"):
+        with st.spinner(_("Building with transformers; the first time loads torch")):
             from bartviz import built
 
             found = parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))
@@ -199,12 +215,19 @@ def check(chosen: Chosen, record: Record | None) -> None:
 def _compared(found: parts.Comparison) -> None:
     if found.passed:
         st.success(
-            f"Equal: all {found.equal:,} matrices and vectors, in name, shape and ties; {found.built:,} parameters.",
+            _(
+                "Equal: all {equal:,} matrices and vectors, in name, shape and ties; {built:,} parameters.",
+                equal=found.equal, built=found.built,
+            ),
             icon=":material/check:",
-        )
+        )  # fmt: skip
         return
-    st.error(f"Not equal: {found.closed:,} parameters in closed form, {found.built:,} built.")
-    lists = {"Different": found.different, "Not built": found.missing, "Only built": found.unexpected}
+    st.error(
+        _(
+            "Not equal: {closed:,} parameters in closed form, {built:,} built.", closed=found.closed, built=found.built
+        )
+    )  # fmt: skip
+    lists = {_("Different"): found.different, _("Not built"): found.missing, _("Only built"): found.unexpected}
     for label, names in lists.items():
         if names:
             show.note(f"{label}: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}")
@@ -223,10 +246,13 @@ def _why(rows: tuple[Parameter, ...]) -> str:
     """Why the naive sum is wrong, for a model that shares something."""
     ties = parts.shared(rows)
     if not ties:
-        return "it counts one set of weights once for every layer that uses it."
-    kept = ["where it is kept"] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []
-    uses = [*kept, *(f"as {use}" for use in ties[0].uses)]
-    return f"it counts the shared matrix of {ties[0].elements:,} numbers {len(uses)} times, {', '.join(uses)}."
+        return _("it counts one set of weights once for every layer that uses it.")
+    kept = [_("where it is kept")] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []
+    uses = [*kept, *(_("as {use}", use=_(use)) for use in ties[0].uses)]
+    return _(
+        "it counts the shared matrix of {numbers:,} numbers {count} times, {uses}.",
+        numbers=ties[0].elements, count=len(uses), uses=", ".join(uses),
+    )  # fmt: skip
 
 
 def _thousands(columns: list[str]) -> dict[str, Any]:
