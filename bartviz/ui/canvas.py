@@ -16,6 +16,7 @@ import streamlit as st
 
 from bartviz.analysis.spans import Range
 from bartviz.attention import Attention, Tokens
+from bartviz.language import current
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined
 
@@ -23,8 +24,8 @@ __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "show"]
 
 HERE = Path(__file__).parent / "components" / "canvas"
 SCRIPTS = (
-    *SHARED, "numbers.js", "window.js", "colors.js", "state.js", "following.js", "overview.js", "map.js", "lines.js", "text.js", "said.js",
-    "keys.js", "pointer.js", "canvas.js",
+    *SHARED, "numbers.js", "window.js", "colors.js", "state.js", "following.js", "overview.js", "map.js", "lines.js",
+    "text.js", "said.js", "keys.js", "pointer.js", "canvas.js",
 )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def show(
     of the step which a player of the same record shows: both move together in the browser, and Python hears of it from
     the player alone.
     """
-    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps)
+    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps, current())
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
     held.on_change = on_change

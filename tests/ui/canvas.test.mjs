@@ -8,7 +8,8 @@ const names = JSON.parse(process.env.SCRIPTS);
 const script = names.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const c = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
-const meta = { kind: "cross", shape: [2, 3, 3, 3], predicts: false, query: ["a", "b", "c"], key: ["x", "y", "z"] };
+const meta = { kind: "cross", shape: [2, 3, 3, 3], query: ["a", "b", "c"], key: ["x", "y", "z"], words: JSON.parse(process.env.WORDS) };
+const predicting = { ...meta, words: JSON.parse(process.env.PREDICTING) };
 const rows = [[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [1, 0, 0]];
 const weight = (row, column) => rows[row][column];
 
@@ -72,13 +73,13 @@ test("a selection: alone, one more, one less, from the anchor on", () => {
 
 test("cells, rows and columns in words", () => {
   assert.equal(c.cellSaid(meta, 1, 1, 0.75, false), "“b” (1) attends to “y” (1): 0.750");
-  assert.equal(c.cellSaid({ ...meta, predicts: true }, 1, 1, 0.75, false), "The row that predicts “b” (1) attends to “y” (1): 0.750");
+  assert.equal(c.cellSaid(predicting, 1, 1, 0.75, false), "The row that predicts “b” (1) attends to “y” (1): 0.750");
   assert.equal(c.cellSaid(meta, 1, 1, 0, true), "“b” (1) attends to “y” (1): masked");
   assert.equal(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0])), "“a” (0) attends most to “x” (0.500), “y” (0.250), “z” (0.250).");
   assert.match(c.rowsSaid(meta, [0, 1], c.ofRows(weight, 3, [0, 1])), /^2 rows, “a”, “b”, attend most to “y” \(sum 1\.000, mean 0\.500\)/);
   assert.match(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0]), () => true), /masked wholly/);
   assert.equal(c.keysSaid(meta, [0], [0, 2], c.ofKeys(weight, 3, [0, 2])), "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.");
-  assert.equal(c.listed(["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
+  assert.equal(c.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
 });
 
 test("what a colour stands for", () => {

@@ -7,8 +7,8 @@ const folder = new URL("../../bartviz/ui/components/player/", import.meta.url);
 const script = JSON.parse(process.env.SCRIPTS).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const p = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
-const step = (more = {}) => ({ row: 0, reads: "</s>", predicts: "Auto", probability: 0.27, rank: 1, rule: null, candidates: [["Auto", 0.27, true], ["Wagen", 0.2, false]], ...more });
-const meta = (more = {}) => ({ kind: "cross", given: false, columns: ["<s>", "car", "</s>"], special: [true, false, true], source: [["<s>", [0], true], ["car", [1], false], ["</s>", [2], true]], reads: [], first: 0, steps: [step()], ...more });
+const step = (more = {}) => ({ row: 0, reads: "</s>", predicts: "Auto", probability: 0.27, said: "“Auto” was chosen with 27 %", candidates: [["Auto", 0.27, true], ["Wagen", 0.2, false]], ...more });
+const meta = (more = {}) => ({ kind: "cross", words: JSON.parse(process.env.WORDS), columns: ["<s>", "car", "</s>"], special: [true, false, true], source: [["<s>", [0], true], ["car", [1], false], ["</s>", [2], true]], reads: [], first: 0, steps: [step()], ...more });
 
 test("colours of a theme are read in both spellings", () => {
   assert.deepEqual(p.parseColor("#fff"), [255, 255, 255]);
@@ -80,19 +80,9 @@ test("the chosen token is always among the bars", () => {
   assert.deepEqual(p.barsOf(step(), 5).map((bar) => bar.label), ["Auto", "Wagen"]);
 });
 
-test("a note says why a token was chosen that was not the most probable", () => {
-  const second = { rank: 2, candidates: [["Wagen", 0.5, false], ["Auto", 0.27, true]] };
-  assert.equal(p.noteOf(step()), "");
-  assert.equal(p.noteOf(step(second)), "Not the most probable: “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step({ ...second, rule: "minimum length" })), "Decided by a rule: minimum length (the end was not allowed yet). “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step(), { given: true }), "Given, and the model's own first choice too.");
-});
-
 test("the step in words", () => {
   assert.equal(p.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]), "“Auto” was chosen with 27 %, looking mostly at “car” (0.70).");
   assert.equal(p.sentenceOf(meta(), 0, [0.5, 0.2, 0.3]), "“Auto” was chosen with 27 %, looking mostly at special tokens (0.80), then at “car” (0.20).");
-  assert.match(p.sentenceOf(meta({ given: true }), 0, [0, 1, 0]), /was given; the model gave it 27 %/);
-  assert.match(p.sentenceOf(meta({ steps: [step({ rule: "forced first token" })] }), 0, [0, 1, 0]), /decided by a rule/);
   assert.equal(p.sentenceOf(meta({ columns: ["<s>"], special: [true], source: [["<s>", [0], true]] }), 0, [1]), "“Auto” was chosen with 27 %.");
 });
 
@@ -126,22 +116,6 @@ test("a new record stops playback and draws nothing of the one before", () => {
   assert.deepEqual([it.playing, it.step, it.count, it.columns], [false, 0, 1, 3]);
 });
 
-test("a rule is named in the film by a word or two", () => {
-  assert.equal(p.tagOf({ rule: null }), "");
-  assert.equal(p.tagOf({ rule: "no 3 tokens repeated" }), "no repeat");
-  assert.equal(p.tagOf({ rule: "forced first token" }), "forced");
-  assert.equal(p.tagOf({ rule: "chosen by you" }), "yours");
-  assert.equal(p.tagOf({ rule: "kept from the first text" }), "");
-  assert.equal(p.tagOf({ rule: "a rule of tomorrow" }), "a rule of tomorrow");
-});
-
-test("notes say who chose: the visitor, the draw, the beam", () => {
-  const second = { rank: 2, candidates: [["Wagen", 0.5, false, 7], ["Auto", 0.27, true, 8]] };
-  assert.equal(p.noteOf(step({ ...second, rule: "chosen by you" })), "Chosen by you. “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step({ ...second, filtered: 0.4 })), "Drawn, with 40 % after temperature and filters. “Wagen” was more probable (50 %).");
-  assert.equal(p.noteOf(step(second), { mode: "beam search" }), "The beam's choice for the whole text: “Wagen” was more probable (50 %).");
-});
-
 test("a frame is never too narrow for a word", () => {
   assert.equal(p.frameWidth(900, 9), 100);
   assert.equal(p.frameWidth(900, 128), 54);
@@ -156,8 +130,8 @@ test("the branch's steps: the same, the parting, the same again", () => {
 
 test("one side of the comparison says its token, p and totals", () => {
   const steps = [step({ running_log_probability: -1.3 }), step({ running_log_probability: -2.6 })];
-  assert.equal(p.sideOf("Main", steps, 0), "Main: “Auto” 27 % · log p so far −1.30 · whole text −2.60");
-  assert.equal(p.sideOf("Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
+  assert.equal(p.sideOf(meta().words, "Main", steps, 0), "Main: “Auto” 27 % · log p so far −1.30 · whole text −2.60");
+  assert.equal(p.sideOf(meta().words, "Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
 });
 
 test("a matrix of many rows and few columns stays wide enough to read", () => {

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -16,10 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bartviz.analysis import heads
+from bartviz.language import speaking
 from bartviz.record import Record
 from bartviz.ui import canvas
 from bartviz.ui.components.canvas import data
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
+from bartviz.ui.components.canvas.words import messages
 from bartviz.ui.components.scripts import SHARED
 from tests import records, stand_in
 
@@ -37,7 +40,11 @@ def test_the_arithmetic_of_the_browser() -> None:
         {"said": "어텐션 <b>"},
         {"tiles": np.array([[0, 1], [258, 65535]], np.uint16), "mask": np.array([160], np.uint8)},
     )
+    tokens = stand_in.tokens(("a", " b", " c"))
+    attention = stand_in.attention("cross", tokens, tokens, layers=2, heads=3)
     told = {"BUFFER": base64.b64encode(written).decode(), "SCRIPTS": json.dumps(canvas.SCRIPTS)}
+    for name, predicts in (("WORDS", False), ("PREDICTING", True)):
+        told[name] = json.dumps(messages(attention, predicts=predicts, renormalised=False))
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("canvas.test.mjs"))],
         capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **told},
@@ -264,3 +271,15 @@ def test_a_map_that_the_browser_has_not_is_sent() -> None:
     now = canvas._held(before, attention, Shown(), Choice(2, 0), mounted=True)
     assert data.decode(now.buffer)[0]["tiles"] == [10, 11, 12, 13]
     assert now.serial == 0
+
+
+def test_no_word_of_the_canvas_stands_in_its_files(record: Record) -> None:
+    with speaking("pseudo"):
+        meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
+    for message in meta["words"].values():
+        assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (canvas.HERE / "canvas.html").read_text("utf-8")))
+    used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.script()))
+    assert used <= meta["words"].keys(), used - meta["words"].keys()
+    text = re.sub(r"<[^>]*>", " ", (canvas.HERE / "canvas.html").read_text("utf-8"))
+    assert set(text.split()) <= {"−", "+", "A", "·"}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -12,8 +13,9 @@ import pytest
 
 from bartviz.analysis import decoding
 from bartviz.attention import Tokens
-from bartviz.record import Record
-from bartviz.ui.components.player import SCRIPTS, Place, Wish, told, wished
+from bartviz.language import speaking
+from bartviz.record import Candidate, Record, Step
+from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in
 from tests.analysis.test_decoding import decoded
@@ -26,7 +28,7 @@ def test_the_arithmetic_of_the_browser() -> None:
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("player.test.mjs"))],
         capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "SCRIPTS": json.dumps(SCRIPTS)},
+        env={**os.environ, "SCRIPTS": json.dumps(SCRIPTS), "WORDS": json.dumps(words.messages())},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "# pass 0" not in done.stdout
@@ -172,3 +174,64 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
 def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: Wish | None) -> None:
     assert wished({"revision": "now", **said}, "now", 9, 100) == wish
     assert wished({"revision": "other", **said}, "now", 9, 100) is None
+
+
+def step(*, first: float = 0.5, own: float = 0.27, rule: str | None = None, filtered: float | None = None) -> Step:
+    """A step that chose "Auto" where "Wagen" had ``first``."""
+    auto, wagen = Candidate(8, "Auto", own, 1.0, filtered), Candidate(7, "Wagen", first, 2.0)
+    ranked = (wagen, auto) if first > own else (auto, wagen)
+    return Step(0, 0, auto, ranked, 1.0, -1.3, rule)
+
+
+LIKELIER = "“Wagen” was more probable (50 %)."
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "mode", "said"),
+    [
+        (step(first=0.2), False, "greedy", ""),
+        (step(), False, "greedy", f"Not the most probable: {LIKELIER}"),
+        (step(), False, "beam search", f"The beam's choice for the whole text: {LIKELIER}"),
+        (step(), True, "given target", f"Given, not chosen. {LIKELIER}"),
+        (step(first=0.2), True, "given target", "Given, and the model's own first choice too."),
+        (step(rule="chosen by you"), False, "greedy", f"Chosen by you. {LIKELIER}"),
+        (step(rule="kept from the first text"), False, "greedy", f"Kept from the first text. {LIKELIER}"),
+        (step(filtered=0.4), False, "sampling", f"Drawn, with 40 % after temperature and filters. {LIKELIER}"),
+        (step(rule="minimum length"), False, "greedy",
+         f"Decided by a rule: minimum length (the end was not allowed yet). {LIKELIER}"),
+        (step(first=0.2, rule="a rule of tomorrow"), False, "greedy", "Decided by a rule: a rule of tomorrow."),
+    ],
+)  # fmt: skip
+def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: str) -> None:
+    assert words.note(made, given=given, mode=mode) == said
+
+
+@pytest.mark.parametrize(
+    ("rule", "tag"),
+    [
+        (None, ""), ("no 3 tokens repeated", "no repeat"), ("forced first token", "forced"), ("chosen by you", "yours"),
+        ("kept from the first text", ""), ("a rule of tomorrow", "a rule of tomorrow"),
+        ("no 3 tokens of the source", "not copied"), ("repetition penalty", "penalty"),
+    ],
+)  # fmt: skip
+def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str) -> None:
+    assert words.tag(rule) == tag
+
+
+def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
+    assert words.chosen(step(), given=False) == "“Auto” was chosen with 27 %"
+    assert words.chosen(step(), given=True) == "“Auto” was given; the model gave it 27 %"
+    assert "decided by a rule" in words.chosen(step(rule="forced first token"), given=False)
+    assert "was drawn" in words.chosen(step(filtered=0.4), given=False)
+
+
+def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:
+    with speaking("pseudo"):
+        sent = player.payload(record, layer=0, head=None)["meta"]
+    told = [sent["titles"], sent["words"], *({name: line[name] for name in ("said",)} for line in sent["steps"])]
+    for said in told:
+        for message in said.values():
+            assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (HERE / "player.html").read_text("utf-8")))
+    used |= set(re.findall(r'it\.say\("(\w+)"', script()))
+    assert used <= sent["words"].keys(), used - sent["words"].keys()

@@ -10,11 +10,12 @@ function arrange(it) {
   it.root.dataset.view = it.choice.view;
   it.$("large").setAttribute("aria-pressed", it.large);
   for (const view of ["map", "lines", "text"]) it.$(view).setAttribute("aria-pressed", it.choice.view === view);
-  const ends = { fixed: ["0", "1"], row: ["0", "row’s largest"], log: ["≤ 0.0001", "1"] }[it.meta.span];
+  const ends = { fixed: ["0", "1"], row: ["0", it.say("row_largest")], log: ["≤ 0.0001", "1"] }[it.meta.span];
   [it.$("low").textContent, it.$("high").textContent] = ends;
   it.$("masked").hidden = !it.open;
   it.root.classList.toggle("alone", Boolean(it.meta.alone));
   it.$("overview").hidden = it.$("small-keys").hidden = it.$("small-keys-said").hidden = it.$("next-keys").hidden = Boolean(it.meta.alone);
+  it.$("step-keys").hidden = it.$("step-keys-said").hidden = !it.meta.steps;
   measureOverview(it);
   measurePlot(it);
 }
@@ -103,7 +104,7 @@ function later(it) {
 function tell(it) {
   const { layer, head, what, view } = it.choice;
   // The serial tells two visits of one choice apart, where Python has led elsewhere in between.
-  const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)), whole: it.whole };
+  const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)) };
   const text = JSON.stringify(said);
   if (it.told === text) return;
   it.told = text;
@@ -118,11 +119,11 @@ export default function (component) {
   STATES.set(parentElement, it);
   LIVE.add(it);
   take(it, component);
-  paint(it);
+  if (it.meta) paint(it);
   if (first) listen(it);
-  showStepper(it);
-  if (it.meta.steps) askSteps(it, { where: true });
-  if (!current(it) || !it.whole) later(it);
+  if (it.meta) showStepper(it);
+  if (it.meta?.steps) askSteps(it, { where: true });
+  if (it.meta && !current(it)) later(it);
   it.unmeasured = true;
   if (first) render(it);
   else draw(it);

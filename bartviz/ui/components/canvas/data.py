@@ -12,8 +12,8 @@ arrays one after the other, C order, little endian. The header's ``arrays`` name
 - ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
 
 The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
-over when the serial is a new one), ``layers`` (of which small maps are seen), ``light`` (``small``, ``mask`` and maps
-that are there are left out), and what stays: see ``Picture``.
+over when the serial is a new one), ``layers`` (of which small maps are seen), ``light`` (all that stays is left
+out, and maps that are there), and what stays: see ``Picture``.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from bartviz.analysis.words import word_groups
 from bartviz.attention import KINDS, Attention, Floats, Tokens
 from bartviz.figures import theme
 from bartviz.labels import CONTINUES
+from bartviz.ui.components.canvas.words import messages
 
 What = Literal["head", "layer", "all"]
 Views = Literal["map", "lines", "text"]
@@ -45,6 +46,7 @@ MAGIC = b"BVC1"
 UNIT = 65535  # what a weight of 1 is sent as
 LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
 EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
+NAMED = ("revision", "kind", "label", "shape")  # what a light buffer says of its picture
 LAYER = 700_000  # bytes that the heads of one layer may take, to be sent together
 
 
@@ -89,6 +91,7 @@ class Shown:
     label: str = ""
     page_keys: bool = True  # whether its keys are heard where nothing has the focus
     steps: Steps | None = None
+    language: str = "en"
 
 
 class Picture:
@@ -135,8 +138,9 @@ class Picture:
         arrays["tiles"] = _stacked([codes(view.weights) for view in views], self.shape[2:])
         if self.first.hidden_labels:
             arrays["hidden"] = _stacked([codes(view.hidden) for view in views], self.shape[2:3])
-        meta = self._meta | {"serial": serial, "begin": asdict(begin), "tiles": [number for number, _ in sent]}
-        return encode(meta | {"layers": small, "light": light}, arrays)
+        meta = {name: self._meta[name] for name in NAMED} if light else self._meta
+        meta = meta | {"serial": serial, "begin": asdict(begin), "layers": small, "light": light}
+        return encode(meta | {"tiles": [number for number, _ in sent]}, arrays)
 
     def _sent(self, wanted: Choice) -> list[tuple[int, Choice]]:
         """(number, choice) of the maps that are sent together."""
@@ -176,6 +180,7 @@ class Picture:
             "query_text": _chips(self.shown.query or attention.query, view.query_labels, words=self.shown.words),
             "key_text": _hiding(attention, self.shown, view),
             "hidden": list(dict.fromkeys(view.hidden_labels)), "renormalised": view.renormalised,
+            "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
             "ramps": {kind: [_ramp(theme.scale(kind)), _ramp(theme.scale(kind, dark=True))] for kind in KINDS},
         }  # fmt: skip
 

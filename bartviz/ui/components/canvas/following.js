@@ -29,7 +29,7 @@ function showStepper(it) {
   if ($("stepper").hidden) return;
   $("step-count").textContent = `${at.step + 1} / ${at.count}`;
   $("step-play").classList.toggle("playing", at.playing);
-  $("step-play").setAttribute("aria-label", at.playing ? "Pause" : "Play");
+  $("step-play").setAttribute("aria-label", it.say(at.playing ? "pause" : "play"));
   $("step-back").disabled = at.step === 0;
   $("step-next").disabled = at.step === at.count - 1;
 }

@@ -22,10 +22,7 @@ export function decode(bytes) {
 export const mapNumber = ([layers, heads], { layer, head, what }) =>
   what === "all" ? layers * (heads + 1) : layer * (heads + 1) + (what === "layer" ? heads : head);
 
-export function nameOf({ kind, shape: [layers, heads] }, { layer, head, what }) {
-  if (what === "all") return `mean of all ${layers * heads} ${kind} heads`;
-  return what === "layer" ? `mean of the ${heads} heads of ${kind} layer ${layer}` : `${kind} L${layer}H${head}`;
-}
+export const nameOf = ({ words }, { layer, head, what }) => filled(words[{ all: "all_heads", layer: "layer_heads", head: "head" }[what]], { layer, head });
 
 /** Bits, row by row -> one byte a cell, 1 where a row may look. */
 export function unpacked(bits, rows, columns) {
@@ -82,36 +79,34 @@ export function picked(selected, index, { add = false, from = null, fewest = 1 }
 const NAMED = 4;
 
 /** Labels in words: the first ones, and how many more. */
-export function listed(labels) {
-  const named = labels.slice(0, NAMED).map(quoted).join(", ");
-  return labels.length > NAMED ? `${named} and ${labels.length - NAMED} more` : named;
+export function listed({ words }, labels) {
+  const names = labels.slice(0, NAMED).map(quoted).join(", ");
+  return labels.length > NAMED ? filled(words.listed, { names, count: labels.length - NAMED }) : names;
 }
+
+const rowPlaces = (meta, row) => ({ row: meta.query[row], at: row });
 
 /** One cell in words. */
-export function cellSaid(meta, row, column, weight, masked) {
-  const who = `${capital(rowSaid(meta, row))} attends to ${quoted(meta.key[column])} (${column})`;
-  return masked ? `${who}: masked` : `${who}: ${weight.toFixed(3)}`;
-}
-
-/** A row in words, by the token that it reads or predicts. */
-export const rowSaid = (meta, row) => `${meta.predicts ? "the row that predicts " : ""}${quoted(meta.query[row])} (${row})`;
+export const cellSaid = (meta, row, column, weight, masked) =>
+  filled(meta.words.cell, { ...rowPlaces(meta, row), key: meta.key[column], place: column, weight: masked ? meta.words.masked : weight.toFixed(3) });
 
 /** One row or several in words: where they look most, and the sum and the mean where there are several. */
 export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
-  if (rows.every((row) => masked(row))) return `${listed(rows.map((row) => meta.query[row]))}: masked wholly, so there are no weights.`;
+  const { words } = meta, names = listed(meta, rows.map((row) => meta.query[row]));
+  if (rows.every((row) => masked(row))) return filled(words.masked_wholly, { names });
   const best = top(mean, 3);
-  const part = (column) => (rows.length > 1 ? `${quoted(meta.key[column])} (sum ${sum[column].toFixed(3)}, mean ${mean[column].toFixed(3)})` : `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`);
-  const who = rows.length > 1 ? `${rows.length} rows, ${listed(rows.map((row) => meta.query[row]))}, attend` : `${capital(rowSaid(meta, rows[0]))} attends`;
-  return `${who} most to ${best.map(part).join(", ")}.`;
+  if (rows.length === 1) return filled(words.row, { ...rowPlaces(meta, rows[0]), best: best.map((column) => `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`).join(", ") });
+  const part = (column) => filled(words.rows_part, { key: meta.key[column], sum: sum[column].toFixed(3), mean: mean[column].toFixed(3) });
+  return filled(words.rows, { count: rows.length, names, best: best.map(part).join(", ") });
 }
 
 /** Columns in words: what the chosen rows give to them together, and what all rows give on average. */
 export function keysSaid(meta, rows, keys, given) {
-  const whom = keys.length > 1 ? `${keys.length} columns, ${listed(keys.map((key) => meta.key[key]))}, together get` : `${quoted(meta.key[keys[0]])} (${keys[0]}) gets`;
-  const sum = rows.reduce((total, row) => total + given[row], 0);
-  const all = given.reduce((total, value) => total + value, 0) / given.length;
-  const from = rows.length > 1 ? `${sum.toFixed(3)} from ${rows.length} rows (mean ${(sum / rows.length).toFixed(3)})` : `${sum.toFixed(3)} from ${quoted(meta.query[rows[0]])} (${rows[0]})`;
-  return `${whom} ${from}; mean of all rows ${all.toFixed(3)}.`;
+  const sum = rows.reduce((total, row) => total + given[row], 0), all = given.reduce((total, value) => total + value, 0) / given.length;
+  return filled(meta.words[`${keys.length > 1 ? "keys" : "key"}_${rows.length > 1 ? "rows" : "row"}`], {
+    ...rowPlaces(meta, rows[0]), key: meta.key[keys[0]], place: keys[0], columns: keys.length, names: listed(meta, keys.map((key) => meta.key[key])),
+    sum: sum.toFixed(3), count: rows.length, each: (sum / rows.length).toFixed(3), mean: all.toFixed(3),
+  });
 }
 
 /** Where an arrow leads from a head: the means stand right of the heads, the mean of all below them. */

@@ -73,7 +73,7 @@ function frameOf(it, context, place) {
   context.fillStyle = it.colors.faint;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.fillText("mean", place.x + place.w / 2, place.y + place.h / 2);
+  context.fillText(it.say("mean"), place.x + place.w / 2, place.y + place.h / 2);
 }
 
 function labelOverview(it, context) {
@@ -90,12 +90,12 @@ function labelOverview(it, context) {
   context.textAlign = "center";
   for (const head of written(0, heads, cellsWide, it.choice.what === "head" ? [it.choice.head] : []))
     write(`H${head}`, places[head].x + places[head].w / 2, size * 0.7, it.choice.what === "head" && head === it.choice.head);
-  write(places[heads].w > size * 2.6 ? "mean" : "Ø", places[heads].x + places[heads].w / 2, size * 0.7, it.choice.what === "layer");
+  write(context.measureText(it.say("mean")).width < places[heads].w ? it.say("mean") : "Ø", places[heads].x + places[heads].w / 2, size * 0.7, it.choice.what === "layer");
   context.textAlign = "right";
   for (const layer of written(0, layers, cellsHigh, it.choice.what === "all" ? [] : [it.choice.layer]))
     write(`L${layer}`, size * 2.2, places[layer * across].y + places[layer * across].h / 2, it.choice.what !== "all" && layer === it.choice.layer);
   const last = places[places.length - 1];
-  write("mean of all", last.x - 6, last.y + last.h / 2, it.choice.what === "all");
+  write(it.say("mean_all"), last.x - 6, last.y + last.h / 2, it.choice.what === "all");
 }
 
 function captions(it, context, size) {
@@ -103,7 +103,7 @@ function captions(it, context, size) {
   for (const place of it.cells.places) {
     const chosen = mapNumber(it.meta.shape, place) === mapNumber(it.meta.shape, it.choice);
     context.fillStyle = chosen ? it.colors.ink : it.colors.faint;
-    const text = { head: `L${place.layer}H${place.head}`, layer: `mean of L${place.layer}`, all: "mean of all" }[place.what];
+    const text = { head: `L${place.layer}H${place.head}`, layer: it.say("mean_layer", place), all: it.say("mean_all") }[place.what];
     context.fillText(shortened(context, text, place.w - 4), place.x + 1, place.y - size * 0.6);
   }
 }

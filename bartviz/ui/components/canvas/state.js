@@ -7,7 +7,7 @@ function begin(parentElement) {
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
   return {
     root, $: (name) => named.get(name), maps: new Map(), chips: {}, choice: null, rows: [0], keys: [], by: "rows",
-    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null, whole: false,
+    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null,
   };
 }
 
@@ -24,8 +24,10 @@ function take(it, { data, setStateValue }) {
   if (it.data === data) return;
   const { meta, arrays } = decode(data);
   const anew = it.meta?.revision !== meta.revision;
-  Object.assign(it, { data, meta, arrays });
-  if (anew || (!it.whole && !meta.light)) renew(it);
+  it.data = data;
+  if (anew && meta.light) return setStateValue("choice", { ...meta.begin, revision: meta.revision, serial: meta.serial, known: false, whole: false }); // what stays was lost
+  Object.assign(it, { meta: { ...(anew ? {} : it.meta), ...meta }, arrays });
+  if (anew) renew(it);
   keep(it);
   if (anew || it.serial !== meta.serial) go(it, meta.begin);
   it.serial = meta.serial;
@@ -33,8 +35,9 @@ function take(it, { data, setStateValue }) {
 
 /** All that stays while the picture does: a light buffer brings nothing of it. */
 function renew(it) {
-  it.whole = !it.meta.light;
   const [, , rows, columns] = it.meta.shape;
+  it.say = speaker(it.meta.words);
+  nameAll(it.root, it.say);
   Object.assign(it, { at: it.meta.steps ? it.at : null, smallMaps: null, maps: new Map(), chips: {}, hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
   it.open = it.arrays.mask ? unpacked(it.arrays.mask, rows, columns) : null;
   if (it.arrays.small) it.smallMaps = { values: it.arrays.small, shape: it.meta.arrays.find(([name]) => name === "small")[2] };

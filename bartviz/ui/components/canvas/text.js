@@ -12,7 +12,7 @@ function fill(it, name, side) {
     if (place >= 0) {
       [chip.id, chip.dataset.place] = [`${name}-${place}`, place];
       chip.setAttribute("role", "option");
-    } else chip.title = "hidden";
+    } else chip.title = it.say("hidden_chip");
     return index && !joined ? [" ", chip] : [chip];
   });
   list.replaceChildren(...chips.flat());
@@ -74,12 +74,12 @@ function shade(it, name, values, framed) {
 }
 
 function titles(it, rows, keys, side) {
-  const { key } = it.meta, who = rows.length > 1 ? `${rows.length} rows (mean)` : rowSaid(it.meta, rows[0]);
-  const whom = listed(keys.map((column) => key[column]));
-  it.$("strip-title").textContent = side === "key" ? `${capital(who)} looks at` : `${whom} ${keys.length > 1 ? "are" : "is"} looked at by`;
-  it.$("query-title").textContent = keys.length ? `Rows: who looks, shaded by what ${whom} ${keys.length > 1 ? "get" : "gets"}` : "Rows: who looks. Choose one or several";
-  it.$("key-title").textContent = `Columns: shaded by where ${who} looks`;
-  it.$("strip").setAttribute("aria-label", side === "key" ? "Columns" : "Rows");
+  const { key } = it.meta, many = rows.length > 1, row = many ? { count: rows.length } : rowPlaces(it.meta, rows[0]);
+  const whom = { names: listed(it.meta, keys.map((column) => key[column])), count: keys.length };
+  it.$("strip-title").textContent = side === "key" ? it.say(many ? "rows_look" : "looks", row) : it.say("looked_at", whom);
+  it.$("query-title").textContent = keys.length ? it.say("rows_shaded", whom) : it.say("rows_plain");
+  it.$("key-title").textContent = it.say(many ? "columns_shaded_by_rows" : "columns_shaded", row);
+  it.$("strip").setAttribute("aria-label", it.say(side === "key" ? "columns_list" : "rows_list"));
   hiddenShare(it, rows);
 }
 
@@ -90,7 +90,7 @@ function hiddenShare(it, rows) {
   if (bar.hidden) return;
   const share = rows.reduce((sum, row) => sum + map.hidden[row], 0) / rows.length / it.meta.unit;
   it.$("hidden-share").style.width = `${100 * share}%`;
-  it.$("hidden-said").textContent = `${Math.round(100 * share)} % to ${listed(it.meta.hidden)}, hidden${it.meta.renormalised ? "; what is left is divided by its sum" : ""}`;
+  it.$("hidden-said").textContent = it.say("hidden", { share: Math.round(100 * share), names: listed(it.meta, it.meta.hidden) });
 }
 
 /** The numbers as a table: the whole map where it is small, else the chosen rows. */
@@ -102,16 +102,16 @@ export function buildTable(it) {
   if (it.tabled === now || !it.$("details").open) return;
   it.tabled = now;
   const table = make("table"), shownRows = whole ? [...meta.query.keys()] : it.rows;
-  table.createCaption().textContent = whole ? `${nameOf(meta, it.choice)}: rows attend to columns` : `${nameOf(meta, it.choice)}: the chosen rows of ${meta.query.length}; the CSV has them all`;
+  table.createCaption().textContent = it.say(whole ? "table_whole" : "table_rows", { name: nameOf(meta, it.choice), count: meta.query.length });
   const heading = (text, scope) => Object.assign(make("th", "", text), { scope });
-  const cell = (row, column) => (it.open && !it.open[row * meta.key.length + column] ? "masked" : weight ? weight(row, column).toFixed(3) : "");
+  const cell = (row, column) => (it.open && !it.open[row * meta.key.length + column] ? it.say("masked") : weight ? weight(row, column).toFixed(3) : "");
   const lines = meta.key.map((text, column) => {
     const line = make("tr");
     line.append(heading(`${column} ${text}`, "row"), ...shownRows.map((row) => make("td", "", cell(row, column))));
     return line;
   });
   const first = make("tr");
-  first.append(heading("column \\ row", "col"), ...shownRows.map((row) => heading(`${row} ${meta.query[row]}`, "col")));
+  first.append(heading(it.say("table_corner"), "col"), ...shownRows.map((row) => heading(`${row} ${meta.query[row]}`, "col")));
   table.createTHead().append(first);
   table.createTBody().append(...lines);
   it.$("table").replaceChildren(table);

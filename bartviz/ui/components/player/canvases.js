@@ -103,8 +103,8 @@ export function drawCurve(it) {
   const { steps } = it.meta;
   const finite = (name) => steps.map((step) => step[name] ?? 0);
   const charts = [
-    { title: "log p, nats: each step (bars) and their sum (line)", bars: finite("log_probability"), line: finite("running_log_probability"), from: 18, to: height * 0.5 - 8 },
-    { title: "entropy, bits", bars: finite("entropy_bits"), from: height * 0.5 + 16, to: height - 20 },
+    { title: it.say("curve_log"), bars: finite("log_probability"), line: finite("running_log_probability"), from: 18, to: height * 0.5 - 8 },
+    { title: it.say("curve_bits"), bars: finite("entropy_bits"), from: height * 0.5 + 16, to: height - 20 },
   ];
   const left = 44, pitch = Math.min((width - left - 6) / it.count, 60);
   context.fillStyle = it.colors.line;

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bartviz.analysis import branches, decoding
+from bartviz.analysis import branches, decoding, terms
 from bartviz.attention import Floats, Tokens
 from bartviz.figures import theme
 from bartviz.record import KINDS, Record, Step
+from bartviz.ui.components.player.words import chosen, messages, note, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
 
@@ -85,13 +86,15 @@ def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
     first = first_column(record)
+    name, own = (decoding.weights_name(attention, layer, head) for attention in (record.attention(kind), decoder))
     source = record.source if kind == "cross" else decoder.query.take(slice(first))
     return {
         "revision": revision(record),
         "kind": kind,
-        "weights": decoding.weights_name(record.attention(kind), layer, head),
-        "own": decoding.weights_name(decoder, layer, head),
+        "weights": name,
         "source": running(record.source_text, source),
+        "words": messages(),
+        "titles": titles(record, kind, name, own),
         "columns": list(record.attention(kind).key.labels),
         "special": record.attention(kind).key.special.tolist(),
         "masked": np.flatnonzero(~record.attention(kind).mask.any(axis=0)).tolist(),
@@ -100,7 +103,6 @@ def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]
         "steps": _steps(record),
         "cost": _cost(record),
         "given": decoding.given(record),
-        "mode": str(record.provenance.settings.get("mode", "")),
         "branch": None,
         "stopped": record.provenance.stopped,
         "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
@@ -121,11 +123,13 @@ def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
 def _steps(record: Record) -> list[dict[str, Any]]:
     table = decoding.steps_table(record).drop(columns="candidates").astype(object)
     lines: list[dict[str, Any]] = table.where(table.notna(), None).to_dict("records")  # type: ignore[assignment]
+    given, mode = decoding.given(record), str(record.provenance.settings.get("mode", ""))
     touching = [] if record.output is None else _chips(record.output)
     for line, step in zip(lines, record.steps, strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
-        line["filtered"] = step.chosen.filtered
+        line |= {"tag": tag(step.rule), "decided": terms.rule(step.rule) if step.rule else None}
+        line |= {"note": note(step, given=given, mode=mode), "said": chosen(step, given=given)}
         line["candidates"] = [_candidate(step, place) for place in range(len(step.candidates))]
     return lines
 

@@ -75,41 +75,6 @@ export function barsOf(step, most) {
   return shown;
 }
 
-// What a rule does, for a reader who meets its name for the first time.
-const RULES = [
-  [/^minimum length/, "the end was not allowed yet", "min. length"],
-  [/^no \d+ tokens repeated/, "it forbids a run of tokens that stands there already", "no repeat"],
-  [/of the source/, "it forbids a run of tokens of the source", "not copied"],
-  [/^forced first/, "this model always begins so", "forced"],
-  [/^forced end/, "the longest length was reached", "forced"],
-  [/^chosen by you/, "", "yours"],
-  [/^excluded/, "it forbids some tokens", "excluded"],
-  [/penalty|preference/, "it changes the scores of tokens seen before", "penalty"],
-];
-const KEPT = "kept from the first text";
-
-// The rule of a step as a word or two for the film; empty where none decided.
-export function tagOf({ rule }) {
-  if (!rule || rule === KEPT) return "";
-  return RULES.find(([pattern]) => pattern.test(rule))?.[2] ?? rule;
-}
-
-// Why this token: nothing to add, the rule that decided, or what would have been more probable.
-export function noteOf(step, { given = false, mode = "greedy" } = {}) {
-  const first = step.candidates.find(([, , chosen]) => !chosen);
-  const likelier = first && step.rank !== 1 ? `${quoted(first[0])} was more probable (${percent(first[1])}).` : "";
-  if (given) return likelier ? `Given, not chosen. ${likelier}` : "Given, and the model's own first choice too.";
-  if (step.rule === KEPT) return `Kept from the first text. ${likelier}`.trim();
-  if (step.rule === "chosen by you") return `Chosen by you. ${likelier}`.trim();
-  if (step.rule) {
-    const what = RULES.find(([pattern]) => pattern.test(step.rule))?.[1];
-    return `Decided by a rule: ${step.rule}${what ? ` (${what})` : ""}. ${likelier}`.trim();
-  }
-  if (step.filtered !== null && step.filtered !== undefined) return `Drawn, with ${percent(step.filtered)} after temperature and filters. ${likelier}`.trim();
-  if (likelier && mode === "beam search") return `The beam's choice for the whole text: ${likelier}`;
-  return likelier && `Not the most probable: ${likelier}`;
-}
-
 // How wide a frame is where `count` steps share a film of this width: never too narrow for a word, then the film scrolls.
 export const frameWidth = (width, count) => clamp(Math.floor(width / count), 54, 150);
 
@@ -121,11 +86,11 @@ export function kinship({ parts, meets }, i) {
 }
 
 // One side of the comparison at a step: its token, its probability, the sum so far and of the whole text.
-export function sideOf(name, steps, i) {
+export function sideOf(words, name, steps, i) {
   const whole = signed(steps.at(-1).running_log_probability);
-  if (i >= steps.length) return `${name}: ended after ${steps.length} steps · whole text log p ${whole}`;
+  if (i >= steps.length) return filled(words.side_ended, { name, count: steps.length, whole });
   const step = steps[i];
-  return `${name}: ${quoted(step.predicts)} ${percent(step.probability)} · log p so far ${signed(step.running_log_probability)} · whole text ${whole}`;
+  return filled(words.side, { name, token: step.predicts, share: percent(step.probability), log_p: signed(step.running_log_probability), whole });
 }
 
 // What a reader sees of the columns: the source text's segments and, for a decoder alone, the tokens after its prompt.
@@ -150,22 +115,11 @@ export const pieceOf = (label, joined) => (joined && label.length > 1 && label.s
 
 // The step in words: what was chosen, how surely, and where it looked.
 export function sentenceOf(meta, index, weights) {
-  const step = meta.steps[index];
-  const forced = { "chosen by you": "was chosen by you; the model gave it", [KEPT]: "was kept; the model gave it" };
-  const own = step.filtered === null || step.filtered === undefined ? "was chosen with" : "was drawn; the model gave it";
-  const verb = meta.given ? "was given; the model gave it" : step.rule ? (forced[step.rule] ?? "was decided by a rule; the model gave it") : own;
-  const best = lookedAt(meta, index, weights);
+  const best = lookedAt(meta, index, weights), { said } = meta.steps[index];
+  if (!best) return filled(meta.words.said, { said });
   const special = weights.reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
-  let looked = "";
-  if (best) {
-    const at = `at ${quoted(best.text)} (${best.mass.toFixed(2)})`;
-    looked = special > best.mass ? `, looking mostly at special tokens (${special.toFixed(2)}), then ${at}` : `, looking mostly ${at}`;
-  }
-  return `${quoted(step.predicts)} ${verb} ${percent(step.probability)}${looked}.`;
+  return filled(meta.words[special > best.mass ? "looked_special" : "looked"], { said, special: special.toFixed(2), text: best.text, mass: best.mass.toFixed(2) });
 }
 
 // What a row reads and predicts, in words.
-export function readingOf(meta, index) {
-  const { reads, predicts } = meta.steps[index];
-  return `Row ${index + 1} reads ${quoted(reads)} and predicts ${quoted(predicts)}. It attends to the columns.`;
-}
+export const readingOf = (meta, index) => filled(meta.words.reading, { ...meta.steps[index], row: index + 1 });

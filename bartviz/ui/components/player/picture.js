@@ -32,11 +32,8 @@ export function rowsImage(it) {
 // What stays the same for every step: the source text, the chips, the frames, the titles.
 export function build(it) {
   const { meta, $ } = it;
-  const one = meta.kind === "decoder";
-  $("source-title").textContent = one ? `Prompt, shaded by what this step looks at (${meta.weights})` : `Source, shaded by what this step looks at (${meta.weights})`;
-  $("output-title").textContent = one ? "Continuation so far, shaded by the same row" : `Output so far, shaded by ${meta.own}`;
-  $("choice-title").textContent = meta.given ? "The model's own candidates (✓ given); click to follow" : "Candidates before any rule; click one to follow it";
-  $("matrix-title").textContent = `Alignment so far: ${meta.weights}`;
+  name(it);
+  for (const [part, title] of Object.entries(meta.titles)) $(`${part}-title`).textContent = title;
   it.segments = segmentsOf(meta);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
   const length = meta.source.reduce((sum, [text]) => sum + text.length, 0);
@@ -53,11 +50,19 @@ export function build(it) {
   $("frames").replaceChildren(...it.frames);
   buildTwins(it);
   const all = [...meta.steps, ...(meta.branch?.steps ?? [])];
-  it.root.classList.toggle("tagged", all.some((step) => tagOf(step)));
+  it.root.classList.toggle("tagged", all.some((step) => step.tag));
   $("scrub").max = it.count - 1;
   $("scrub").hidden = it.count < 2;
   for (const name of ["first", "back", "play", "next"]) $(name).disabled = it.count < 2;
   it.root.style.setProperty("--steps", it.count);
+}
+
+// The words of the markup, in the reader's language.
+function name(it) {
+  nameAll(it.root, it.say);
+  it.root.setAttribute("aria-label", it.say("player"));
+  it.$("said").placeholder = it.say("ask");
+  for (const option of it.$("speed").options) option.textContent = it.say("pace", { count: Number(option.value) });
 }
 
 // The second strip and the two texts shaded by both rows; hidden where there is no branch.
@@ -87,13 +92,13 @@ const segmentsOf = (meta) =>
   meta.source.map(([text, columns, special]) => ({ node: make("span", special ? "special" : columns.length ? "token" : "", text), columns }));
 
 function frame(it, step, i) {
-  const tag = tagOf(step);
+  const { tag } = step, share = percent(step.probability);
   const node = make("div", `frame${tag ? " ruled" : ""}`);
   const well = make("div", "well"), bar = make("i");
   bar.style.height = `${Math.max(0, step.probability) * 100}%`;
   well.append(bar);
   node.append(make("div", "tag", tag), well, make("div", "name", step.predicts));
-  node.title = `Step ${i + 1}: ${step.predicts}, ${percent(step.probability)}${tag ? `, ${step.rule}` : ""}`;
+  node.title = it.say(tag ? "frame_rule" : "frame", { step: i + 1, token: step.predicts, share, rule: step.decided });
   node.onclick = () => it.go(i, true);
   return node;
 }
@@ -123,11 +128,11 @@ export function show(it) {
   $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
   $("sentence").textContent = sentenceOf(meta, it.step, row) + ending(it);
   $("axes").textContent = readingOf(meta, it.step);
-  $("matrix").setAttribute("aria-label", `Rows 1 to ${it.step + 1} of ${it.count}. ${$("sentence").textContent} The table below has the numbers.`);
-  $("curve").setAttribute("aria-label", `Up to step ${it.step + 1}: log p ${signed(step.running_log_probability)}, entropy of this step ${signed(step.entropy_bits)} bits.`);
+  $("matrix").setAttribute("aria-label", it.say("matrix", { step: it.step + 1, count: it.count, said: $("sentence").textContent }));
+  $("curve").setAttribute("aria-label", it.say("curve", { step: it.step + 1, log_p: signed(step.running_log_probability), entropy: signed(step.entropy_bits) }));
   $("counter").textContent = `${it.step + 1} / ${it.count}`;
   $("scrub").value = it.step;
-  $("scrub").setAttribute("aria-valuetext", `Step ${it.step + 1} of ${it.count}: ${step.predicts}, ${percent(step.probability)}`);
+  $("scrub").setAttribute("aria-valuetext", it.say("place", { step: it.step + 1, count: it.count, token: step.predicts, share: percent(step.probability) }));
   for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", it.reading === name);
   for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", it.range === name);
   it.frames.forEach((node, i) => {
@@ -147,13 +152,13 @@ export function show(it) {
 // The step that both strips show: beyond the main text's end where the branch is longer and the visitor went there.
 export const placeOf = (it) => it.step + (it.beyond ?? 0);
 
-const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` Stopped: ${it.meta.stopped}.` : "");
+const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` ${it.say("stopped", it.meta)}` : "");
 
-function shadeChip(node, table, weight, full) {
+function shadeChip(it, node, table, weight, full) {
   const color = shade(table, weight / full);
   node.style.backgroundColor = css(color);
   node.style.color = weight / full > 0.02 ? inkOn(color) : "";
-  node.title = `weight ${weight.toFixed(3)}`;
+  node.title = it.say("weight", { weight: weight.toFixed(3) });
 }
 
 const showSource = (it, row) => [[it.$("source"), shadeText(it, it.segments, row)]];
@@ -165,8 +170,8 @@ function showTwins(it, row) {
   const at = placeOf(it);
   const none = new Float32Array(branch.columns);
   const other = at < branch.steps.length ? rowOf(it.other, branch.columns, at, meta.scale) : none;
-  $("main-said").textContent = sideOf("Main", meta.steps, at);
-  $("branch-said").textContent = sideOf("Branch", branch.steps, at);
+  $("main-said").textContent = sideOf(meta.words, it.say("main"), meta.steps, at);
+  $("branch-said").textContent = sideOf(meta.words, it.say("branch"), branch.steps, at);
   const rows = [at < it.count ? row.subarray(0, branch.columns) : none, other];
   return ["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]);
 }
@@ -180,7 +185,7 @@ function shadeText(it, segments, row) {
   let looked = null;
   for (const { node, columns } of segments) {
     if (!columns.length) continue;
-    shadeChip(node, table, massOf(row, columns), full);
+    shadeChip(it, node, table, massOf(row, columns), full);
     node.classList.toggle("looked", columns.includes(best));
     if (columns.includes(best)) looked = node;
   }
@@ -194,13 +199,13 @@ function showOutput(it, own, step) {
   for (const { node, column } of it.chips) {
     node.hidden = column > step.row;
     if (node.hidden) continue;
-    shadeChip(node, table, own[column], full);
+    shadeChip(it, node, table, own[column], full);
     node.classList.toggle("reads", column === step.row);
-    if (column === step.row) node.title = `this row reads it; ${node.title}`;
+    if (column === step.row) node.title = it.say("reads_weight", { weight: own[column].toFixed(3) });
   }
   it.now.textContent = step.predicts;
   it.now.className = `now${step.special ? " special" : ""}`;
-  it.now.title = `predicted with ${percent(step.probability)}`;
+  it.now.title = it.say("predicted", { share: percent(step.probability) });
 }
 
 function showChoice(it, step) {
@@ -213,17 +218,18 @@ function showChoice(it, step) {
     const [name, track, value] = node.children;
     node.classList.toggle("chosen", chosen);
     name.textContent = name.title = label;
-    if (outside) name.title += " (not among the candidates kept)";
+    if (outside) name.title = it.say("outside", { token: label });
     track.firstChild.style.transform = `scaleX(${p})`; // moves without a new layout
     value.textContent = percent(p);
-    node.setAttribute("aria-label", `${label} ${percent(p)}${chosen ? ", chosen" : ": follow it instead"}`);
-    node.title = chosen ? "" : `Follow “${label}” instead`;
+    node.setAttribute("aria-label", it.say(chosen ? "bar_chosen" : "bar", { token: label, share: percent(p) }));
+    node.title = chosen ? "" : it.say("instead", { token: label });
     node.dataset.token = chosen ? "" : token;
     node.tabIndex = chosen ? -1 : 0;
     node.setAttribute("role", chosen ? "listitem" : "button");
   });
-  $("note").textContent = noteOf(step, it.meta);
-  $("sums").textContent = `log p ${signed(step.log_probability)} · entropy ${signed(step.entropy_bits)} bits\nso far log p ${signed(step.running_log_probability)}, p = ${scientific(step.running_probability)}`;
+  $("note").textContent = step.note;
+  const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
+  $("sums").textContent = `${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
 }
 
 function bar() {
@@ -246,9 +252,9 @@ function keepInView(box, child, axis) {
 export function buildCost(it) {
   const { cost } = it.meta;
   const names = [
-    cost.encoder && ["encoder", "Encoder output"],
-    cost.encoder && ["cross", "Cross keys, values"],
-    ["decoder", "Decoder keys, values"],
+    cost.encoder && ["encoder", it.say("lane_encoder")],
+    cost.encoder && ["cross", it.say("lane_cross")],
+    ["decoder", it.say("lane_decoder")],
   ].filter(Boolean);
   it.lanes = names.map(([kind, name]) => {
     const lane = make("div", "lane"), reused = make("i", "reused"), fresh = make("i"), said = make("div", "said"), box = make("dd");
@@ -271,31 +277,31 @@ function showCost(it) {
     lane.reused.style.width = `${(total - fresh) * it.cell}px`;
     lane.fresh.style.width = `${fresh * it.cell}px`;
     lane.said.textContent = {
-      encoder: () => `${source} tokens through ${cost.encoder.layers} layers: ran once${first ? ", before this step" : ", reused"}`,
-      cross: () => `${quantity(at("cross_bytes"), "B")} a layer: ${first ? "computed now, for all steps" : "reused"}`,
-      decoder: () => `${quantity(at("self_bytes"), "B")} a layer: ${fresh} computed now, ${total - fresh} reused`,
+      encoder: () => it.say(first ? "encoder_first" : "encoder_later", { tokens: source, layers: cost.encoder.layers }),
+      cross: () => it.say(first ? "cross_first" : "cross_later", { bytes: quantity(at("cross_bytes"), "B") }),
+      decoder: () => it.say("decoder_now", { bytes: quantity(at("self_bytes"), "B"), fresh, reused: total - fresh }),
     }[lane.kind]();
   }
   const sum = (name) => cost.table[name].slice(0, it.step + 1).reduce((a, b) => a + b, 0);
   const [now, without] = [at("operations_cached"), at("operations_uncached")];
   it.$("cost").textContent = [
-    it.meta.given ? "The output was given, so one pass made every row and no cache was needed. Step by step it would be:" : "",
-    `Cache, ${cost.layers} layers: ${quantity(at("cache_bytes"), "B")} of float32.`,
-    `Attention of this step: ${quantity(now, "")} operations, ${quantity(without, "")} without the cache (${(without / now).toFixed(1)} times).`,
-    `All steps so far: ${quantity(sum("operations_cached"), "")}, against ${quantity(sum("operations_uncached"), "")}.`,
+    it.meta.given ? it.say("cost_given") : "",
+    it.say("cost_cache", { layers: cost.layers, bytes: quantity(at("cache_bytes"), "B") }),
+    it.say("cost_step", { now: quantity(now, ""), without: quantity(without, ""), times: (without / now).toFixed(1) }),
+    it.say("cost_all", { now: quantity(sum("operations_cached"), ""), without: quantity(sum("operations_uncached"), "") }),
   ].filter(Boolean).join("\n");
 }
 
 export function buildTable(it) {
-  const heads = ["step", "reads", "predicts", "probability", "log p", "sum", "entropy, bits", "decided by", "looked at (special tokens aside)", "candidates"];
+  const heads = ["step", "reads", "predicts", "probability", "log_p", "sum", "entropy", "decided", "looked_at", "candidates"];
   const table = make("table"), head = make("tr");
-  head.append(...heads.map((name) => make("th", "", name)));
+  head.append(...heads.map((name) => make("th", "", it.say(name))));
   const lines = it.meta.steps.map((step, i) => {
     const line = make("tr");
     const others = step.candidates.map(([label, p]) => `${label} ${percent(p)}`).join("   ");
     const best = lookedAt(it.meta, i, rowOf(it.rows, it.columns, i, it.meta.scale));
     const looked = best ? `${best.text} ${best.mass.toFixed(3)}` : "";
-    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.rule ?? "probability", looked, others];
+    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.decided ?? it.say("probability"), looked, others];
     line.append(...cells.map((cell, column) => make("td", [1, 2, 8, 9].includes(column) ? "word" : "", String(cell))));
     return line;
   });

@@ -16,7 +16,7 @@ export function take(it, { data, setStateValue, setTriggerValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
   const flat = (table) => table.getChild("w").toArray();
-  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), other: flat(data.other), setStateValue, setTriggerValue });
+  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), other: flat(data.other), setStateValue, setTriggerValue, say: speaker(data.meta.words) });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   if (anew) {
@@ -127,7 +127,7 @@ function stop(it, report, settle = false) {
 
 function mark(it) {
   it.$("play").classList.toggle("playing", it.playing);
-  it.$("play").setAttribute("aria-label", it.playing ? "Pause" : "Play");
+  it.$("play").setAttribute("aria-label", it.say(it.playing ? "pause" : "play"));
   tellPlace(it);
 }
 
@@ -181,7 +181,7 @@ function onPointer(it, event) {
   if (!cell || cell.row > it.step) return void (it.$("axes").textContent = readingOf(it.meta, it.step));
   const weight = rowOf(it.rows, it.columns, cell.row, it.meta.scale)[cell.column];
   const { reads, predicts } = it.meta.steps[cell.row];
-  it.$("axes").textContent = `Row ${cell.row + 1} (reads “${reads}”, predicts “${predicts}”) attends to “${it.meta.columns[cell.column]}”: ${weight.toFixed(3)}`;
+  it.$("axes").textContent = it.say("cell", { row: cell.row + 1, reads, predicts, column: it.meta.columns[cell.column], weight: weight.toFixed(3) });
 }
 
 function listen(it) {

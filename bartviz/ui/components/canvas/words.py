@@ -1,0 +1,139 @@
+"""What the canvas says, in the reader's language. Places in braces are filled by the scripts; no Streamlit here."""
+
+from __future__ import annotations
+
+from bartviz.analysis import terms
+from bartviz.attention import Attention
+from bartviz.language import _, plural
+from bartviz.ui.components.scripts import both
+
+Words = dict[str, str | list[str]]
+
+
+def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Words:
+    """Every message of the scripts by name, a pair where it depends on a number. ``predicts``: how rows are named."""
+    said = _markup() | _names(attention) | _labels(renormalised=renormalised)
+    return said | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
+
+
+def _names(attention: Attention) -> Words:
+    layers, heads = attention.shape[:2]
+    kind = terms.kind(attention.kind)
+    return {
+        "all_heads": _("mean of all {count} {kind} heads", count=layers * heads, kind=kind),
+        "layer_heads": _("mean of the {count} heads of {kind} layer {layer}", count=heads, kind=kind, layer="{layer}"),
+        "head": _("{kind} L{layer}H{head}", kind=kind, layer="{layer}", head="{head}"),
+        "mean": _("mean"),
+        "mean_layer": _("mean of L{layer}"),
+        "mean_all": _("mean of all"),
+    }
+
+
+def _cells(*, predicts: bool) -> Words:
+    """Cells, rows and columns in words."""
+    if predicts:
+        cell = _("The row that predicts “{row}” ({at}) attends to “{key}” ({place}): {weight}")
+        one = _("The row that predicts “{row}” ({at}) attends most to {best}.")
+    else:
+        cell = _("“{row}” ({at}) attends to “{key}” ({place}): {weight}")
+        one = _("“{row}” ({at}) attends most to {best}.")
+    return {
+        "cell": cell, "row": one, "masked": _("masked"),
+        "listed": _("{names} and {count} more"),
+        "masked_wholly": _("{names}: masked wholly, so there are no weights."),
+        "waiting": _("{name}: the exact numbers are on their way."),
+        "of_head": _("{name}. {said}"),
+        "few_lines": _("Only the {count} strongest lines are drawn."),
+    }  # fmt: skip
+
+
+def _together() -> Words:
+    """Several rows; and columns, with what one row or several give them."""
+    return {
+        "rows": _("{count} rows, {names}, attend most to {best}."),
+        "rows_part": _("“{key}” (sum {sum}, mean {mean})"),
+        "key_row": _("“{key}” ({place}) gets {sum} from “{row}” ({at}); mean of all rows {mean}."),
+        "key_rows": _("“{key}” ({place}) gets {sum} from {count} rows (mean {each}); mean of all rows {mean}."),
+        "keys_row": _("{columns} columns, {names}, together get {sum} from “{row}” ({at}); mean of all rows {mean}."),
+        "keys_rows": _(
+            "{columns} columns, {names}, together get {sum} from {count} rows (mean {each}); mean of all rows {mean}."
+        ),
+    }
+
+
+def _titles(*, predicts: bool) -> Words:
+    """What stands above the texts."""
+    if predicts:
+        looks = _("The row that predicts “{row}” ({at}) looks at")
+        shaded = _("Columns: shaded by where the row that predicts “{row}” ({at}) looks")
+    else:
+        looks = _("“{row}” ({at}) looks at")
+        shaded = _("Columns: shaded by where “{row}” ({at}) looks")
+    return {
+        "looks": looks, "columns_shaded": shaded,
+        "rows_look": _("{count} rows (mean) look at"),
+        "columns_shaded_by_rows": _("Columns: shaded by where {count} rows look (mean)"),
+        "looked_at": both(lambda n: plural("{names} is looked at by", "{names} are looked at by", n, names="{names}")),
+        "rows_shaded": both(lambda n: plural(
+            "Rows: who looks, shaded by what {names} gets", "Rows: who looks, shaded by what {names} get", n,
+            names="{names}",
+        )),
+        "rows_plain": _("Rows: who looks. Choose one or several"),
+        "rows_list": _("Rows"), "columns_list": _("Columns"),
+    }  # fmt: skip
+
+
+def _labels(*, renormalised: bool) -> Words:
+    """For screen readers, the table, the hidden columns, the ends of the colours."""
+    hidden = _("{share} % to {names}, hidden")
+    if renormalised:
+        hidden = _("{share} % to {names}, hidden; what is left is divided by its sum")
+    return {
+        "hidden": hidden, "hidden_chip": _("hidden"),
+        "canvas": _("Attention: every head small, one of them large"),
+        "alone": _("attention of {name}"), "labelled": _("{label}: {said}"),
+        "overview": _("All heads, small. Chosen: {name}. Arrow keys choose another, Enter goes to the large map."),
+        "plot": _(
+            "{name}: {rows} rows attend to {columns} columns. Arrow keys move, Enter chooses a row, space a column."
+        ),
+        "table_whole": _("{name}: rows attend to columns"),
+        "table_rows": _("{name}: the chosen rows of {count}; the CSV has them all"),
+        "table_corner": _("column \\ row"),
+        "row_largest": _("row’s largest"),
+        "play": _("Play"), "pause": _("Pause"),
+    }  # fmt: skip
+
+
+def _markup() -> Words:
+    """The words of ``canvas.html``."""
+    return {
+        "view": _("View"), "map": _("Map"), "lines": _("Lines"), "text": _("Text"),
+        "map_title": _("Map (1)"), "lines_title": _("Lines (2)"), "text_title": _("Text (3)"),
+        "zoom": _("Zoom"), "smaller": _("Smaller"), "smaller_title": _("Smaller (-)"), "fit": _("fit"),
+        "fit_title": _("The whole map (0)"), "larger": _("Larger"), "larger_title": _("Larger (+)"),
+        "steps": _("Steps"), "back": _("One step back"), "back_title": _("One step back (,)"),
+        "play_title": _("Play or pause (P)"), "next": _("One step on"), "next_title": _("One step on (.)"),
+        "colours": _("Colours"), "type": _("Larger type"), "type_title": _("Larger type (L)"),
+        "as_table": _("These numbers as a table"), "keys": _("Keys and pointer"),
+        "keys_small": _("Small maps"),
+        "keys_small_said": _(
+            "arrows: another head or mean · Page Up, Page Down: another layer · Enter: to the large map"
+        ),
+        "keys_large": _("Map, lines, text"),
+        "keys_large_said": _(
+            "arrows: a cell or token · Enter: choose its row · space: choose its column · with Shift: one more, or "
+            "from the last one on"
+        ),
+        "keys_pointer": _("Pointer"),
+        "keys_pointer_said": _(
+            "click a row or a column · Shift: up to here · Ctrl: one more · drag along a token axis: all of these · "
+            "wheel and drag: zoom and move"
+        ),
+        "keys_touch": _("Touch"),
+        "keys_touch_said": _("tap: choose a row · two fingers: zoom and move"),
+        "keys_steps": _("Steps"),
+        "keys_steps_said": _("comma, full stop: one step back, one step on · P: play or pause"),
+        "keys_all": _("Everywhere"),
+        "keys_next": _("[ and ]: head before, next head"),
+        "keys_all_said": _("1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type"),
+    }  # fmt: skip

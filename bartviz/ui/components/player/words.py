@@ -1,0 +1,193 @@
+"""What the player says, in the reader's language. Places in braces are filled by the scripts; no Streamlit here."""
+
+from __future__ import annotations
+
+import re
+
+from bartviz.analysis import decoding, terms
+from bartviz.attention import Kind
+from bartviz.language import _, mark, plural
+from bartviz.record import Record, Step
+from bartviz.ui.components.scripts import both
+
+Words = dict[str, str | list[str]]
+KEPT, YOURS = "kept from the first text", "chosen by you"
+
+# What a rule does, for a reader who meets its name for the first time; and the rule as a word or two for the film.
+_RULES = (
+    (r"minimum length", mark("the end was not allowed yet"), mark("min. length")),
+    (r"no \d+ tokens repeated", mark("it forbids a run of tokens that stands there already"), mark("no repeat")),
+    (r".*of the source", mark("it forbids a run of tokens of the source"), mark("not copied")),
+    (r"forced first", mark("this model always begins so"), mark("forced")),
+    (r"forced end", mark("the longest length was reached"), mark("forced")),
+    (YOURS, "", mark("yours")),
+    (r"excluded", mark("it forbids some tokens"), mark("excluded")),
+    (r".*(penalty|preference)", mark("it changes the scores of tokens seen before"), mark("penalty")),
+)
+
+
+def _of(rule: str) -> tuple[str, str]:
+    """What a rule does, and its tag."""
+    return next(((what, tag) for pattern, what, tag in _RULES if re.match(pattern, rule)), ("", terms.rule(rule)))
+
+
+def tag(rule: str | None) -> str:
+    """The rule of a step as a word or two for the film; empty where none decided."""
+    return "" if not rule or rule == KEPT else _(_of(rule)[1])
+
+
+def note(step: Step, *, given: bool, mode: str) -> str:
+    """Why this token: empty, the rule that decided, or what would have been more probable."""
+    likelier = _likelier(step)
+    if given:
+        first = _("Given, and the model's own first choice too.")
+        return _("Given, not chosen. {likelier}", likelier=likelier) if likelier else first
+    if step.rule is not None:
+        return f"{_decided(step.rule)} {likelier}".strip()
+    if step.chosen.filtered is not None:
+        drawn = _("Drawn, with {share} after temperature and filters.", share=decoding.percent(step.chosen.filtered))
+        return f"{drawn} {likelier}".strip()
+    if likelier and mode == "beam search":
+        return _("The beam's choice for the whole text: {likelier}", likelier=likelier)
+    return _("Not the most probable: {likelier}", likelier=likelier) if likelier else ""
+
+
+def _likelier(step: Step) -> str:
+    other = next((one for one in step.candidates if one.token_id != step.chosen.token_id), None)
+    if other is None or decoding.rank(step) == 1:
+        return ""
+    share = decoding.percent(other.probability)
+    return _("“{token}” was more probable ({share}).", token=other.label, share=share)
+
+
+def _decided(rule: str) -> str:
+    if rule == KEPT:
+        return _("Kept from the first text.")
+    if rule == YOURS:
+        return _("Chosen by you.")
+    what = _of(rule)[0]
+    if what:
+        return _("Decided by a rule: {rule} ({what}).", rule=terms.rule(rule), what=_(what))
+    return _("Decided by a rule: {rule}.", rule=terms.rule(rule))
+
+
+def chosen(step: Step, *, given: bool) -> str:
+    """How the token came to stand there, and what the model gave it: the first part of the step in words."""
+    said = {"token": step.chosen.label, "share": decoding.percent(step.chosen.probability)}
+    if given:
+        return _("“{token}” was given; the model gave it {share}", **said)
+    if step.rule == YOURS:
+        return _("“{token}” was chosen by you; the model gave it {share}", **said)
+    if step.rule == KEPT:
+        return _("“{token}” was kept; the model gave it {share}", **said)
+    if step.rule is not None:
+        return _("“{token}” was decided by a rule; the model gave it {share}", **said)
+    if step.chosen.filtered is not None:
+        return _("“{token}” was drawn; the model gave it {share}", **said)
+    return _("“{token}” was chosen with {share}", **said)
+
+
+def titles(record: Record, kind: Kind, weights: str, own: str) -> Words:
+    """What stands above the parts; ``weights`` and ``own`` name what shades them."""
+    given = decoding.given(record)
+    source = _("Source, shaded by what this step looks at ({weights})", weights=weights)
+    output = _("Output so far, shaded by {weights}", weights=own)
+    if kind == "decoder":
+        source = _("Prompt, shaded by what this step looks at ({weights})", weights=weights)
+        output = _("Continuation so far, shaded by the same row")
+    candidates = _("Candidates before any rule; click one to follow it")
+    return {
+        "source": source, "output": output,
+        "choice": _("The model's own candidates (✓ given); click to follow") if given else candidates,
+        "matrix": _("Alignment so far: {weights}", weights=weights),
+    }  # fmt: skip
+
+
+def messages() -> Words:
+    """Every message of the scripts by name, a pair where it depends on a number."""
+    return _markup() | _controls() | _steps() | _cost() | _table()
+
+
+def _steps() -> Words:
+    """What the scripts say of a step."""
+    return {
+        "said": _("{said}."),
+        "looked": _("{said}, looking mostly at “{text}” ({mass})."),
+        "looked_special": _("{said}, looking mostly at special tokens ({special}), then at “{text}” ({mass})."),
+        "stopped": _("Stopped: {stopped}."),
+        "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
+        "cell": _("Row {row} (reads “{reads}”, predicts “{predicts}”) attends to “{column}”: {weight}"),
+        "frame": _("Step {step}: {token}, {share}"), "frame_rule": _("Step {step}: {token}, {share}, {rule}"),
+        "weight": _("weight {weight}"), "reads_weight": _("this row reads it; weight {weight}"),
+        "predicted": _("predicted with {share}"),
+        "outside": _("{token} (not among the candidates kept)"),
+        "bar_chosen": _("{token} {share}, chosen"), "bar": _("{token} {share}: follow it instead"),
+        "instead": _("Follow “{token}” instead"),
+        "sums": _("log p {log_p} · entropy {entropy} bits"), "sums_so_far": _("so far log p {log_p}, p = {p}"),
+        "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),
+        "curve": _("Up to step {step}: log p {log_p}, entropy of this step {entropy} bits."),
+        "place": _("Step {step} of {count}: {token}, {share}"),
+        "main": _("Main"), "branch": _("Branch"),
+        "side": _("{name}: “{token}” {share} · log p so far {log_p} · whole text {whole}"),
+        "side_ended": both(lambda n: plural(
+            "{name}: ended after {count} step · whole text log p {whole}",
+            "{name}: ended after {count} steps · whole text log p {whole}", n, name="{name}", whole="{whole}",
+        )),
+        "curve_log": _("log p, nats: each step (bars) and their sum (line)"), "curve_bits": _("entropy, bits"),
+    }  # fmt: skip
+
+
+def _cost() -> Words:
+    """What a step computes, and what it reuses."""
+    return {
+        "lane_encoder": _("Encoder output"), "lane_cross": _("Cross keys, values"),
+        "lane_decoder": _("Decoder keys, values"),
+        "encoder_first": _("{tokens} tokens through {layers} layers: ran once, before this step"),
+        "encoder_later": _("{tokens} tokens through {layers} layers: ran once, reused"),
+        "cross_first": _("{bytes} a layer: computed now, for all steps"), "cross_later": _("{bytes} a layer: reused"),
+        "decoder_now": _("{bytes} a layer: {fresh} computed now, {reused} reused"),
+        "cost_given": _(
+            "The output was given, so one pass made every row and no cache was needed. Step by step it would be:"
+        ),
+        "cost_cache": _("Cache, {layers} layers: {bytes} of float32."),
+        "cost_step": _("Attention of this step: {now} operations, {without} without the cache ({times} times)."),
+        "cost_all": _("All steps so far: {now}, against {without}."),
+    }  # fmt: skip
+
+
+def _table() -> Words:
+    return {
+        "step": _("step"), "reads": _("reads"), "predicts": _("predicts"), "probability": _("probability"),
+        "log_p": _("log p"), "sum": _("sum"), "entropy": _("entropy, bits"), "decided": _("decided by"),
+        "looked_at": _("looked at (special tokens aside)"), "candidates": _("candidates"),
+    }  # fmt: skip
+
+
+def _controls() -> Words:
+    """Buttons, and what a pointer resting on them is told."""
+    return {
+        "first": _("First step"), "first_title": _("First step (Home)"),
+        "back": _("One step back"), "back_title": _("One step back (left arrow)"),
+        "play": _("Play"), "pause": _("Pause"), "play_title": _("Play or pause (space)"),
+        "next": _("One step on"), "next_title": _("One step on (right arrow)"),
+        "speed": _("Speed"), "scrub": _("Decoding step"),
+        "pace": both(lambda n: plural("{count} step/s", "{count} steps/s", n)),
+        "upper": _("upper strip: main"), "lower": _("lower strip: branch"),
+    }  # fmt: skip
+
+
+def _markup() -> Words:
+    """The other words of ``player.html``."""
+    return {
+        "player": _("Decoding, step by step. Left and right arrow keys step, space plays and pauses."),
+        "twins": _("Main and branch side by side"), "adopt": _("Make this the main one"), "drop": _("Drop"),
+        "adopt_title": _("The branch becomes the text that every page shows"),
+        "ask": _("What if it had said …"), "ask_label": _("What if it had said, at this step"),
+        "follow": _("Follow"), "follow_title": _("Write the text again from this step on"),
+        "named": _("Rows are named by"), "named_said": _("Rows are named by the token they"),
+        "named_predicts": _("predict"), "named_reads": _("read"),
+        "full": _("A full shade stands for"), "full_said": _("A full shade is"),
+        "full_fixed": _("weight 1"), "full_row": _("the row's largest"),
+        "sure": _("How sure, step by step"), "computes": _("What this step computes, and what it reuses"),
+        "as_table": _("The steps as a table"),
+    }  # fmt: skip
