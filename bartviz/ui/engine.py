@@ -1,6 +1,7 @@
 """From a request to a record: models and records kept within their bytes, one run at a time, torch imported late.
 
-Nothing here calls Streamlit: it runs in the threads of the gates. What a session sees of it is a Run.
+Nothing here calls Streamlit: it runs in the threads of the gates. What a session sees of it is a Run. The threads
+speak the language of whoever asked.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from bartviz.cache import ByteCache, content_key
 from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.gate import Gate, State, Ticket
+from bartviz.language import current, later, speaking
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options, ruled
 
@@ -153,10 +155,12 @@ class Engine:
         A queue that is full makes a run that has failed.
         """
         run: Run[T] = Run(alive)
+        spoken = current()
 
         def compute(ticket: Ticket[T], loaded: Model, whole: str) -> T:
-            found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
-            return found
+            with speaking(spoken):
+                found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
+                return found
 
         def hand_on(loaded: Model) -> Ticket[T]:
             whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
@@ -166,10 +170,11 @@ class Engine:
             return self.gate.submit(owner, partial(compute, loaded=loaded, whole=whole), alive=run.wanted)
 
         def load(ticket: Ticket[Model]) -> Model:
-            loaded = self._load(ticket, model)
+            with speaking(spoken):
+                loaded = self._load(ticket, model)
             with self._handing:  # an older run, loaded late, must not push the newer one of its owner out of the gate
                 if ticket.cancelled():
-                    raise Cancelled("A newer request took its place.")
+                    raise Cancelled(later("A newer request took its place."))
                 run.compute(hand_on(loaded))
             return loaded
 
@@ -180,18 +185,19 @@ class Engine:
         return run
 
     def _load(self, ticket: Ticket[Model], name: str) -> Model:
-        ticket.report("Starting the model library, once per server")
+        ticket.report(later("Starting the model library, once per server"))
         import_library()
         from bartviz import models
 
         known = self.models.peek(name)
         if known is not None and known.stale():
             self.models.discard(name)
-        ticket.report("Loading the model")
+        ticket.report(later("Loading the model"))
 
         def progress(done: int, total: int) -> None:
             if total:
-                ticket.report(f"Downloading the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", done / total)
+                said = later("Downloading the model: {done:,.0f} of {all:,.0f} MB", done=done / 1e6, all=total / 1e6)
+                ticket.report(said, done / total)
 
         def load() -> Model:
             return models.load(
@@ -243,12 +249,14 @@ def _bytes_of_record(record: Record) -> int:
 
 def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
     """The record with values and output projections, or without them where they do not fit, and then it says so."""
-    ticket.report("Running the model")
+    ticket.report(later("Running the model"))
     try:
         return _captured(model, ticket, request, values=True)
     except BudgetError:
         record = _captured(model, ticket, request, values=False)
-    notice = "The text is long for this model: values were not kept, so contributions of single words are not shown."
+    notice = later(
+        "The text is long for this model: values were not kept, so contributions of single words are not shown."
+    )
     return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, notice)))
 
 
@@ -256,7 +264,8 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
     from bartviz.forward import capture, decode
 
     def on_step(step: int, longest: int) -> None:
-        ticket.report(f"Writing: token {step} of at most {longest}", step / max(longest, 1))
+        said = later("Writing: token {step} of at most {longest}", step=step, longest=longest)
+        ticket.report(said, step / max(longest, 1))
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
