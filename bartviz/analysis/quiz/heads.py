@@ -164,7 +164,8 @@ def average(material: Material, random: Generator) -> Question | None:
         kind = record.kinds[int(random.integers(len(record.kinds)))]
         attention = record.attention(kind)
         layer = int(random.integers(attention.shape[0]))
-        rows = counted(attention) & ~padding(record, kind)
+        rows = counted(attention, record.rows(kind, "predicts" if kind == "cross" else "reads"))
+        rows &= ~padding(record, kind)
         if attention.shape[1] < 3 or not rows.any():
             continue
         mean = heads.mean(attention, layer)[rows]

@@ -40,7 +40,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Grid:
-    """Numbers to look at, rows by columns; NaN is the one that is asked for.
+    """Numbers to look at, rows by columns; None is the one that is asked for.
 
     ``digits``: whether the numbers are written, or the cells are only shaded (a weight of 1 in full colour).
     ``title``: what it is called where there are several.
@@ -48,7 +48,7 @@ class Grid:
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: tuple[tuple[float, ...], ...]
+    cells: tuple[tuple[float | None, ...], ...]
     kind: Kind
     digits: bool = True
     title: str = ""

@@ -265,4 +265,9 @@ def _grid(attention: Attention, rows: list[Row], shown: list[Doubles]) -> Grid:
         f"{letter} · {one[2]} {attention.query.labels[one[2]]}".strip(" ·")
         for letter, one in zip(letters, rows, strict=False)
     )
-    return Grid(names, columns, tuple(tuple(float(cell) for cell in row) for row in shown), attention.kind)
+    return Grid(
+        names,
+        columns,
+        tuple(tuple(None if np.isnan(cell) else float(cell) for cell in row) for row in shown),
+        attention.kind,
+    )

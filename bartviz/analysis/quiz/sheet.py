@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bartviz.analysis.quiz.question import LETTERS, Grid, Option, Question
 from bartviz.language import _, current
 from bartviz.record import Record
@@ -80,9 +78,9 @@ def _markdown_grid(grid: Grid) -> list[str]:
     return [*heading, f"| | {columns} |", "|---" * (len(grid.columns) + 1) + "|", *rows]
 
 
-def written(cell: float) -> str:
+def written(cell: float | None) -> str:
     """A number of a grid: two decimals, a question mark for the one that is asked for."""
-    return "?" if np.isnan(cell) else f"{cell:.2f}"
+    return "?" if cell is None else f"{cell:.2f}"
 
 
 def page(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
@@ -120,9 +118,9 @@ def _table(grid: Grid) -> str:
     return f"<table class='{names}'>{caption}<tbody><tr><th></th>{columns}</tr>{rows}</tbody></table>"
 
 
-def _cell(cell: float, grid: Grid) -> str:
+def _cell(cell: float | None, grid: Grid) -> str:
     """Shaded by the weight; under digits less, so that dark ink stays readable."""
-    strength = 0.0 if np.isnan(cell) else min(cell, 1.0) * (60 if grid.digits else 100)
+    strength = 0.0 if cell is None else min(cell, 1.0) * (60 if grid.digits else 100)
     number = written(cell)
     return f"<td style='--w:{strength:.0f}%' title='{number}'>{number if grid.digits else ''}</td>"
 

@@ -1,0 +1,445 @@
+"""Questions of the quiz: every answer recomputed from random and shipped records, small cases by hand, the sheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bartviz import export
+from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
+from bartviz.analysis.parameters import parameters
+from bartviz.analysis.quiz import COUNT, KINDS, Question, noise, questions, sheet
+from bartviz.analysis.quiz.question import Grid, Option, hundredths
+from bartviz.attention import Attention, Floats
+from bartviz.errors import SettingError
+from bartviz.language import _, speaking
+from bartviz.record import Record, open_record
+from tests import records, stand_in
+
+SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))
+
+
+def place(name: object) -> tuple[int, int]:
+    layer, head = str(name)[1:].split("H")
+    return int(layer), int(head)
+
+
+def attention(record: Record, question: Question) -> Attention:
+    return record.attention(str(question.about["kind"]))
+
+
+def softmax(given: Attention, layer: int, head: int) -> Floats:
+    """The weights of a head once more, row by row, in float64."""
+    scores = given.q[layer, head].astype(float) @ given.k[layer, head].astype(float).T * given.scale
+    if given.bias is not None:
+        scores = scores + given.bias[head]
+    rows = []
+    for score, mask in zip(scores, given.mask, strict=True):
+        powers = np.where(mask, np.exp(score - score[mask].max()), 0) if mask.any() else np.ones_like(score)
+        rows.append(powers / powers.sum())
+    return np.array(rows)
+
+
+def counting(record: Record, given: Attention) -> list[int]:
+    """The rows that tell something: words that may see two keys, and no padding."""
+    query = record.output if given.kind == "cross" and record.output is not None else given.query
+    own = record.decoder if given.kind != "encoder" else record.encoder
+    assert own is not None
+    used = np.flatnonzero(own.mask.any(axis=0)).tolist()
+    return [row for row in used if not query.special[row] and given.mask[row].sum() > 1]
+
+
+def shares(record: Record, question: Question, name: object) -> float:
+    """The mean weight of a head on the token before, or on special tokens."""
+    given = attention(record, question)
+    weights = softmax(given, *place(name))
+    rows = counting(record, given)
+    if question.about["measure"] == "previous":
+        found = [weights[row, row - 1] for row in rows if row > 0 and given.mask[row, row - 1]]
+    else:
+        found = [
+            weights[row][given.key.special].sum() for row in rows if given.mask[row][given.key.special].any()
+        ]  # fmt: skip
+    return float(np.mean(found))
+
+
+def most_shares(record: Record, question: Question) -> None:
+    values = [shares(record, question, option.fact) for option in question.options]
+    assert all(values[question.answer] >= value + 0.0999 for value in others(question, values))
+
+
+def others(question: Question, values: list[float]) -> list[float]:
+    return [value for at, value in enumerate(values) if at != question.answer]
+
+
+def look(record: Record, question: Question) -> None:
+    given = attention(record, question)
+    row = softmax(given, *place(question.about["head"]))[int(str(question.about["row"]))]
+    columns = [int(str(option.fact)) for option in question.options]
+    assert columns[question.answer] == int(row.argmax())
+    assert all(row[columns[question.answer]] >= row[at] + 0.0999 for at in columns if at != row.argmax())
+    assert [option.text for option in question.options] == [f"“{given.key.labels[at]}”" for at in columns]
+    assert len({given.key.labels[at].strip().casefold() for at in columns}) == len(columns)
+
+
+def average(record: Record, question: Question) -> None:
+    given = attention(record, question)
+    layer = int(str(question.about["layer"]))
+    heads = [softmax(given, layer, head) for head in range(given.shape[1])]
+    mean, rows = np.mean(heads, axis=0), counting(record, given)
+
+    def distance(p: Floats, q: Floats) -> float:
+        middle = (p + q) / 2
+        parts = [sum(a * math.log2(a / m) for a, m in zip(one, middle, strict=True) if a > 0) for one in (p, q)]
+        return math.sqrt(max(sum(parts) / 2, 0))
+
+    values = [
+        float(np.mean([distance(heads[place(option.fact)[1]][row], mean[row]) for row in rows]))
+        for option in question.options
+    ]  # fmt: skip
+    assert all(values[question.answer] >= value + 0.0499 for value in others(question, values))
+
+
+def written(cells: tuple[float | None, ...]) -> list[float]:
+    assert None not in cells
+    return [cell for cell in cells if cell is not None]
+
+
+def lawful(given: Attention, cells: Sequence[float], row: int) -> bool:
+    """Whether a row as it is written may come from this attention."""
+    return abs(sum(cells) - 1) < 0.05 and not any(
+        cell > 0.001 and not given.mask[row, at] for at, cell in enumerate(cells)
+    )
+
+
+def impossible(record: Record, question: Question) -> None:
+    [grid], given, rows = question.grids, attention(record, question), question.about["rows"]
+    assert isinstance(rows, tuple)
+    fine = [lawful(given, written(cells), row) for cells, row in zip(grid.cells, rows, strict=True)]
+    assert fine.count(False) == 1
+    assert fine.index(False) == question.answer
+
+
+def missing(record: Record, question: Question) -> None:
+    [grid], given = question.grids, attention(record, question)
+    row, column = int(str(question.about["row"])), int(str(question.about["column"]))
+    true = softmax(given, *place(question.about["head"]))[row, column]
+    values = [float(option.text) for option in question.options]
+    assert values[question.answer] == pytest.approx(true, abs=0.011)
+    assert values[question.answer] == pytest.approx(1 - sum(cell or 0 for cell in grid.cells[0]), abs=1e-6)
+    assert all(abs(value - values[question.answer]) > 0.049 for value in others(question, values))
+    assert grid.cells[0][column] is None
+
+
+def entropy(record: Record, question: Question) -> None:
+    given, rows = attention(record, question), question.about["rows"]
+    assert isinstance(rows, tuple)
+    [grid] = question.grids
+    for cells, (layer, head, row) in zip(grid.cells, rows, strict=True):
+        np.testing.assert_allclose(written(cells), softmax(given, layer, head)[row][: len(cells)], atol=0.0101)
+    bits = [-sum(p * math.log2(p) for p in written(cells) if p > 0) for cells in grid.cells]
+    assert all(bits[question.answer] >= value + 0.399 for value in others(question, bits))
+
+
+def whose(record: Record, question: Question) -> None:
+    [grid], right = question.grids, question.right.fact
+    fits = []
+    for option in question.options:
+        given = record.attention(str(option.fact))
+        labels = (given.query.labels[: len(grid.rows)], given.key.labels[: len(grid.columns)])
+        seen = np.array([written(cells) for cells in grid.cells]) > 0.001
+        fits.append(labels == (grid.rows, grid.columns) and not (seen & ~given.mask[:12, :12]).any())
+    assert question.options[fits.index(True)].fact == right
+    assert grid.rows != grid.columns or right != "cross"
+
+
+def closed(record: Record, question: Question) -> None:
+    given, row = attention(record, question), int(str(question.about["row"]))
+    open_cells = [bool(given.mask[row, int(str(option.fact))]) for option in question.options]
+    assert open_cells.count(False) == 1
+    assert open_cells.index(False) == question.answer
+
+
+def shift(record: Record, question: Question) -> None:
+    assert record.output is not None
+    row = int(str(question.about["row"]))
+    right = record.output.labels[row].strip().casefold()
+    said = [str(option.fact).strip().casefold() for option in question.options]
+    assert said[question.answer] == right
+    assert said.count(right) == 1
+    assert record.attention("decoder").query.labels[row].strip().casefold() in said
+
+
+def product(record: Record, question: Question) -> None:
+    places = question.about["positions"]
+    assert isinstance(places, tuple)
+    right = math.exp(sum(record.steps[at].log_probability for at in places))
+    values = [float(str(option.fact)) for option in question.options]
+    assert values[question.answer] == pytest.approx(right, rel=1e-4)
+    assert all(abs(value - right) > 0.0299 for value in others(question, values))
+
+
+def rule(record: Record, question: Question) -> None:
+    ruled = [record.steps[int(str(option.fact))].rule is not None for option in question.options]
+    assert ruled.count(True) == 1
+    assert ruled.index(True) == question.answer
+
+
+def noised(record: Record, question: Question) -> None:
+    clean, left = (
+        [word.text for word in words(str(question.about[name]).replace("<mask>", " MASKED "))]
+        for name in ("text", "noised")
+    )
+    right = {str(question.right.fact)}
+    masks, kept = left.count("MASKED"), [word for word in left if word != "MASKED"]
+    if masks:
+        assert right < {"token masking", "text infilling"} or right in ({"token masking"}, {"text infilling"})
+        if right == {"text infilling"}:
+            pairs = zip(clean, left, strict=False)
+            same = len(left) == len(clean) and all(b in (a, "MASKED") for a, b in pairs)
+            assert not same or "token masking" not in facts(question)
+        else:
+            assert "text infilling" not in facts(question)
+    elif len(kept) < len(clean):
+        assert right == {"token deletion"}
+    else:
+        assert sorted(kept) == sorted(clean)
+        turned = any(kept == clean[at:] + clean[:at] for at in range(1, len(clean)))
+        assert (right == {"document rotation"}) <= turned
+        assert right == {"document rotation"} or not turned or "document rotation" not in facts(question)
+
+
+def facts(question: Question) -> list[object]:
+    return [option.fact for option in question.options]
+
+
+def shared(record: Record, question: Question) -> None:
+    table = parameters(record.model.name, architecture=record.model.architecture)
+    tokens = table[table["role"] == "token embedding"]
+    ids = set(tokens["name"])
+    if question.about["asked"] == "places":
+        own = table[table["shared_with"].isin(ids) | table["name"].isin(ids)]
+        uses = own[own["component"] != "shared"]["name"].nunique()
+        assert question.right.fact == uses
+        return
+    tied = set(table[table["shared_with"].notna()]["role"]) & {str(fact) for fact in facts(question)}
+    assert tied == {question.right.fact}
+
+
+def feed_forward(record: Record, question: Question) -> None:
+    table = parameters(record.model.name, architecture=record.model.architecture)
+    layer = table[(table["component"] == question.about["side"]) & (table["layer"] == 0)]
+
+    def size(part: str) -> int:
+        return int(layer[layer["role"].str.startswith(part)]["elements"].sum())
+
+    ratio = size("feed-forward") / (size("self-attention") + size("cross-attention"))
+    values = [float(option.text) for option in question.options]
+    assert values[question.answer] == pytest.approx(ratio, abs=0.051)
+    assert all(abs(value - ratio) >= 0.29 * ratio for value in others(question, values))
+
+
+def memory(record: Record, question: Question) -> None:
+    given = attention(record, question)
+    layers, heads, n, _keys = given.shape
+
+    def size(n: int) -> int:
+        return 4 * layers * heads * (n * n if question.about["squared"] else 2 * n * given.q.shape[3])
+
+    assert question.about["bytes"] == size(n)
+    assert question.right.fact == size(2 * n) / size(n)
+
+
+CHECKS: dict[str, Callable[[Record, Question], None]] = {
+    "closed": closed, "whose": whose, "missing": missing, "impossible": impossible, "look": look, "shift": shift,
+    "previous": most_shares, "rest": most_shares, "product": product, "rule": rule, "entropy": entropy,
+    "average": average, "noise": noised, "shared": shared, "feed_forward": feed_forward, "memory": memory,
+}  # fmt: skip
+
+
+def check(record: Record, question: Question) -> None:
+    """One right answer, told apart from the others, and everything can be said."""
+    assert 2 <= len(question.options) <= 4
+    texts = [_(option.text) for option in question.options]
+    assert len(set(texts)) == len(texts)
+    assert len({str(fact) for fact in facts(question)}) == len(texts)
+    assert all(_(said) for said in (question.prompt, question.why, *(option.says for option in question.options)))
+    CHECKS[question.kind](record, question)
+
+
+@settings(max_examples=150, report_multiple_bugs=False)
+@given(records.records(), st.integers(0, 999_999))
+def test_every_answer_is_the_only_right_one(record: Record, seed: int) -> None:
+    for question in questions(record, seed, 24):
+        check(record, question)
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_the_shipped_records_have_full_rounds_with_right_answers(file: Path) -> None:
+    record = open_record(file)
+    for seed in range(60):
+        asked = questions(record, seed, COUNT)
+        assert len(asked) == COUNT
+        for question in asked:
+            check(record, question)
+
+
+def test_one_record_is_asked_for_every_kind() -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == "start"))
+    assert {question.kind for seed in range(8) for question in questions(record, seed, 40)} == set(KINDS)
+    assert set(CHECKS) == set(KINDS)
+
+
+def test_the_same_seed_asks_the_same_and_another_one_asks_something_else() -> None:
+    record = stand_in.record()
+    assert questions(record, 7) == questions(stand_in.record(), 7)
+    assert questions(record, 7) != questions(record, 8)
+
+
+def test_no_question_comes_twice_and_easy_ones_come_first() -> None:
+    asked = questions(stand_in.record(), 1, 40)
+    assert len(asked) == len({(question.prompt, question.grids, question.right.text) for question in asked})
+    order = [list(KINDS).index(question.kind) for question in asked]
+    assert order == sorted(order)
+
+
+def test_a_seed_or_count_out_of_range_is_refused() -> None:
+    for seed, count in ((-1, 5), (1_000_000, 5), (1, 0), (1, 41)):
+        with pytest.raises(SettingError, match="999,999"):
+            questions(stand_in.record(), seed, count)
+
+
+def test_a_text_of_one_token_is_asked_little_and_breaks_nothing() -> None:
+    record = records.encoder_only(("<s>",))
+    assert all(question.kind == "memory" for question in questions(record, 3))
+
+
+def test_by_hand_a_causal_row_with_weight_ahead_is_the_impossible_one() -> None:
+    tokens = stand_in.tokens(("a", " b", " c"))
+    given = Attention(
+        "decoder",
+        np.zeros((1, 1, 3, 2), np.float32),
+        np.zeros((1, 1, 3, 2), np.float32),
+        1.0,
+        np.tri(3, dtype=bool),
+        tokens,
+        tokens,
+    )  # even rows: 1 | 0.5 0.5 | 0.33 0.33 0.33
+    assert lawful(given, (0.5, 0.5, 0.0), 1)
+    assert not lawful(given, (0.5, 0.0, 0.5), 1)
+    assert not lawful(given, (0.5, 0.3, 0.0), 1)
+
+
+def test_hundredths_sum_to_one_as_they_are_written() -> None:
+    assert hundredths(np.array([1 / 3, 1 / 3, 1 / 3])) == [0.34, 0.33, 0.33]
+    assert hundredths(np.array([0.126, 0.874])) == [0.13, 0.87]
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=16))
+def test_hundredths_always_sum_to_one_and_stay_near(values: list[float]) -> None:
+    weights = np.array(values) / sum(values)
+    found = hundredths(weights)
+    assert sum(found) == pytest.approx(1, abs=1e-9)
+    assert np.abs(np.array(found) - weights).max() <= 0.0101
+
+
+def made(name: str, text: str, left: str) -> Noised:
+    kept = tuple(NoisedWord(word, (at,), word == "<mask>") for at, word in enumerate(left.split()))
+    return Noised(name, text, left, words(text), kept, ())
+
+
+@pytest.mark.parametrize(
+    ("left", "possible"),
+    [
+        ("a <mask> c .", {"token masking", "text infilling"}),
+        ("a <mask> .", {"text infilling"}),
+        ("a c .", {"token deletion"}),
+        ("c . a b", {"document rotation"}),
+        ("b a c .", set()),
+        ("a b c .", set()),
+    ],
+)
+def test_which_noise_could_have_made_a_text(left: str, possible: set[str]) -> None:
+    assert {name for name in NOISE if noise.could(name, made("", "a b c.", left))} == possible
+
+
+def test_sentences_in_another_order_may_also_be_a_rotation() -> None:
+    text = "a b. c d. e f."
+    swapped, turned = made("", text, "c d . a b . e f ."), made("", text, "c d . e f . a b .")
+    assert noise.could("sentence permutation", swapped)
+    assert not noise.could("document rotation", swapped)
+    assert noise.could("sentence permutation", turned)
+    assert noise.could("document rotation", turned)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(list(NOISE)))
+def test_what_a_noise_function_made_it_could_have_made(seed: int, name: str) -> None:
+    found = NOISE[name]("One two three four. Five six seven! Eight nine ten?", np.random.default_rng(seed))
+    assert found.text == found.source or noise.could(name, found)
+
+
+def test_a_text_with_a_mask_in_it_is_not_damaged_again() -> None:
+    assert token_masking("a <mask> b c d", np.random.default_rng(0), 1.0)
+    record = records.encoder_only(("<s>", "a", " <mask>", " b", " c", " d", "</s>"))
+    assert "noise" not in {question.kind for seed in range(5) for question in questions(record, seed, 40)}
+
+
+GRID = Grid(("0 <b>",), ("0 a|b", "1 =x"), ((0.25, None),), "cross")
+HAND = Question(
+    "missing", "How large is <it> | #1?", (Option("=0.75", "x", 1), Option("0.5*", "y", 2)), 0, "1 − 0.25 wherefore",
+    "heads", {"row": "0"}, (GRID,),
+)  # fmt: skip
+
+
+def test_the_sheet_with_answers_and_the_one_without() -> None:
+    record = stand_in.record()
+    for write in (sheet.markdown, sheet.page):
+        told, asked = write([HAND], record, 7, answers=True), write([HAND], record, 7, answers=False)
+        assert "wherefore" in told
+        assert "wherefore" not in asked
+        assert record.source_text.split()[-1].strip(".") in asked
+        assert "7" in asked
+
+
+def test_the_html_sheet_escapes_what_is_not_ours_and_hides_what_is_asked() -> None:
+    page = sheet.page([HAND], stand_in.record(), 7, answers=True)
+    assert "&lt;it&gt;" in page
+    assert "0 &lt;b&gt;" in page
+    assert "<b>" not in page.replace("<b>1.", "").replace("<b>A.", "")
+    assert ">?</td>" in page
+    assert ">0.25</td>" in page
+    assert "script" not in page
+
+
+def test_the_markdown_sheet_escapes_signs() -> None:
+    text = sheet.markdown([HAND], stand_in.record(), 7, answers=False)
+    assert r"0 a\|b" in text
+    assert r"\<it\>" in text
+    assert "- A: =0\\.75" in text
+    assert "- B: 0\\.5\\*" in text
+
+
+def test_the_csv_has_a_line_for_each_question_and_no_formula() -> None:
+    table = sheet.table([HAND, HAND])
+    assert isinstance(table, pd.DataFrame)
+    lines = list(csv.DictReader(io.StringIO(export.csv(table).decode("utf-8-sig"))))
+    assert [line["answer"] for line in lines] == ["A", "A"]
+    assert lines[0]["A"] == "'=0.75"
+    assert lines[0]["link"] == "/heads?row=0"
+
+
+def test_a_question_is_said_in_the_language_of_the_moment() -> None:
+    question = next(one for one in questions(stand_in.record(), 7, 40) if one.kind == "entropy")
+    with speaking("pseudo"):
+        assert _(question.prompt).startswith("⟦")
+        assert _(question.options[0].text) == "⟦Row A⟧"
+    assert _(question.options[0].text) == "Row A"
