@@ -90,6 +90,12 @@ PAGES: tuple[Page, ...] = (
         mark("Every matrix, and what length costs."),
     ),
     Page("models", mark("Models"), mark("How do the models differ?"), mark("BERT, BART, GPT-2, T5 side by side.")),
+    Page(
+        "textbook",
+        mark("Textbook"),
+        mark("Which sentences of the textbooks hold?"),
+        mark("Statements of five articles, judged by numbers."),
+    ),
     Page("quiz", mark("Quiz"), mark("What did you understand?"), mark("Questions made from your own text and model.")),
 )
 

@@ -1,0 +1,139 @@
+"""What the textbook page asks and tells: which lines of the ledger, each with its verdict, its numbers, its link."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import ledger
+from bartviz.analysis.ledger import CHAPTERS, CLAIMS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
+from bartviz.language import _, mark
+from bartviz.ui import pick, registry, session, show, tasks
+
+if TYPE_CHECKING:
+    from bartviz.gate import Ticket
+    from bartviz.models import Model
+    from bartviz.record import Record
+
+Verdicts = Mapping[str, Verdict]
+STYLE = Path(__file__).with_name("textbook.css")
+ALL, TASK = "all", "textbook"
+NUMBER_BYTES = 1_000  # of one number of a verdict, in memory
+OPEN = mark("not computed yet")
+LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
+
+
+def judged(record: Record | None) -> Verdicts:
+    """Every verdict that can be had now; the others are computed meanwhile, and a line says how far they are."""
+    found = (
+        ledger.verdicts(record) if record is None else session.derived(TASK, record, lambda: ledger.verdicts(record))
+    )
+    with st.container(key="textbook_pending"):
+        more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work, _size)
+    return {**found, **(more or {})}
+
+
+def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
+    from bartviz import claims
+
+    def report(note: str, done: int, total: int) -> None:
+        ticket.report(note, done / total)
+
+    return claims.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
+
+
+def _size(found: Verdicts) -> int:
+    return NUMBER_BYTES * sum(len(one.numbers) for one in found.values())
+
+
+def tally(found: Verdicts) -> None:
+    """How many lines hold and how many do not: the sentence of the page, and a bar."""
+    counts = ledger.tally(found)
+    said = _(
+        "{claims} statements of five articles, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
+        "do not hold.", claims=len(CLAIMS), **counts,
+    )  # fmt: skip
+    show.lead(said)
+    parts = "".join(f"<span class='bv-{word}' style='flex:{count}'></span>" for word, count in counts.items() if count)
+    left = len(CLAIMS) - len(found)
+    parts += f"<span class='bv-open' style='flex:{left}'></span>" if left else ""
+    st.html(f"<div class='bv-tally' role='img' aria-label='{html.escape(said, quote=True)}'>{parts}</div>")
+
+
+def choose(found: Verdicts) -> tuple[Claim, ...]:
+    """The lines of one verdict and one chapter (URL ``verdict`` and ``chapter``)."""
+    counts = ledger.tally(found)
+    verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
+    chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        with st.container(width="content"):
+            verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
+        with st.container(width=280):
+            chapter = pick.select(_("Chapter"), chapters, key="chapter")
+    return tuple(
+        line for line in CLAIMS
+        if chapter in (ALL, line.chapter)
+        and (verdict == ALL or (line.number in found and found[line.number].word == verdict))
+    )  # fmt: skip
+
+
+def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
+    """The lines, chapter by chapter."""
+    st.html(STYLE)
+    if not chosen:
+        show.note(_("No line has this verdict here. Choose another verdict, or all chapters."))
+    wanted = st.query_params.get("line", "")
+    for chapter, name in CHAPTERS.items():
+        mine = [line for line in chosen if line.chapter == chapter]
+        if mine:
+            st.subheader(_(name), anchor=chapter)
+        for line in mine:
+            with st.container(key=f"claim_{line.number}", gap=None):
+                st.html(_card(line, found.get(line.number), unfolded=line.number == wanted))
+                _link(line)
+
+
+def _link(line: Claim) -> None:
+    page = registry.page(line.page)
+    label = _("See it: {page}", page=_(page.label))
+    st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)
+
+
+def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
+    """One line as HTML; everything in it is escaped."""
+    word = verdict.word if verdict is not None else "open"
+    sign, name = ("…", _(OPEN)) if verdict is None else (SIGNS[verdict.word], _(NAMES[verdict.word]))
+    head = (
+        f"<div class='bv-head'><span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> "
+        f"{_safe(name)}</span><h4>{_safe(_(line.title))}</h4><span class='bv-line'>{line.number}</span></div>"
+    )
+    said = f"<p class='bv-said'>{_safe(_(line.said))}</p>"
+    why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict, unfolded=unfolded)}"
+    return f"<div class='bv-claim bv-{word}'>{head}{said}{why}</div>"
+
+
+def _numbers(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
+    """The numbers found beside the numbers claimed, the source and what was computed on; folded away."""
+    rows = "".join(
+        f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
+        f"<td class='bv-number'>{_safe(ledger.text(number.claimed))}</td>"
+        f"<td class='bv-number'>{_safe(ledger.text(number.found))}</td><td>{'=' if number.agrees else '≠'}</td>"
+        f"<td>{'' if number.core else _safe(_('beside the claim'))}</td></tr>"
+        for number in verdict.numbers
+    )
+    names = ("", _("Claimed"), _("Found"), "", "")
+    header = "".join(f"<th class='{'bv-number' if name else ''}' scope='col'>{_safe(name)}</th>" for name in names)
+    return (
+        f"<details{' open' if unfolded else ''}><summary>{_safe(_('Numbers'))}</summary>"
+        f"<div class='bv-scroll'><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<p class='bv-basis'>{_safe(_('Computed from: {basis}', basis=_(verdict.basis)))}</p>"
+        f"<p class='bv-from'>{_safe(_('Said in: {source}', source=line.source))}</p></details>"
+    )
+
+
+def _safe(text: str) -> str:
+    return html.escape(text, quote=True)

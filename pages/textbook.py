@@ -1,0 +1,23 @@
+"""Which sentences of the textbooks hold? Every statement of the source articles beside what is computed now."""
+
+import streamlit as st
+
+from bartviz.analysis.ledger import ledger
+from bartviz.language import _
+from bartviz.record import Record
+from bartviz.ui import levels, page, show, textbook
+
+
+def main(record: Record | None) -> None:
+    said = st.container()
+    found = textbook.judged(record)
+    with said:
+        textbook.tally(found)
+    textbook.lines(textbook.choose(found), found)
+    show.downloads("ledger", table=lambda: ledger(record, more=found))
+    show.note(_("One line for each number:"))
+    show.downloads("ledger-numbers", table=lambda: ledger(record, more=found, numbers=True))
+    levels.explain("textbook")
+
+
+main(page.begin("textbook", needs_record=False))
