@@ -13,6 +13,7 @@ from bartviz.figures.heads import heads
 from bartviz.figures.inputs import inputs
 from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
+from bartviz.figures.models import models
 from bartviz.figures.parameters import parameters
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "inputs",
     "inside",
     "masks",
+    "models",
     "parameters",
     "rollout",
 ]
