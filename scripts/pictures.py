@@ -23,16 +23,22 @@ ARGS = (
 # file, address, colour scheme
 PICTURES = (
     ("start", "/", "light"),
+    ("lessons", "/lessons", "light"),
+    ("inputs", "/inputs", "light"),
     ("masks", "/masks", "light"),
-    ("inside", "/inside?kind=Cross&layer=2&row=2", "light"),
-    ("heads", "/heads?kind=Cross", "dark"),
-    ("compare", "/compare?kind=Cross", "light"),
+    ("inside", "/inside?kind=cross&layer=2&row=2", "light"),
+    ("heads", "/heads?kind=cross", "dark"),
+    ("compare", "/compare?kind=cross", "light"),
     ("decoding", "/decoding?step=5", "light"),
     ("denoising", "/denoising", "light"),
     ("experiments", "/experiments", "light"),
     ("alignment", "/alignment", "dark"),
     ("classic", "/classic", "light"),
     ("parameters", "/parameters?of=facebook/bart-base", "light"),
+    ("models", "/models", "light"),
+    ("textbook", "/textbook", "light"),
+    ("fooled", "/fooled", "light"),
+    ("quiz", "/quiz?lang=ko", "light"),
 )
 
 
