@@ -32,14 +32,14 @@ def record() -> Record:
 def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     """``app("heads", record=..., layer="2")`` is that page in a session that has just come, with this query.
 
-    The app then starts with ``record`` (the random one if none is given, nothing where it is None); torch stays out.
+    A visitor who is no beginner sees all of it at once. The app then starts with ``record`` (the random one if none is given, nothing where it is None); torch stays out.
     """
     monkeypatch.setattr(engine, "warm_up", lambda: None)
 
     def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:
         monkeypatch.setattr(saved, "record", lambda: record)
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        for name, value in query.items():
+        for name, value in ({"level": "intermediate"} | query).items():
             test.query_params[name] = value
         if word != "start":
             test.switch_page(f"pages/{word}.py")
