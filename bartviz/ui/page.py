@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
-from bartviz.ui import address, registry, session, show, sidebar, theme
+from bartviz.ui import address, lessons, registry, session, show, sidebar, theme
 from bartviz.ui.examples import examples
 from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
@@ -46,6 +46,7 @@ def frame() -> Frame:
     _check_settings()
     address.begin()
     session.begin()
+    lessons.prepare(navigation.url_path or registry.PAGES[0].word)
     return Frame(navigation)
 
 
@@ -92,6 +93,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     here; with ``needs_record=False`` the page goes on with None. A request that was refused is told here.
     """
     _guard()
+    lessons.strip(word)
     st.title(registry.page(word).title, anchor=False)
     record = session.current_record()
     with st.container(key="status"):

@@ -14,7 +14,7 @@ from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.texts import read_upload
-from bartviz.ui import engine, keys, saved, session, settings, show, theme
+from bartviz.ui import engine, keys, projector, saved, session, settings, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 from bartviz.ui.search import Search
@@ -40,6 +40,7 @@ def draw() -> None:
             _examples(kind)
             _settings(kind)
         settings.draw(kind)
+        projector.toggle()
         theme.watch()
         keys.keep()
     if st.session_state["_linked"]:

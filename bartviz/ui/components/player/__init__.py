@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -19,6 +20,7 @@ from bartviz.ui.components.scripts import SHARED, joined
 HERE = Path(__file__).parent
 SCRIPTS = (*SHARED, "numbers.js", "picture.js", "canvases.js", "player.js")
 _HELD = "_player_place"
+_SERIALS = count(1)
 LONGEST_WISH = 200  # characters of a typed text, as the field allows
 
 
@@ -51,11 +53,15 @@ class Wish(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What the session keeps of one record: where the player began, and where the visitor was last."""
+    """What the session keeps of one record: where the player began, and where the visitor was last.
+
+    Whoever leads the visitor to another step forgets this; the browser goes to ``begin`` where ``serial`` is new.
+    """
 
     revision: str
     begin: Place
     latest: Place
+    serial: int = 0
 
 
 def player(
@@ -77,7 +83,7 @@ def player(
     """
     held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head, branch=branch)
-    data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading}
+    data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial}
     hear = partial(_hear, key, held.revision, record, on_wish)
     result = _mount(data=data, key=key, on_place_change=_unheard, on_ask_change=hear)
     held = held._replace(latest=told(result.get("place"), held.revision, len(record.steps)) or held.latest)
@@ -112,7 +118,7 @@ def _held(record: Record, place: Place, *, mounted: bool) -> _Held:
     held: _Held | None = st.session_state.get(_HELD)
     if held is None or held.revision != now:
         first = place._replace(step=min(max(place.step, 0), len(record.steps) - 1))
-        return _Held(now, first, first)
+        return _Held(now, first, first, next(_SERIALS))
     return held if mounted else held._replace(begin=held.latest)
 
 

@@ -15,15 +15,18 @@ function begin(component) {
 export function take(it, { data, setStateValue, setTriggerValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
+  const led = !anew && it.led !== data.meta.led; // to a step, by somebody else than the visitor
   const flat = (table) => table.getChild("w").toArray();
   Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), other: flat(data.other), setStateValue, setTriggerValue, say: speaker(data.meta.words) });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
-  if (anew) {
+  it.led = it.meta.led;
+  if (anew || led) {
     rest(it);
     it.step = it.told = it.meta.start;
     it.reading = it.meta.reading;
   }
+  if (led) tell(it);
   if (anew || parted) it.beyond = 0;
   if (parted && !anew && it.meta.branch.parts !== null) it.step = it.meta.branch.parts;
   it.step = clamp(it.step, 0, it.count - 1);

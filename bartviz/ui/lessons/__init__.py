@@ -1,0 +1,9 @@
+"""Guided tours: each step sets the view of a real page and asks for something to notice.
+
+The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` when all is drawn.
+"""
+
+from bartviz.ui.lessons.strip import strip
+from bartviz.ui.lessons.walk import drawn, prepare
+
+__all__ = ["drawn", "prepare", "strip"]

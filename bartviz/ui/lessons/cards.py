@@ -1,0 +1,60 @@
+"""The lessons as cards: what one will see, how long it takes, how far one is."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from bartviz.language import _, plural
+from bartviz.ui import show
+from bartviz.ui.lessons import walk
+from bartviz.ui.lessons.course import LESSONS
+from bartviz.ui.lessons.lesson import Lesson
+
+ACROSS = 3
+
+
+def lead() -> str:
+    """The sentence over the cards: how much of the course has been walked."""
+    reached = walk.current().reached
+    done = sum(1 for lesson in LESSONS if reached.get(lesson.word, 0) >= len(lesson.steps))
+    if not reached:
+        return _("Each lesson leads over the real pages, a few minutes each. Begin with the first, or with any other.")
+    return _("{done} of {count} lessons walked to the end.", done=done, count=len(LESSONS))
+
+
+def cards() -> None:
+    """All lessons, in their order."""
+    for first in range(0, len(LESSONS), ACROSS):
+        columns = st.columns(ACROSS, gap="medium")
+        for column, lesson in zip(columns, LESSONS[first : first + ACROSS], strict=False):
+            with column.container(border=True, height="stretch", gap="xsmall", key=f"card_{lesson.word}"):
+                _card(lesson, LESSONS.index(lesson) + 1)
+
+
+def _card(lesson: Lesson, number: int) -> None:
+    now, count = walk.current(), len(lesson.steps)
+    reached, at = now.reached.get(lesson.word, 0), now.places.get(lesson.word, 0)
+    size = plural("{count} step", "{count} steps", count)
+    minutes = plural("about {count} minute", "about {count} minutes", lesson.minutes)
+    st.html(
+        f"<h3 class='bv-card-title'>{number}. {html.escape(_(lesson.title))}</h3>"
+        f"<p class='bv-card-about'>{html.escape(_(lesson.about))}</p>"
+    )
+    show.note(f"{size} · {minutes}")
+    st.progress(reached / count, text=_said(reached, count))
+    runs = now.lesson is lesson
+    label = _("Go on with step {step}", step=at + 1) if at else _("Walk it again") if reached == count else _("Start")
+    st.button(
+        label, key=f"begin_{lesson.word}", on_click=walk.start, args=(lesson.word, at), width="stretch",
+        type="primary" if runs or (not now.reached and number == 1) else "secondary",
+    )  # fmt: skip
+
+
+def _said(reached: int, count: int) -> str:
+    if reached == 0:
+        return _("not begun")
+    if reached >= count:
+        return _("walked to the end")
+    return _("{reached} of {count} steps seen", reached=reached, count=count)

@@ -1,0 +1,56 @@
+"""What the lessons state, computed from the record that a step shows: tokens by name, weights, probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.attention import Floats
+from bartviz.record import Kind, Record, Step
+
+
+def weights(record: Record, kind: Kind, layer: int, head: int) -> Floats:
+    """(Q, K) the weights of one head; rows sum to 1."""
+    return record.attention(kind).head(layer, head)
+
+
+def row_of(record: Record, kind: Kind, label: str) -> int:
+    """The first row that reads this token."""
+    return record.attention(kind).query.labels.index(label)
+
+
+def predicting(record: Record, label: str) -> int:
+    """The first decoder row that predicts this token."""
+    assert record.output is not None
+    return record.output.labels.index(label)
+
+
+def looks_at(record: Record, kind: Kind, layer: int, head: int, row: int) -> dict[str, object]:
+    """``key``: the token that a row looks at most, its ``weight``; ``second`` and ``second_weight``: the next one."""
+    line = weights(record, kind, layer, head)[row]  # (K,)
+    first, second = (int(place) for place in np.argsort(-line, kind="stable")[:2])
+    labels = record.attention(kind).key.labels
+    return {
+        "key": labels[first], "weight": float(line[first]), "second": labels[second],
+        "second_weight": float(line[second]),
+    }  # fmt: skip
+
+
+def step_of(record: Record, label: str) -> Step:
+    """The first step that chose this token."""
+    return next(step for step in record.steps if step.chosen.label == label)
+
+
+def chosen(record: Record, label: str) -> dict[str, object]:
+    """``token``, its ``chance`` and the ``other`` candidate that came next, with its ``other_chance``."""
+    step = step_of(record, label)
+    other = next(one for one in step.candidates if one.token_id != step.chosen.token_id)
+    return {
+        "token": step.chosen.label, "chance": step.chosen.probability, "other": other.label,
+        "other_chance": other.probability,
+    }  # fmt: skip
+
+
+def special_share(record: Record, kind: Kind, layer: int, head: int) -> float:
+    """The mean share of weight that goes to special tokens, over all rows."""
+    special = np.asarray(record.attention(kind).key.special, dtype=bool)  # (K,)
+    return float(weights(record, kind, layer, head)[:, special].sum(axis=1).mean())

@@ -1,0 +1,141 @@
+"""Where the parameters are: embeddings, attention, feed-forward, and one matrix that is used three times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bartviz.analysis import parts
+from bartviz.analysis.parameters import Parameter, configuration, rows
+from bartviz.language import mark
+from bartviz.record import Record
+from bartviz.ui.lessons.lesson import Lesson, Step
+
+BASE, LARGE, TINY = "facebook/bart-base", "facebook/bart-large", "bart-tiny-en-de"
+
+
+def _rows(name: str) -> tuple[Parameter, ...]:
+    return rows(configuration(name))
+
+
+def _embeddings(record: Record) -> Mapping[str, object]:
+    found = _rows(BASE)
+    largest, total = parts.shared(found)[0], parts.total(found)
+    words, width = largest.shape
+    return {
+        "count": largest.elements,
+        "words": words,
+        "width": width,
+        "share": largest.elements / total,
+        "total": total,
+    }
+
+
+def _shared(record: Record) -> Mapping[str, object]:
+    found = _rows(BASE)
+    return {"total": parts.total(found), "naive": parts.naive(found), "uses": len(parts.shared(found)[0].uses)}
+
+
+def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
+    """Parameters of the first layer of a component, by sublayer; the last norms of a layer go with their sublayer."""
+    sums: dict[str, int] = {}
+    for row in found:
+        if row.component == component and row.layer == 0:
+            name = parts.sublayer(row.role)
+            sums[name] = sums.get(name, 0) + row.count
+    return sums
+
+
+def _sublayers(record: Record) -> Mapping[str, object]:
+    layer = _layer(_rows(BASE), "encoder")
+    attention, forward = layer["self-attention"], layer["feed-forward"]
+    return {"attention": attention, "forward": forward, "times": forward / attention}
+
+
+def _cross(record: Record) -> Mapping[str, object]:
+    found = _rows(BASE)
+    encoder, decoder = (sum(_layer(found, name).values()) for name in ("encoder", "decoder"))
+    return {"encoder": encoder, "decoder": decoder, "more": decoder - encoder, "share": (decoder - encoder) / encoder}
+
+
+def _large(record: Record) -> Mapping[str, object]:
+    found: dict[str, object] = {}
+    for name, model in (("base", BASE), ("large", LARGE)):
+        of = _rows(model)
+        found |= {name: parts.total(of), f"{name}_share": parts.parts(of)["embeddings"] / parts.total(of)}
+    return found
+
+
+def _tiny(record: Record) -> Mapping[str, object]:
+    of, base = _rows(TINY), _rows(BASE)
+    total = parts.total(of)
+    return {
+        "total": total, "share": parts.parts(of)["embeddings"] / total, "times": parts.total(base) / total,
+        "agrees": record.model.parameters,
+    }  # fmt: skip
+
+
+LESSON = Lesson(
+    "parameters",
+    mark("Where the parameters are"),
+    mark("A map of a whole model: which matrix is the largest, what is shared, what grows with size."),
+    7,
+    (
+        Step(
+            "parameters",
+            mark("The whole of BART-base as a map: an area is a number of parameters. Nothing is downloaded, the "
+                 "configuration is enough."),
+            mark("Which single matrix is the largest?"),
+            mark("The embeddings: {words:,} tokens times {width} numbers make {count:,}, {share:.0%} of all "
+                 "{total:,}. More than a quarter of the model is its dictionary."),
+            {"of": BASE},
+            facts=_embeddings,
+        ),
+        Step(
+            "parameters",
+            mark("That matrix is hatched in the map. Beside the map are two columns: “counted once” and “wherever "
+                 "used”."),
+            mark("Why do the two sums differ? Which one is the size of the model?"),
+            mark("One matrix is used in {uses} places: to read the input, to read the output so far, and to choose the "
+                 "next token. Counted once it is {total:,}; {naive:,} counts it again and again, and is wrong."),
+            {"of": BASE},
+            facts=_shared,
+        ),
+        Step(
+            "parameters",
+            mark("Now look at one layer of the encoder. It has two parts, self-attention and feed-forward."),
+            mark("Which of the two is larger, and by how much? Guess before you open the map with a click."),
+            mark("Feed-forward: {forward:,} against {attention:,}, {times:.1f} times as many. Everybody talks about "
+                 "attention, but most of what a layer has learned is stored next to it."),
+            {"of": BASE, "part": "encoder"},
+            facts=_sublayers,
+        ),
+        Step(
+            "parameters",
+            mark("The layers of the decoder are larger than those of the encoder: {decoder:,} parameters against "
+                 "{encoder:,}."),
+            mark("What does a layer of the decoder have that the encoder does not need?"),
+            mark("Cross-attention: queries, keys, values and output once more, with its norm {more:,} parameters, "
+                 "{share:.0%} of an encoder layer. That is the price of looking at a source."),
+            {"of": BASE, "part": "decoder"},
+            facts=_cross,
+        ),
+        Step(
+            "parameters",
+            mark("BART-large: twice as many layers, and each of them wider."),
+            mark("Is the share of the embeddings larger or smaller than in BART-base?"),
+            mark("Smaller: {large_share:.0%} of {large:,}, against {base_share:.0%} of {base:,}. The dictionary only "
+                 "gets wider; layers get wider in both directions, and there are more of them."),
+            {"of": LARGE},
+            facts=_large,
+        ),
+        Step(
+            "parameters",
+            mark("And this is the small model that all these lessons look at."),
+            mark("How many times smaller than BART-base is it? And which share do its embeddings have?"),
+            mark("{times:.0f} times: {total:,} parameters, {share:.0%} of them in the embeddings. Every part is there, "
+                 "only smaller. That is enough for everyday sentences, and small enough to see through."),
+            {"of": TINY},
+            facts=_tiny,
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""The strip of a lesson, over every page while one runs: where one is, what to look at, the question, the answer."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import streamlit as st
+
+from bartviz.language import _
+from bartviz.ui import projector, registry
+from bartviz.ui.lessons import records, walk
+from bartviz.ui.lessons.lesson import Lesson, Step
+
+_HERE = Path(__file__).parent
+_SCRIPT = _HERE.parent / "components" / "lessons" / "lessons.js"
+_KEYS = st.components.v2.component("bartviz.lessons", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+NEXT, BACK, ANSWER = "N", "B", "A"
+
+
+def strip(page: str) -> None:
+    """Draw the strip where a lesson runs; on a page that is not that of the step it leads back."""
+    now = walk.current()
+    lesson, step = now.lesson, now.step
+    if lesson is None or step is None:
+        return
+    st.html(_HERE / "strip.css")
+    with st.container(key="lesson", border=True, gap="xsmall"):
+        _controls(lesson, now.at, now.shown)
+        if page == step.page:
+            st.html(_words(step, shown=now.shown))
+        else:
+            _astray(step)
+    with st.container(key="lesson_keys"):
+        _KEYS(key="lesson_script")
+
+
+def _controls(lesson: Lesson, at: int, shown: bool) -> None:
+    """Where one is, and the buttons; their keys are said on them."""
+    last = at == len(lesson.steps) - 1
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_controls"):
+        st.html(_place(lesson, at), width="stretch")
+        st.button(
+            f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`", key="lesson_answer",
+            on_click=walk.reveal, type="tertiary" if shown else "secondary",
+        )  # fmt: skip
+        st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=walk.move, args=(-1,), disabled=at == 0)
+        st.button(
+            f"{_('Finish') if last else _('Next')} `{NEXT}`", key="lesson_next", on_click=walk.move, args=(1,),
+            type="primary",
+        )  # fmt: skip
+        st.button(
+            "", icon=":material/restart_alt:", key="lesson_again", on_click=walk.again, type="tertiary",
+            help=_("Set the view of this step again"),
+        )  # fmt: skip
+        projector.button()
+        st.button(
+            "", icon=":material/close:", key="lesson_leave", on_click=walk.leave, type="tertiary",
+            help=_("Leave the lesson; your own text comes back"),
+        )  # fmt: skip
+
+
+def _place(lesson: Lesson, at: int) -> str:
+    """The lesson's name, the step, and a dot for each step."""
+    count = len(lesson.steps)
+    dots = "".join(f"<i{' class=bv-now' if n == at else ' class=bv-seen' if n < at else ''}></i>" for n in range(count))
+    said = _("Step {step} of {count}", step=at + 1, count=count)
+    return (
+        f"<p class='bv-lesson-place'><b>{html.escape(_(lesson.title))}</b> <span class='bv-lesson-step'>"
+        f"{html.escape(said)}</span> <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
+    )
+
+
+def _words(step: Step, *, shown: bool) -> str:
+    """What to look at and the question on the left; on the right the answer, whose place is there from the first."""
+    record = records.read(step.record)
+    see, ask, answer = (html.escape(step.say(message, record)) for message in (step.see, step.ask, step.answer))
+    right = f"<b>{html.escape(_('Answer'))}</b> {answer}" if shown else html.escape(_("Think first, then look."))
+    return (
+        f"<div class='bv-lesson'><div><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>"
+        f"<p class='bv-answer{'' if shown else ' bv-closed'}' aria-live='polite'>{right}</p></div>"
+    )
+
+
+def _astray(step: Step) -> None:
+    label = _(registry.page(step.page).label)
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_astray"):
+        st.html(f"<p class='bv-note'>{html.escape(_('This step is on the page {page}.', page=label))}</p>")
+        st.button(_("Back to the step"), key="lesson_return", on_click=walk.again, type="primary")

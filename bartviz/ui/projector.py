@@ -1,0 +1,45 @@
+"""Large type, for a projector: one switch, one key (Z), one word of the address (``large``) enlarges every page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from bartviz.language import _
+
+KEY = "large"
+FACTOR = 1.4  # of the type, and of all that is measured by it
+BASE = 15  # pixels; theme.baseFontSize
+_SCRIPT = Path(__file__).parent / "components" / "lessons" / "large.js"
+_LISTEN = st.components.v2.component("bartviz.large", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+_STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}</style><i class='bv-large'></i>"
+
+
+def on() -> bool:
+    """Whether this visitor has asked for large type."""
+    return bool(st.session_state.get(KEY, False))
+
+
+def toggle() -> None:
+    """The switch, in the sidebar: draws the large type where it is on, and what listens to its key."""
+    large = st.toggle(
+        _("Large type `Z`"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page."),
+    )  # fmt: skip
+    with st.container(key="large_key"):
+        if large:
+            st.html(_STYLE)
+        _LISTEN(key="large_listen", on_asked_change=flip)
+
+
+def button() -> None:
+    """The same switch as a small button, for a place where there is no room."""
+    st.button(
+        "", icon=":material/text_increase:", key="lesson_large", on_click=flip, help=_("Large type, for a projector"),
+        type="secondary" if on() else "tertiary",
+    )  # fmt: skip
+
+
+def flip() -> None:
+    """Turn it on or off: a callback."""
+    st.session_state[KEY] = not on()

@@ -1,0 +1,23 @@
+"""Where do I begin? Guided tours over the pages of the app."""
+
+import streamlit as st
+
+from bartviz.language import _
+from bartviz.ui import page, show
+from bartviz.ui.lessons import cards
+
+
+def main() -> None:
+    page.begin("lessons", needs_record=False)
+    show.lead(cards.lead())
+    show.note(
+        _(
+            "Keys in a lesson: N next, B back, A answer, Z large type. The address of each step is a link to it. What "
+            "you do in between is up to you: every control works, and N goes on."
+        )
+    )
+    cards.cards()
+    st.html("<style>.bv-card-title { padding: 0; font-size: 1.12rem; } .bv-card-about { margin: 0; }</style>")
+
+
+main()

@@ -1,0 +1,211 @@
+"""Lessons are data: each step is a view that its page has, in every language; a walk stands where it was left."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.language import LANGUAGES, speaking
+from bartviz.ui import registry
+from bartviz.ui.lessons import records, walk
+from bartviz.ui.lessons.course import LESSONS
+from bartviz.ui.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
+from tests.conftest import App
+from training.records import RECORDS
+
+STEPS = [(lesson, at) for lesson in LESSONS for at in range(len(lesson.steps))]
+NAMES = [f"{lesson.word}-{at + 1}" for lesson, at in STEPS]
+
+
+def names(message: str) -> set[str]:
+    return {name for _text, name, _spec, _conversion in string.Formatter().parse(message) if name}
+
+
+def test_there_are_at_least_eight_lessons_of_five_to_ten_steps() -> None:
+    assert len(LESSONS) >= 8
+    assert len({lesson.word for lesson in LESSONS}) == len(LESSONS)
+    assert all(5 <= len(lesson.steps) <= 10 for lesson in LESSONS)
+    assert all(2 <= lesson.minutes <= 15 for lesson in LESSONS)
+
+
+@pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
+def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int) -> None:
+    step = lesson.steps[at]
+    record = records.read(step.record)
+    known = set(step.facts(record)) if step.facts is not None else set()
+    for message in (step.see, step.ask, step.answer):
+        assert message and names(message) <= known
+        for language in LANGUAGES:
+            with speaking(language):
+                said = step.say(message, record)
+                assert "{" not in said and "nan" not in said.split()
+    assert step.ask.rstrip().endswith(("?", ".")) and "?" in step.ask  # it asks
+
+
+@pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
+def test_a_step_names_a_page_and_places_that_its_record_has(lesson: Lesson, at: int) -> None:
+    step = lesson.steps[at]
+    assert registry.page(step.page).file.exists()
+    record, view = records.read(step.record), step.view
+    if "kind" in view:
+        assert view["kind"] in record.kinds
+        layers, heads, rows, keys = record.attention(str(view["kind"])).shape
+        assert 0 <= int(view.get("layer", 0)) < layers
+        assert 0 <= int(view.get("head", 0)) < heads
+        assert 0 <= int(view.get("row", 0)) < rows
+        assert 0 <= int(view.get("token", 0)) < keys
+    for kind in record.kinds:
+        assert 0 <= int(view.get(f"row_{kind}", 0)) < record.attention(kind).shape[2]
+    if step.page == "decoding":
+        assert 1 <= int(view["step"]) <= len(record.steps)
+
+
+@pytest.mark.parametrize("name", records.NAMES)
+def test_the_controls_are_those_that_made_the_record(name: str) -> None:
+    wanted = next(wanted for wanted in RECORDS if wanted.name == name)
+    assert records.controls(name) == {
+        "model": wanted.model, "text": wanted.text, "pair": wanted.pair or "", "target": wanted.target or "",
+        "special": wanted.allow_special,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
+def test_a_link_opens_at_its_step(app: App, lesson: Lesson, at: int) -> None:
+    step = lesson.steps[at]
+    test = app("start", lesson=lesson.word, at=str(at + 1))
+    assert_stands(test, lesson, at)
+    assert shown(test).source_text == records.read(step.record).source_text
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
+def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> None:
+    test = app("lessons")
+    test.button(key=f"begin_{lesson.word}").click().run()
+    for at in range(len(lesson.steps)):
+        assert_stands(test, lesson, at)
+        test.button(key="lesson_next").click().run()
+    assert test.title[0].value == registry.page("lessons").title
+    assert walked(test).reached[lesson.word] == len(lesson.steps)
+    assert "lesson" not in test.query_params
+
+
+def test_the_answer_waits_and_is_hidden_again_on_the_next_step(app: App) -> None:
+    lesson = LESSONS[0]
+    test = app("start", lesson=lesson.word, at="1")
+    answer = lesson.steps[0].say(lesson.steps[0].answer, records.read("start"))[:20]
+    assert answer not in strip_text(test)
+    test.button(key="lesson_answer").click().run()
+    assert answer in strip_text(test)
+    test.button(key="lesson_next").click().run()
+    test.button(key="lesson_back").click().run()
+    assert answer not in strip_text(test)
+
+
+def test_what_the_visitor_changed_is_set_again_on_request_and_by_the_next_step(app: App) -> None:
+    test = app("start", lesson="attention", at="3")
+    test.slider(key="layer").set_value(0).run()
+    assert test.slider(key="layer").value == 0
+    test.button(key="lesson_again").click().run()
+    assert test.slider(key="layer").value == 2
+    test.slider(key="layer").set_value(0).run()
+    test.button(key="lesson_next").click().run()
+    assert test.slider(key="layer").value == 2
+    test.button(key="lesson_back").click().run()
+    assert_stands(test, walk.BY_WORD["attention"], 2)
+
+
+def test_elsewhere_the_strip_leads_back(app: App) -> None:
+    test = app("start", lesson="masks", at="2")
+    test.switch_page("pages/compare.py").run()
+    assert test.title[0].value == registry.page("compare").title
+    test.button(key="lesson_return").click().run()
+    assert_stands(test, walk.BY_WORD["masks"], 1)
+
+
+def test_leaving_brings_the_visitors_own_record_and_place_back(app: App) -> None:
+    test = app("lessons")
+    mine = shown(test)
+    test.button(key="begin_heads").click().run()
+    test.button(key="lesson_next").click().run()
+    assert shown(test).model.name == "bert-tiny-en"
+    test.button(key="lesson_leave").click().run()
+    assert not test.exception
+    assert shown(test) is mine
+    assert "lesson" not in test.query_params
+    test.switch_page("pages/lessons.py").run()
+    assert test.button(key="begin_heads").label == "Go on with step 2"
+    test.button(key="begin_heads").click().run()
+    assert_stands(test, walk.BY_WORD["heads"], 1)
+
+
+@pytest.mark.parametrize(("at", "lands"), [("0", 0), ("99", 5), ("x", 0), ("-3", 0), ("", 0)])
+def test_a_link_to_a_step_that_is_not_there_opens_the_nearest(app: App, at: str, lands: int) -> None:
+    assert_stands(app("start", lesson="attention", at=at), walk.BY_WORD["attention"], lands)
+
+
+def test_a_link_to_a_lesson_that_is_not_there_is_an_ordinary_page(app: App) -> None:
+    test = app("heads", lesson="nothing", at="2")
+    assert not test.exception
+    assert test.title[0].value == registry.page("heads").title
+    assert all(button.key != "lesson_next" for button in test.button)
+
+
+def test_large_type_is_one_switch(app: App) -> None:
+    test = app("start", lesson="attention", at="1")
+    assert not test.toggle(key="large").value
+    test.button(key="lesson_large").click().run()
+    assert test.toggle(key="large").value
+    assert test.query_params["large"] in ("true", ["true"])
+    test.button(key="lesson_next").click().run()
+    assert test.toggle(key="large").value
+
+
+def test_every_view_has_defaults_for_its_page() -> None:
+    pages = {step.page for lesson in LESSONS for step in lesson.steps}
+    assert pages <= set(DEFAULTS)
+    assert set(ADDRESS) <= set(DEFAULTS)
+
+
+def walked(test: AppTest) -> walk.Walk:
+    found: walk.Walk = test.session_state["_walk"]
+    return found
+
+
+def shown(test: AppTest) -> object:
+    from bartviz.ui import saved, session
+
+    kept = test.session_state[session.RECORD] if session.RECORD in test.session_state else None
+    return kept or saved.record()
+
+
+def strip_text(test: AppTest) -> str:
+    return "".join(str(block.proto.body) for block in test.get("html"))
+
+
+def assert_stands(test: AppTest, lesson: Lesson, at: int) -> None:
+    """The page of the step, with its view in the widgets that it draws, and the strip over it."""
+    step = lesson.steps[at]
+    assert not test.exception
+    assert test.title[0].value == registry.page(step.page).title
+    assert test.query_params["lesson"] in (lesson.word, [lesson.word])
+    assert test.query_params["at"] in (str(at + 1), [str(at + 1)])
+    assert f"Step {at + 1} of {len(lesson.steps)}" in strip_text(test)
+    drawn = view_of(test, step)
+    assert drawn == {key: value for key, value in step.view.items()}
+
+
+def view_of(test: AppTest, step: Step) -> dict[str, object]:
+    """What the page says to the keys of the step: its widgets, or the address where it reads them from there."""
+    spoken = ADDRESS.get(step.page, ())
+    widgets = {
+        element.key: element.value
+        for name in ("slider", "selectbox", "toggle", "button_group", "number_input", "radio", "text_input")
+        for element in test.get(name)
+    }  # fmt: skip
+    found: dict[str, object] = {}
+    for key, value in step.view.items():
+        said = test.query_params[key] if key in spoken else widgets.get(key)
+        found[key] = type(value)(said[0] if isinstance(said, list) else said) if said is not None else None
+    return found
