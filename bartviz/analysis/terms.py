@@ -67,3 +67,8 @@ def percent(probability: float) -> str:
     if 99.9 < value < 100:
         return ">99.9 %"
     return f"{value:.0f} %" if 10 <= value < 99.5 or value == 100 else f"{value:.1f} %"
+
+
+def signed(value: float, spec: str = ".3f") -> str:
+    """A number with a true minus sign, as wide as a plus."""
+    return format(value, spec).replace("-", "−")
