@@ -18,7 +18,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled
-from bartviz.language import _
+from bartviz.language import _, current
 from bartviz.ui import saved
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
@@ -100,10 +100,10 @@ def current_record() -> Record | None:
 
 
 def derived(name: str, record: Record, make: Callable[[], T]) -> T:
-    """What is slow to compute from a record, kept for as long as this session shows that record."""
-    kept: tuple[Record, T] | None = st.session_state.get(f"_derived_{name}")
-    if kept is None or kept[0] is not record:
-        kept = (record, make())
+    """What is slow to compute from a record, kept for as long as this session shows that record in one language."""
+    kept: tuple[Record, T, str] | None = st.session_state.get(f"_derived_{name}")
+    if kept is None or kept[0] is not record or kept[2] != current():
+        kept = (record, make(), current())
         st.session_state[f"_derived_{name}"] = kept
     return kept[1]
 
