@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
-from scripts.pictures import ARGS, served
+from scripts.serving import CHROMIUM, QUIET, served
 
 
 def report() -> None:
     print("\nStart page: a fresh server, a real browser")
     started = time.monotonic()
-    with served() as (address, pid), sync_playwright() as driver:
+    with served() as (address, process), sync_playwright() as driver:
         print(f"  server answers after            {time.monotonic() - started:6.2f} s")
-        browser = driver.chromium.launch(
-            executable_path=os.environ.get("CHROME", "/usr/bin/chromium"), args=ARGS.split()
-        )
-        _visit(browser.new_page(), address, psutil.Process(pid))
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        _visit(browser.new_page(), address, psutil.Process(process.pid))
         browser.close()
 
 

@@ -7,16 +7,10 @@ is asked to end while it works.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import socket
 import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 import psutil
@@ -24,59 +18,20 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-ROOT = Path(__file__).parent.parent
+from scripts.serving import health, served
+
 LONGEST = 120.0  # seconds after which a client gives up
 LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garden with a red ball and a boy. " * 4
 
 
 def report(visitors: int = 50, passers: int = 2000) -> None:
     print("\nMany visitors, over websockets, one process of clients beside the server")
-    with served() as (port, process):
-        asyncio.run(_visitors(port, visitors))
-        asyncio.run(_passers(port, passers, psutil.Process(process.pid)))
-        asyncio.run(_leaver(port))
-    with served() as (port, process):
-        asyncio.run(_stopped(port, process))
-
-
-@contextmanager
-def served() -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """A server of its own on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    offline = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, env=offline)
-    try:
-        for _ in range(300):
-            if health(port) is not None:
-                break
-            time.sleep(0.2)
-        yield port, process
-    finally:
-        process.terminate()
-        process.wait(15)
-
-
-def health(port: int) -> float | None:
-    """Seconds until the server says that it is well, None where it does not."""
-    started = time.monotonic()
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=20) as answer:
-            return time.monotonic() - started if answer.read() == b"ok" else None
-    except OSError:
-        return None
+    with served() as (address, process):
+        asyncio.run(_visitors(address, visitors))
+        asyncio.run(_passers(address, passers, psutil.Process(process.pid)))
+        asyncio.run(_leaver(address))
+    with served() as (address, process):
+        asyncio.run(_stopped(address, process))
 
 
 class Visitor:
@@ -112,24 +67,25 @@ class Visitor:
         return time.monotonic() - started
 
 
-async def visit(port: int, query: str, then: Callable[[Visitor], Awaitable[float]]) -> float:
-    address = f"ws://127.0.0.1:{port}/_stcore/stream"
-    async with connect(address, subprotocols=["streamlit", "x"], max_size=None, open_timeout=60) as connection:  # type: ignore[list-item]
+async def visit(address: str, query: str, then: Callable[[Visitor], Awaitable[float]]) -> float:
+    stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+    async with connect(stream, subprotocols=["streamlit", "x"], max_size=None, open_timeout=60) as connection:  # type: ignore[list-item]
         return await then(Visitor(connection, query))
 
 
-async def _visitors(port: int, count: int) -> None:
-    await visit(port, _link("I want to buy a car."), lambda one: one.until(_reproduced))  # the library is imported once
+async def _visitors(address: str, count: int) -> None:
+    """All at once, after one who came before them: the model library is imported once per server."""
+    await visit(address, _link("I want to buy a car."), lambda one: one.until(_reproduced))
     done = asyncio.Event()
-    waits = asyncio.create_task(_watch(port, done))
+    waits = asyncio.create_task(_watch(address, done))
     texts = [f"I have {number} books and one dog." for number in range(count)]
-    each = await asyncio.gather(*(visit(port, _link(text), lambda one: one.until(_reproduced)) for text in texts))
+    each = await asyncio.gather(*(visit(address, _link(text), lambda one: one.until(_reproduced)) for text in texts))
     done.set()
     print(f"  {count} visitors, each a text of their own: {_spread(each)} until it is drawn")
     print(f"  the server's health meanwhile:             {_spread(await waits)}")
 
 
-async def _passers(port: int, count: int, server: psutil.Process) -> None:
+async def _passers(address: str, count: int, server: psutil.Process) -> None:
     async def first(one: Visitor) -> float:
         started = time.monotonic()
         await one.run()
@@ -138,7 +94,7 @@ async def _passers(port: int, count: int, server: psutil.Process) -> None:
     async def some(number: int) -> list[float]:
         found: list[float] = []
         for _ in range(0, number, 20):
-            found += await asyncio.gather(*(visit(port, "", first) for _ in range(20)))
+            found += await asyncio.gather(*(visit(address, "", first) for _ in range(20)))
         return found
 
     await some(max(20, count // 10))
@@ -152,7 +108,7 @@ async def _passers(port: int, count: int, server: psutil.Process) -> None:
     )
 
 
-async def _leaver(port: int) -> None:
+async def _leaver(address: str) -> None:
     """Someone leaves in the middle of a long run; the next one's short text must not wait for its end."""
 
     async def leave(one: Visitor) -> float:
@@ -160,13 +116,13 @@ async def _leaver(port: int) -> None:
         await asyncio.sleep(0.5)
         return 0.0
 
-    alone = await visit(port, _link("I have a cat."), lambda one: one.until(_reproduced))
-    await visit(port, _link(LONG_TEXT), leave)
-    after = await visit(port, _link("I have a bird."), lambda one: one.until(_reproduced))
+    alone = await visit(address, _link("I have a cat."), lambda one: one.until(_reproduced))
+    await visit(address, _link(LONG_TEXT), leave)
+    after = await visit(address, _link("I have a bird."), lambda one: one.until(_reproduced))
     print(f"  a short text alone {alone:.2f} s; after somebody left in the middle of a long one {after:.2f} s")
 
 
-async def _stopped(port: int, process: subprocess.Popen[bytes]) -> None:
+async def _stopped(address: str, process: subprocess.Popen[bytes]) -> None:
     async def work(one: Visitor) -> float:
         await one.run()
         started = time.monotonic()
@@ -174,13 +130,13 @@ async def _stopped(port: int, process: subprocess.Popen[bytes]) -> None:
         await asyncio.to_thread(process.wait, 30)
         return time.monotonic() - started
 
-    print(f"  asked to end while it works, the server ends after {await visit(port, _link(LONG_TEXT), work):.2f} s")
+    print(f"  asked to end while it works, the server ends after {await visit(address, _link(LONG_TEXT), work):.2f} s")
 
 
-async def _watch(port: int, done: asyncio.Event) -> list[float]:
+async def _watch(address: str, done: asyncio.Event) -> list[float]:
     found: list[float] = []
     while not done.is_set():
-        seconds = await asyncio.to_thread(health, port)
+        seconds = await asyncio.to_thread(health, address)
         found.append(20.0 if seconds is None else seconds)
         await asyncio.sleep(0.1)
     return found

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, expect, sync_playwright
 
+from scripts.serving import CHROMIUM, QUIET, served
 from tests import stand_in
 
-ROOT = Path(__file__).parents[2]
-CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 PATIENCE = 60_000  # milliseconds; the machine may be busy
 Open = Callable[..., Page]
 expect.set_options(timeout=PATIENCE)
@@ -37,54 +26,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @contextmanager
 def serve(folder: Path, **environment: str) -> Iterator[str]:
     """A server of its own on a free port, with these environment variables; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = folder / f"server-{port}.log"
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
-        )
-    try:
-        _await_health(process, port, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(15)
-            raise
+    log = folder / "server.log"
+    with served(log, **environment) as (address, _process):
+        yield address
     assert "Traceback" not in log.read_text("utf-8"), log.read_text("utf-8")[-3000:]
-
-
-def _await_health(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    for _ in range(300):
-        if process.poll() is not None:
-            pytest.fail(log.read_text("utf-8"))
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"The server did not come up: {log.read_text('utf-8')}")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,78 @@
+"""The app on a free port of this machine, without a network: for pictures, measurements and tests in a browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
+
+
+@contextmanager
+def served(log: Path | None = None, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server of its own with these environment variables: its address once it answers, and its process.
+
+    What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
+    after 15 seconds, which raises TimeoutExpired.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = ["--server.port", str(port), "--server.headless", "true"]
+    with (log or Path(os.devnull)).open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", *arguments],
+            cwd=ROOT,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _await(address, process)
+        except RuntimeError as error:
+            if log is not None:
+                error.add_note(log.read_text("utf-8", "replace")[-3000:])
+            raise
+        yield address, process
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(15)
+            raise
+
+
+def health(address: str, patience: float = 20.0) -> float | None:
+    """Seconds until the server says that it is well, None where it does not."""
+    started = time.monotonic()
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=patience) as answer:
+            return time.monotonic() - started if answer.read() == b"ok" else None
+    except OSError:
+        return None
+
+
+def _await(address: str, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"The server ended with {process.returncode} before it answered.")
+        if health(address, 2) is not None:
+            return
+        time.sleep(0.2)
+    raise RuntimeError("The server did not come up within a minute.")
