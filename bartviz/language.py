@@ -20,8 +20,10 @@ from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
+from typing import TypeVar
 
 K = TypeVar("K")
+Message = TypeVar("Message", bound=str)
 LANGUAGES = {"en": "English", "ko": "한국어"}
 PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them on a page was never looked up
 HOME = Path(__file__).parent / "locale"
@@ -83,7 +85,7 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
     return _catalogue(current()).ngettext(one, many, count).format(count=count, **values)
 
 
-def mark(message: str, /) -> str:
+def mark(message: Message, /) -> Message:
     """The message itself; its translation is looked up by ``_`` when it is shown."""
     return message
 
