@@ -20,7 +20,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
-from typing import TypeVar
 
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
