@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 import threading
 from pathlib import Path
@@ -92,7 +93,8 @@ def test_a_translation_has_the_places_of_its_message(code: str) -> None:
 
 
 def places(text: str) -> set[str]:
-    """The names in braces, with how they are written; none where the braces are not meant to be filled."""
+    """The names in braces, with how they are written; none where the braces are not meant to be filled (formulas)."""
+    text = re.sub(r"\$[^$]*\$", "", text.replace("$$", "$"))
     try:
         return {
             f"{name}:{spec}" for _text, name, spec, _conversion in string.Formatter().parse(text) if name is not None

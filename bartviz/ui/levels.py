@@ -77,7 +77,8 @@ def terms(names: Sequence[str], *, key: str) -> None:
     if names:
         st.html(STYLE)
         chips = "".join(_chip(TERMS[name], f"term-{key}-{number}") for number, name in enumerate(names))
-        st.html(f"<p class='bv-terms'><span class='bv-note'>{html.escape(_('Terms'))}</span> {chips}</p>")
+        label = html.escape(_("Terms"))  # not within the f-string: messages are not looked for there
+        st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")
 
 
 @contextmanager
