@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bartviz.catalogue import entry
 from bartviz.configs import sizes
 from bartviz.families import FAMILIES
+from bartviz.language import _, mark
 from bartviz.record import ModelInfo
 
 Doubles = NDArray[np.float64]
@@ -47,9 +48,9 @@ def swish(x: Doubles) -> Doubles:
 CURVES: Mapping[str, tuple[str, Curve]] = {
     "gelu": ("GELU", gelu),
     "gelu_python": ("GELU", gelu),
-    "gelu_new": ("GELU by tanh", gelu_tanh),
-    "gelu_fast": ("GELU by tanh", gelu_tanh),
-    "gelu_pytorch_tanh": ("GELU by tanh", gelu_tanh),
+    "gelu_new": (mark("GELU by tanh"), gelu_tanh),
+    "gelu_fast": (mark("GELU by tanh"), gelu_tanh),
+    "gelu_pytorch_tanh": (mark("GELU by tanh"), gelu_tanh),
     "relu": ("ReLU", relu),
     "silu": ("Swish", swish),
     "swish": ("Swish", swish),
@@ -63,26 +64,37 @@ def of(info: ModelInfo) -> tuple[str, str]:
     The record itself, else the model's published configuration, else what its family takes where nothing is said.
     """
     if info.activation is not None:
-        return info.activation, "the model's configuration"
+        return info.activation, _("the model's configuration")
     known = entry(info.name)
     if known is not None and known.family == info.family:
-        return sizes(known.config).activation, "the model's configuration"
-    return FAMILIES[info.family].activation[1], f"what {FAMILIES[info.family].title} takes unless configured otherwise"
+        return sizes(known.config).activation, _("the model's configuration")
+    family = FAMILIES[info.family]
+    return family.activation[1], _("what {family} takes unless configured otherwise", family=family.title)
 
 
 def sentence(info: ModelInfo) -> str:
     """Which one the model has, in words; what cannot be known from a record is said to be from the configuration."""
     name, source = of(info)
-    title = CURVES[name][0] if name in CURVES else name
-    written = "" if title.lower() == name.lower() else f" (written {name})"
-    return f"This model has {title}{written}, from {source}; a record holds attention, not what feed-forward layers do."
+    title = _(CURVES[name][0]) if name in CURVES else name
+    if title.lower() != name.lower():
+        title = _("{title} (written {name})", title=title, name=name)
+    return _(
+        "This model has {title}, from {source}; a record holds attention, not what feed-forward layers do.",
+        title=title, source=source,
+    )  # fmt: skip
 
 
 def norm_sentence(info: ModelInfo) -> str:
     """Where the model normalises, in words."""
     family = FAMILIES[info.family]
     if family.norm == "post":
-        told = "after each sum (post-norm): the stream that the next block reads has the same size in every layer"
-    else:
-        told = "before each block (pre-norm): blocks add to a stream that is never normalised itself, only its copies"
-    return f"{family.title} normalises {told}. This is how the family is built; it is not measured."
+        return _(
+            "{family} normalises after each sum (post-norm): the stream that the next block reads has the same size in "
+            "every layer. This is how the family is built; it is not measured.",
+            family=family.title,
+        )
+    return _(
+        "{family} normalises before each block (pre-norm): blocks add to a stream that is never normalised itself, "
+        "only its copies. This is how the family is built; it is not measured.",
+        family=family.title,
+    )

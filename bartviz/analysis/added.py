@@ -13,6 +13,7 @@ import numpy as np
 
 from bartviz.attention import Bools, Floats
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later, mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,17 +27,17 @@ LOWEST: Mapping[Format, float] = {
 }  # fmt: skip
 NUMBERS: Mapping[str, float] = {"-10,000": -1e4, "-1e9": -1e9, "lowest": LOWEST["float32"], "-inf": -np.inf}
 USERS: Mapping[str, str] = {
-    "-10,000": "the first BERT and GPT-2",
-    "-1e9": "the Annotated Transformer, many tutorials",
-    "lowest": "transformers, where a mask is added",
-    "-inf": "fused kernels, PyTorch's own layers",
+    "-10,000": mark("the first BERT and GPT-2"),
+    "-1e9": mark("the Annotated Transformer, many tutorials"),
+    "lowest": mark("transformers, where a mask is added"),
+    "-inf": mark("fused kernels, PyTorch's own layers"),
 }
 
 
 def number_of(name: str, to: Format = "float32") -> float:
     """The number behind a name of ``NUMBERS``; "lowest" depends on the format. Raises SettingError."""
     if name not in NUMBERS:
-        raise SettingError(f"The number added to masked scores is one of {choices(NUMBERS)}.")
+        raise SettingError(later("The number added to masked scores is one of {choices}.", choices=choices(NUMBERS)))
     return LOWEST[to] if name == "lowest" else NUMBERS[name]
 
 
@@ -65,7 +66,7 @@ def softmax_added(scores: Floats, mask: Bools, number: float, to: Format = "floa
     Raises SettingError for an unknown format.
     """
     if to not in FORMATS:
-        raise SettingError(f"The number format is one of {choices(FORMATS)}.")
+        raise SettingError(later("The number format is one of {choices}.", choices=choices(FORMATS)))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         summed = rounded(rounded(scores, to) + rounded(additive(mask, number), to), to)
         powers = rounded(np.exp(rounded(summed - summed.max(axis=-1, keepdims=True), to)), to)
@@ -90,8 +91,8 @@ def compare_numbers(scores: Floats) -> pd.DataFrame:
             lines.append({
                 "added": name, "format": to, "held as": float(rounded(np.array(number, np.float32), to)),
                 "weight of a masked key": weight, "exactly 0": weight == 0,
-                "row masked wholly": _name(softmax_added(scores, none, number, to), _open(scores, to)),
-                "used by": USERS[name],
+                "row masked wholly": _(_name(softmax_added(scores, none, number, to), _open(scores, to))),
+                "used by": _(USERS[name]),
             })  # fmt: skip
     return pd.DataFrame(lines)
 
@@ -106,21 +107,27 @@ def _name(weights: Floats, unmasked: Floats) -> str:
     if np.isnan(weights).any():
         return "NaN"
     if np.ptp(weights) == 0:
-        return "uniform"
-    return "as if unmasked" if np.abs(weights - unmasked).max() < 0.02 else "distorted"
+        return mark("uniform")
+    return mark("as if unmasked") if np.abs(weights - unmasked).max() < 0.02 else mark("distorted")
 
 
 _OUTCOMES: Mapping[str, str] = {
-    "NaN": "the softmax divides 0 by 0 and gives NaN, which spreads through the whole model.",
-    "uniform": "the scores drown in the large number, and the row comes out uniform. It looks real and means nothing.",
-    "as if unmasked": "the number is the same for all, so the softmax takes it away again: as if nothing were closed.",
-    "distorted": "near the large number this format has only coarse steps: the weights are neither uniform nor right.",
+    "NaN": mark("the softmax divides 0 by 0 and gives NaN, which spreads through the whole model."),
+    "uniform": mark(
+        "the scores drown in the large number, and the row comes out uniform. It looks real and means nothing."
+    ),
+    "as if unmasked": mark(
+        "the number is the same for all, so the softmax takes it away again: as if nothing were closed."
+    ),
+    "distorted": mark(
+        "near the large number this format has only coarse steps: the weights are neither uniform nor right."
+    ),
 }
 
 
 def outcome(weights: Floats, unmasked: Floats) -> str:
     """In words, what became of a row (K,) that may look nowhere; ``unmasked`` is the row with nothing masked."""
-    return _OUTCOMES[_name(weights, unmasked)]
+    return _(_OUTCOMES[_name(weights, unmasked)])
 
 
 def exactly_zero_from(to: Format) -> float:

@@ -12,9 +12,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from bartviz.analysis import terms
 from bartviz.analysis.decoding import percent
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.labels import CONTINUES
+from bartviz.language import _, later, plural
 from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
 
 Which = Literal["all", "kept", "survivors"]
@@ -34,7 +36,7 @@ class Shown:
 def tree_of(record: Record) -> BeamTree:
     """The record's beam tree. Raises RecordError where it was not decoded with beams."""
     if record.beams is None:
-        raise RecordError("This record has no beam search: decode the text again with 2 or more beams.")
+        raise RecordError(later("This record has no beam search: decode the text again with 2 or more beams."))
     return record.beams
 
 
@@ -90,9 +92,9 @@ def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
     rank and the earlier step first. A node is never drawn without its parent. Raises SettingError.
     """
     if which not in get_args(Which):
-        raise SettingError(f"Choose {choices(get_args(Which))} of the tree.")
+        raise SettingError(later("Choose {choices} of the tree.", choices=choices(get_args(Which))))
     if most < 1:
-        raise SettingError(f"At least 1 node is drawn, not {most}.")
+        raise SettingError(later("At least 1 node is drawn, not {count}.", count=most))
     alive, winner = survivors(tree), frozenset(tree.path(tree.best))
     asked = [
         n for n, node in enumerate(tree.nodes)
@@ -134,12 +136,12 @@ def reasons(tree: BeamTree) -> tuple[str, ...]:
 
 def _reason(tree: BeamTree, node: Hypothesis, followed: bool) -> str:
     if node.state == "best":
-        return "won: the best score of all texts that ended"
+        return _("won: the best score of all texts that ended")
     if node.state == "finished":
-        return "ended here, with a lower score than the winner"
+        return _("ended here, with a lower score than the winner")
     if node.state == "pruned":
-        return f"pruned: not among the {tree.beams} strongest of this step"
-    return "followed further" if followed else "followed, but none of its continuations was kept"
+        return _("pruned: not among the {count} strongest of this step", count=tree.beams)
+    return _("followed further") if followed else _("followed, but none of its continuations was kept")
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -198,7 +200,7 @@ def turns(record: Record) -> tuple[tuple[Step, Candidate], ...]:
 
 def not_greedy(record: Record) -> tuple[Step, ...]:
     """The steps of ``turns``."""
-    return tuple(step for step, _ in turns(record))
+    return tuple(step for step, _token in turns(record))
 
 
 def unsure(record: Record) -> tuple[Step, ...]:
@@ -245,21 +247,48 @@ def notice(record: Record) -> str:
     """One or two sentences: what the search looked at, and where it did not take the locally best token."""
     tree = tree_of(record)
     ended = sum(node.state in ("finished", "best") for node in tree.nodes)
-    looked = (
-        f"{tree.beams} beams, {tree.steps} {'step' if tree.steps == 1 else 'steps'}: "
-        f"{len(tree.nodes):,} continuations were looked at, "
-        f"{ended} {'text' if ended == 1 else 'texts'} ended."
-    )
+    steps = plural("{beams} beams, {count} step", "{beams} beams, {count} steps", tree.steps, beams=tree.beams)
+    said = [
+        plural(
+            "{steps}: {nodes:,} continuations were looked at, {count} text ended.",
+            "{steps}: {nodes:,} continuations were looked at, {count} texts ended.",
+            ended, steps=steps, nodes=len(tree.nodes),
+        )
+    ]  # fmt: skip
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
-        looked += f" A rule acted at step {ruled[0].position + 1} ({ruled[0].rule}), so greedy search may differ."
-    if not against:
-        same = " The winner has the most probable token at every step: greedy search would write the same."
-        return looked if ruled else looked + same
-    step, better = against[0]
-    more = f", and at {len(against) - 1} more {'step' if len(against) == 2 else 'steps'}" if len(against) > 1 else ""
-    return (
-        f"{looked} At step {step.position + 1} the winner has “{step.chosen.label}” "
-        f"({percent(step.chosen.probability)}) though “{better.label}” had {percent(better.probability)}{more}: "
-        "greedy search would have gone there."
-    )
+        rule = terms.rule(ruled[0].rule or "")
+        said.append(
+            _(
+                "A rule acted at step {step} ({rule}), so greedy search may differ.",
+                step=ruled[0].position + 1,
+                rule=rule,
+            )
+        )
+    if against:
+        said.append(_against(against))
+    elif not ruled:
+        said.append(_("The winner has the most probable token at every step: greedy search would write the same."))
+    return " ".join(said)
+
+
+def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
+    """The first step at which the winner does not have the most probable token, and how many more there are."""
+    step, better = turned[0]
+    told: dict[str, object] = {
+        "step": step.position + 1, "token": step.chosen.label, "likely": percent(step.chosen.probability),
+        "other": better.label, "likelier": percent(better.probability),
+    }  # fmt: skip
+    if len(turned) == 1:
+        return _(
+            "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}: greedy search would "
+            "have gone there.",
+            **told,
+        )
+    return plural(
+        "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
+        "step: greedy search would have gone there.",
+        "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
+        "steps: greedy search would have gone there.",
+        len(turned) - 1, **told,
+    )  # fmt: skip

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bartviz.analysis import decoding
 from bartviz.errors import RecordError
+from bartviz.language import _, later
 from bartviz.record import Record
 
 
@@ -31,7 +32,9 @@ class Course:
 def course(main: Record, branch: Record) -> Course:
     """Where the outputs of two records of one source part and meet. Raises RecordError for two sources."""
     if not _same_source(main, branch):
-        raise RecordError("These two records have different sources or models: they are no branches of one text.")
+        raise RecordError(
+            later("These two records have different sources or models: they are no branches of one text.")
+        )
     one, other = _ids(main), _ids(branch)
     shared = _common(one, other)
     if shared == len(one) == len(other):
@@ -67,7 +70,7 @@ def sentence(main: Record, branch: Record) -> str:
     """Where they part, with what probabilities, where they meet, and which text is how many times as probable."""
     run = course(main, branch)
     if run.parts is None:
-        return "Both say the same."
+        return _("Both say the same.")
     return " ".join([_parting(main, branch, run.parts), _meeting(run), _weighing(main, branch)])
 
 
@@ -81,26 +84,30 @@ def _parting(main: Record, branch: Record, parts: int) -> str:
     sides = [
         f"“{record.steps[parts].chosen.label}” ({decoding.percent(record.steps[parts].chosen.probability)})"
         if parts < len(record.steps)
-        else "the end"
+        else _("the end")
         for record in (main, branch)
     ]
-    return f"They part at step {parts + 1}: {sides[0]} against {sides[1]}."
+    return _("They part at step {step}: {one} against {other}.", step=parts + 1, one=sides[0], other=sides[1])
 
 
 def _meeting(run: Course) -> str:
     if run.meets is None:
-        return "They do not meet again."
+        return _("They do not meet again.")
     one, other = (step + 1 for step in run.meets)
-    where = f"step {one} on" if one == other else f"step {one} of the first and step {other} of the second on"
-    return f"From {where} they say the same."
+    if one == other:
+        return _("From step {step} on they say the same.", step=one)
+    return _("From step {one} of the first and step {other} of the second on they say the same.", one=one, other=other)
 
 
 def _weighing(main: Record, branch: Record) -> str:
     totals = [f"{record.log_probability:.2f}".replace("-", "−") for record in (main, branch)]
     times = odds(main, branch)
-    likelier, factor = ("first", times) if times >= 1 else ("second", 1 / times if times else math.inf)
-    size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
-    return f"Whole texts: log p {totals[0]} against {totals[1]}; the {likelier} is {size} times as probable."
+    factor = times if times >= 1 else 1 / times if times else math.inf
+    size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else _("over a million")
+    told = {"one": totals[0], "other": totals[1], "times": size}
+    if times >= 1:
+        return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **told)
+    return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **told)
 
 
 def _same_source(main: Record, branch: Record) -> bool:

@@ -21,6 +21,7 @@ from bartviz.analysis.parameters import Model, Parameter, architecture_of, confi
 from bartviz.analysis.variants import VARIANTS
 from bartviz.configs import Sizes, Stack
 from bartviz.errors import SettingError, choices
+from bartviz.language import later
 
 FLOPS = 2  # per multiply-add
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "int8": 1}
@@ -83,7 +84,7 @@ class Costs:
         layer included, as in a loop that calls the whole decoder for every token. The encoder, run once, is left out.
         """
         if self.sizes.decoder is None:
-            raise SettingError("An encoder writes nothing: choose a model with a decoder.")
+            raise SettingError(later("An encoder writes nothing: choose a model with a decoder."))
         n = _length(source) if self.sizes.encoder else 0
         rows = 1 if cache else _length(position)
         made = n if position == 1 or not cache else 0
@@ -104,7 +105,7 @@ class Costs:
     def memory(self, source: int, target: int | None = None, *, dtype: str = "float32") -> Memory:
         """Bytes at ``source`` (and ``target``) tokens, batch 1; ``dtype`` holds for weights, activations and cache."""
         if dtype not in BYTES:
-            raise SettingError(f"The number format is one of {choices(BYTES)}.")
+            raise SettingError(later("The number format is one of {choices}.", choices=choices(BYTES)))
         size = BYTES[dtype]
         n, m = self.lengths(source, target)
         kinds = [*self._kinds(n, m)]
@@ -227,7 +228,7 @@ class Crossing:
 
 def _length(value: int) -> int:
     if not 1 <= value <= MAX_LENGTH:
-        raise SettingError(f"A length is from 1 to {MAX_LENGTH:,} tokens.")
+        raise SettingError(later("A length is from 1 to {limit:,} tokens.", limit=MAX_LENGTH))
     return value
 
 

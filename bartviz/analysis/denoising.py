@@ -18,6 +18,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
+from bartviz.language import _, mark
+
 MASK = "<mask>"
 POISSON_MEAN = 3.0  # mean length of a span in text infilling (section 2.2)
 
@@ -72,12 +74,22 @@ class Noised:
 
 @dataclass(frozen=True)
 class Noise:
-    """One noise function with the words that explain it; `rate` is None where the function has no rate."""
+    """One noise function; `rate` is None where it has none. `name` is its key, `told` what it does, in English."""
 
     name: str
     function: Callable[[str, Generator, float], Noised]
     rate: float | None
-    summary: str
+    told: str
+
+    @property
+    def title(self) -> str:
+        """The name as a reader sees it."""
+        return _(self.name)
+
+    @property
+    def summary(self) -> str:
+        """What it does to a text, in one sentence."""
+        return _(self.told)
 
     def __call__(self, text: str, rng: Generator, rate: float | None = None) -> Noised:
         """Corrupt `text`; `rate` (share of the words, 0 to 1) defaults to the function's own.
@@ -167,14 +179,25 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
     {
         noise.name: noise
         for noise in (
-            Noise("token masking", token_masking, 0.15, "Some words are replaced, each by one mask."),
-            Noise("token deletion", token_deletion, 0.15, "Some words are gone, and nothing marks the place."),
-            Noise("text infilling", text_infilling, 0.30, "Spans of words are replaced, each span by a single mask."),
-            Noise("sentence permutation", sentence_permutation, None, "The sentences stand in random order."),
-            Noise("document rotation", document_rotation, None, "The text begins somewhere in its middle."),
+            Noise(
+                mark("token masking"), token_masking, 0.15, mark("Some words are replaced, each by one mask.")
+            ),
+            Noise(
+                mark("token deletion"), token_deletion, 0.15, mark("Some words are gone, and nothing marks the place.")
+            ),
+            Noise(
+                mark("text infilling"), text_infilling, 0.30,
+                mark("Spans of words are replaced, each span by a single mask."),
+            ),
+            Noise(
+                mark("sentence permutation"), sentence_permutation, None, mark("The sentences stand in random order.")
+            ),
+            Noise(
+                mark("document rotation"), document_rotation, None, mark("The text begins somewhere in its middle.")
+            ),
         )
     }
-)
+)  # fmt: skip
 
 
 def _budget(count: int, rate: float, rng: Generator) -> int:

@@ -22,6 +22,7 @@ from bartviz.analysis.variants import VARIANTS, Variant
 from bartviz.catalogue import CATALOGUE, entry
 from bartviz.configs import Config, Sizes, Stack
 from bartviz.errors import ModelError, SettingError, choices
+from bartviz.language import later
 
 Component = Literal["shared", "encoder", "decoder", "head"]
 Model = str | PathLike[str] | Config
@@ -80,7 +81,7 @@ def configuration(model: Model) -> Config:
     if Path(model).is_dir():
         return configs.read(model)
     names = choices(known.name for known in CATALOGUE)
-    raise ModelError(f"No model of that name. Choose {names}, or a folder with a config.json.")
+    raise ModelError(later("No model of that name. Choose {names}, or a folder with a config.json.", names=names))
 
 
 def architecture_of(config: Config, architecture: str | None = None) -> str:
@@ -89,7 +90,7 @@ def architecture_of(config: Config, architecture: str | None = None) -> str:
     known = VARIANTS[model_type]
     if architecture is not None:
         if architecture not in known:
-            raise SettingError(f"A model of this family is one of {choices(known)}.")
+            raise SettingError(later("A model of this family is one of {choices}.", choices=choices(known)))
         return architecture
     named = config.get("architectures")
     first = named[0] if isinstance(named, list | tuple) and named else None

@@ -10,7 +10,9 @@ from typing import Literal
 
 import pandas as pd
 
+from bartviz.analysis import roles
 from bartviz.analysis.parameters import Component, Parameter
+from bartviz.language import _, mark, plural
 
 Part = Literal["embeddings", "encoder layers", "decoder layers", "head"]
 PARTS: tuple[Part, ...] = ("embeddings", "encoder layers", "decoder layers", "head")
@@ -19,10 +21,10 @@ SUBLAYERS = ("self-attention", "cross-attention", "feed-forward")
 
 # What a matrix is used for, by the component and role of the row that uses it.
 _USES: Mapping[tuple[str, str], str] = {
-    ("encoder", "token embedding"): "encoder input",
-    ("decoder", "token embedding"): "decoder input",
-    ("head", "output layer weight"): "output layer",
-    ("head", "output layer bias"): "output layer",
+    ("encoder", "token embedding"): mark("encoder input"),
+    ("decoder", "token embedding"): mark("decoder input"),
+    ("head", "output layer weight"): mark("output layer"),
+    ("head", "output layer bias"): mark("output layer"),
 }
 
 
@@ -101,7 +103,10 @@ def _places(owner: Parameter, users: list[Parameter]) -> list[Parameter]:
 
 
 def _use(row: Parameter) -> str:
-    return _USES.get((row.component, row.role), f"{row.component} {row.role}")
+    use = _USES.get((row.component, row.role))
+    if use is not None:
+        return _(use)
+    return _("{component} {role}", component=roles.said(row.component), role=roles.said(row.role))
 
 
 def layer_share(rows: Sequence[Parameter], component: Component, name: str) -> float:
@@ -117,20 +122,24 @@ def notice(rows: Sequence[Parameter]) -> str:
     repeated = {row.layer for row in rows if row.layer is not None and row.shared_with == row.name}
     if repeated:
         layers = 1 + max(row.layer for row in rows if row.layer is not None)
-        return (
-            f"{layers} layers share {_sets(layers - len(repeated))} of weights: {size:,} parameters "
-            f"do the work of {every:,}."
-        )
+        return plural(
+            "{layers} layers share one set of weights: {size:,} parameters do the work of {every:,}.",
+            "{layers} layers share {count} sets of weights: {size:,} parameters do the work of {every:,}.",
+            layers - len(repeated), layers=layers, size=size, every=every,
+        )  # fmt: skip
     ties = shared(rows)
     if ties and len(ties[0].shape) == 2:
         tokens, width = ties[0].shape
-        return (
-            f"One matrix, {tokens:,} tokens × {width:,}, is {_listed(ties[0].uses)}: "
-            f"{percent(ties[0].elements / size)} of {size:,} parameters, counted once."
-        )
+        return _(
+            "One matrix, {tokens:,} tokens × {width:,}, is {uses}: {share} of {size:,} parameters, counted once.",
+            tokens=tokens, width=width, uses=_listed(ties[0].uses), share=percent(ties[0].elements / size), size=size,
+        )  # fmt: skip
     found = parts(rows)
     largest = max(found, key=lambda name: found[name])
-    return f"Of {size:,} parameters {percent(found[largest] / size)} are in the {largest}; no matrix is used twice."
+    return _(
+        "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
+        size=size, share=percent(found[largest] / size), part=roles.said(largest),
+    )  # fmt: skip
 
 
 def percent(share: float) -> str:
@@ -138,12 +147,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
 
 
-def _sets(count: int) -> str:
-    return "one set" if count == 1 else f"{count} sets"
-
-
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else _("{one} and {other}", one=", ".join(names[:-1]), other=names[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,5 +183,5 @@ def compare(rows: Sequence[Parameter], built: Mapping[str, tuple[tuple[int, ...]
         missing=tuple(name for name in first if name not in built),
         unexpected=tuple(name for name in built if name not in first),
         closed=total(rows),
-        built=sum(prod(shape) for shape, tied, _ in built.values() if tied is None),
+        built=sum(prod(shape) for shape, tied, _own in built.values() if tied is None),
     )

@@ -12,80 +12,113 @@ import numpy as np
 
 from bartviz.attention import Attention, Bools, Floats, Ints, Kind
 from bartviz.errors import SettingError, choices
+from bartviz.language import _, later, mark
 
 LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A number that a pattern depends on: its default, and the smallest value that has a meaning."""
+    """A number that a pattern depends on, ``named`` in English: its default, and the smallest that has a meaning."""
 
-    title: str
+    named: str
     default: int
     lowest: int
+
+    @property
+    def title(self) -> str:
+        return _(self.named)
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A named pattern: who uses it and what for (with the paper), and the settings that ``pattern`` takes.
 
-    ``kind`` is the self-attention in which it is found: of encoders, or of decoders.
+    ``kind`` is the self-attention in which it is found: of encoders, or of decoders. What is said of it is kept in
+    English (``named``, ``users``, ``told``) and read in the reader's language (``title``, ``models``, ``note``).
     """
 
     name: str
-    title: str
+    named: str
     kind: Kind
-    models: str
-    note: str
+    users: str
+    told: str
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
+    @property
+    def title(self) -> str:
+        return _(self.named)
 
-_WINDOW = {"window": Setting("tokens to each side", 2, 0)}
-_GLOBAL = {"reach": Setting("global tokens", 1, 0)}
+    @property
+    def models(self) -> str:
+        return _(self.users)
+
+    @property
+    def note(self) -> str:
+        return _(self.told)
+
+
+_WINDOW = {"window": Setting(mark("tokens to each side"), 2, 0)}
+_GLOBAL = {"reach": Setting(mark("global tokens"), 1, 0)}
 
 PATTERNS: Mapping[str, Pattern] = {
     known.name: known
     for known in (
         Pattern(
-            "full", "full (bidirectional)", "encoder", "BERT, RoBERTa, the encoders of BART, T5 and Marian",
-            "Every token looks at every token, itself included (Devlin et al. 2019).",
+            "full", mark("full (bidirectional)"), "encoder",
+            mark("BERT, RoBERTa, the encoders of BART, T5 and Marian"),
+            mark("Every token looks at every token, itself included (Devlin et al. 2019)."),
         ),
         Pattern(
-            "causal", "causal", "decoder", "GPT-2, the decoders of BART, T5 and Marian",
-            "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
-            "(Vaswani et al. 2017).",
+            "causal", mark("causal"), "decoder", mark("GPT-2, the decoders of BART, T5 and Marian"),
+            mark(
+                "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
+                "(Vaswani et al. 2017)."
+            ),
         ),
         Pattern(
-            "prefix", "prefix", "decoder", "UniLM, the prefix language model of the T5 paper",
-            "The given part is read in both directions, what is generated after it only backwards "
-            "(Dong et al. 2019; Raffel et al. 2020).",
-            {"prefix": Setting("tokens of the prefix", 5, 0)},
+            "prefix", mark("prefix"), "decoder", mark("UniLM, the prefix language model of the T5 paper"),
+            mark(
+                "The given part is read in both directions, what is generated after it only backwards "
+                "(Dong et al. 2019; Raffel et al. 2020)."
+            ),
+            {"prefix": Setting(mark("tokens of the prefix"), 5, 0)},
         ),
         Pattern(
-            "bigram", "bigram", "decoder", "a language model of word pairs",
-            "A token looks at itself and at the one before it: all that a table of word pairs knows.",
+            "bigram", mark("bigram"), "decoder", mark("a language model of word pairs"),
+            mark("A token looks at itself and at the one before it: all that a table of word pairs knows."),
         ),
         Pattern(
-            "window", "sliding window", "encoder", "the local layers of Longformer; Mistral with the causal half of it",
-            "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L layers "
-            "a token still hears of tokens L windows away (Beltagy et al. 2020).",
+            "window", mark("sliding window"), "encoder",
+            mark("the local layers of Longformer; Mistral with the causal half of it"),
+            mark(
+                "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L "
+                "layers a token still hears of tokens L windows away (Beltagy et al. 2020)."
+            ),
             _WINDOW,
         ),
         Pattern(
-            "dilated", "dilated window", "encoder", "some heads of Longformer",
-            "A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020).",
-            _WINDOW | {"dilation": Setting("distance between looks", 2, 1)},
+            "dilated", mark("dilated window"), "encoder", mark("some heads of Longformer"),
+            mark("A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020)."),
+            _WINDOW | {"dilation": Setting(mark("distance between looks"), 2, 1)},
         ),
         Pattern(
-            "longformer", "window and global", "encoder", "Longformer, LED",
-            "A window, and a few tokens ([CLS], the question) that see all and are seen by all (Beltagy et al. 2020).",
+            "longformer", mark("window and global"), "encoder", "Longformer, LED",
+            mark(
+                "A window, and a few tokens ([CLS], the question) that see all and are seen by all "
+                "(Beltagy et al. 2020)."
+            ),
             _WINDOW | _GLOBAL,
         ),
         Pattern(
-            "bigbird", "window, global and random", "encoder", "BigBird",
-            "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
-            "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token).",
-            _WINDOW | _GLOBAL | {"random": Setting("random tokens a row", 2, 0), "seed": Setting("seed", 0, 0)},
+            "bigbird", mark("window, global and random"), "encoder", "BigBird",
+            mark(
+                "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
+                "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token)."
+            ),
+            _WINDOW
+            | _GLOBAL
+            | {"random": Setting(mark("random tokens a row"), 2, 0), "seed": Setting(mark("seed"), 0, 0)},
         ),
     )
 }  # fmt: skip
@@ -97,15 +130,18 @@ def pattern(name: str, n: int, **settings: int) -> Bools:
     Every row may look at itself. Raises SettingError for an unknown name or setting, or a value below its lowest.
     """
     if name not in PATTERNS:
-        raise SettingError(f"There is no pattern of that name: choose {choices(PATTERNS)}.")
+        raise SettingError(later("There is no pattern of that name: choose {choices}.", choices=choices(PATTERNS)))
     if not 1 <= n <= LONGEST:
-        raise SettingError(f"A pattern has 1 to {LONGEST:,} tokens, not {n:,}.")
+        raise SettingError(later("A pattern has 1 to {limit:,} tokens, not {count:,}.", limit=LONGEST, count=n))
     known = PATTERNS[name].settings
     for key, value in settings.items():
         if key not in known:
-            raise SettingError(f"The pattern {name} takes {choices(known)}, not {key}.")
+            raise SettingError(
+                later("The pattern {name} takes {choices}, not {key}.", name=name, choices=choices(known), key=key)
+            )
         if value < known[key].lowest:
-            raise SettingError(f"The {known[key].title} of a pattern are at least {known[key].lowest}.")
+            title, lowest = later(known[key].named), known[key].lowest
+            raise SettingError(later("The {title} of a pattern are at least {lowest}.", title=title, lowest=lowest))
     chosen = {key: settings.get(key, setting.default) for key, setting in known.items()}
     return _build(name, n, **chosen)
 

@@ -7,7 +7,7 @@ elsewhere in it. Letters in shapes: n clean words, m written words.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +16,16 @@ import numpy as np
 from bartviz.analysis.denoising import Noised, words
 from bartviz.attention import Tokens
 from bartviz.errors import RecordError
+from bartviz.language import later, mark
 from bartviz.record import Record
 
 Mark = Literal["kept", "right", "wrong", "added"]
+MARKS: Mapping[Mark, str] = {
+    "kept": mark("kept"),
+    "right": mark("right"),
+    "wrong": mark("wrong"),
+    "added": mark("added"),
+}
 _DROP, _DROP_LOST, _ADD, _CHANGE, _CHANGE_LOST = 1.0, 0.9, 1.0, 1.5, 1.0
 
 
@@ -52,7 +59,7 @@ class Place:
 def written_words(record: Record) -> tuple[Written, ...]:
     """The words that a model wrote (or was given), each with its probability. Raises RecordError without an output."""
     if record.output is None:
-        raise RecordError("This record has no output whose words could be read.")
+        raise RecordError(later("This record has no output whose words could be read."))
     chances = {step.row: step.log_probability for step in record.steps}
     found = []
     for word in words(record.target_text or ""):
@@ -100,7 +107,7 @@ def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
     keeps its own order. Every clean, every corrupted and every written word is in exactly one column.
     """
     slots = _slots(noised)
-    own = {i: slot for slot, (clean, _) in enumerate(slots) for i in clean}
+    own = {i: slot for slot, (clean, _seen) in enumerate(slots) for i in clean}
     touched = {*noised.lost, *noised.moved}
     texts = [word.text for word in noised.clean]
     inside: dict[int, list[Said]] = {}
@@ -111,8 +118,8 @@ def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
         if j is None:
             continue
         if i is not None:
-            mark: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
-            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, mark))
+            told: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
+            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, told))
             continue
         slot, found = _home(slots, own, last, noised)
         target = inside if found else between

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from bartviz.analysis.denoising import MASK, NOISE, Noised
 from bartviz.analysis.heads import View
 from bartviz.analysis.masks import quote
-from bartviz.analysis.places import Place, Said, rows_of
+from bartviz.analysis.places import MARKS, Place, Said, rows_of
 from bartviz.attention import Bools, Floats
 from bartviz.errors import RecordError
+from bartviz.language import _, later, plural
 from bartviz.record import Record
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def score(record: Record, noised: Noised) -> Score:
     begins every text, is left out, the end token is not. Raises RecordError without an output."""
     output = record.output
     if output is None:
-        raise RecordError("This record has no given target that could be scored.")
+        raise RecordError(later("This record has no given target that could be scored."))
     steps = [step for step in record.steps if not (step.row == 0 and output.special[0])]
     rows = [step.row for step in steps]
     touched = np.zeros(len(output), np.bool_)
@@ -110,22 +111,44 @@ def notice(found: Repair) -> str:
     noised, said = found.noised, found.said
     gone = len({*noised.lost, *noised.moved})
     if not gone:
-        return "Nothing was lost or moved here, so there is nothing to repair: raise the share, or take a longer text."
-    back = [one for one in said if one.mark == "right"]
-    what = "lost" if noised.lost else "moved"
-    told = f"Of {gone} {what} {'word' if gone == 1 else 'words'} the model put {len(back)} back"
-    if back and noised.lost:
-        best = _surest(back)
-        told += f", {quote(best.text)} with {best.probability:.0%}"
-    for mark, name in (("wrong", "its surest mistake is"), ("added", "it added")):
-        found_ = [one for one in said if one.mark == mark]
-        if found_:
-            most = _surest(found_)
-            told += f"; {name} {quote(most.text)} with {most.probability:.0%}"
-            break
+        return _(
+            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or take a longer text."
+        )
+    parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
+    mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
+    if mistakes:
+        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_told(_surest(mistakes))))
+    elif more:
+        parts.append(_("it added {word} with {likely:.0%}", **_told(_surest(more))))
     touched = {*noised.lost, *noised.moved}
     left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
-    return f"{told}; it left out {left} {'word' if left == 1 else 'words'} that it could see." if left else f"{told}."
+    if left:
+        parts.append(
+            plural("it left out {count} word that it could see", "it left out {count} words that it could see", left)
+        )
+    return "; ".join(parts) + "."
+
+
+def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
+    """How many words came back, and how sure the model was of one that had been lost."""
+    if not lost:
+        return plural(
+            "Of {count} moved word the model put {back} back", "Of {count} moved words the model put {back} back",
+            gone, back=len(back),
+        )  # fmt: skip
+    if not back:
+        return plural(
+            "Of {count} lost word the model put 0 back", "Of {count} lost words the model put 0 back", gone
+        )  # fmt: skip
+    return plural(
+        "Of {count} lost word the model put {back} back, {word} with {likely:.0%}",
+        "Of {count} lost words the model put {back} back, {word} with {likely:.0%}",
+        gone, back=len(back), **_told(_surest(back)),
+    )  # fmt: skip
+
+
+def _told(one: Said) -> dict[str, object]:
+    return {"word": quote(one.text), "likely": one.probability}
 
 
 def _surest(said: Sequence[Said]) -> Said:
@@ -158,7 +181,7 @@ def table(found: Repair) -> pd.DataFrame:
         (
             " ".join(noised.clean[i].text for i in place.clean), bool(lost & set(place.clean)),
             " ".join(noised.words[i].text for i in place.seen), " ".join(one.text for one in place.said),
-            ", ".join(one.mark for one in place.said) or ("left out" if place.clean else ""),
+            ", ".join(_(MARKS[one.mark]) for one in place.said) or (_("left out") if place.clean else ""),
             ", ".join(f"{one.probability:.3f}" for one in place.said),
         )
         for place in found.places
@@ -184,8 +207,9 @@ def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, flo
     none = (float("nan"), float("nan"))
     return pd.DataFrame([
         {
-            "noise": name, "tokens": len(one.labels), "right": int(one.right.sum()), "accuracy": one.accuracy,
-            "loss (nats)": one.loss, "lost or moved tokens": one.of_lost[1], "of them right": one.of_lost[0],
+            "noise": NOISE[name].title, "tokens": len(one.labels), "right": int(one.right.sum()),
+            "accuracy": one.accuracy, "loss (nats)": one.loss,
+            "lost or moved tokens": one.of_lost[1], "of them right": one.of_lost[0],
             "accuracy, validation": known.get(name, none)[0], "loss, validation": known.get(name, none)[1],
         }
         for name, one in found.items()

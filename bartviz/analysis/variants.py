@@ -7,24 +7,30 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bartviz.analysis.architectures import Part, Parts
+from bartviz.language import _, mark
 
 _EMBEDDING = "embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One class of transformers. ``bare``: the base model itself, its names without a prefix.
+    """One class of transformers. ``does``: what it is for, in English; ``bare``: the base model itself, its names
+    without a prefix.
 
     ``ties``: a head's matrix -> the one it is (names inside the base model start with "."); they hold where the
     configuration ties word embeddings, as it does by default.
     """
 
-    title: str
+    does: str
     bare: bool = False
     pooler: bool = False
     decoder: bool = True
     head: Parts = ()
     ties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return _(self.does)
 
 
 def _linear(role: str, name: str, shape: str) -> Parts:
@@ -59,13 +65,13 @@ _LM = (Part("output layer weight", "lm_head.weight", "U d"),)
 _CLASSIFIER = _linear("classifier", "classifier", "C d")
 _TOKEN_CLASSIFIER = _linear("token classifier", "classifier", "C d")
 _ANSWER = _linear("answer span", "qa_outputs", "C d")
-_WORDS, _TOKENS, _ANSWERS = "fills masked words", "labels each token", "marks an answer"
+_WORDS, _TOKENS, _ANSWERS = mark("fills masked words"), mark("labels each token"), mark("marks an answer")
 
 
 def _seq2seq(name: str, language_model: str = "ForConditionalGeneration") -> dict[str, Variant]:
     return {
-        f"{name}{language_model}": Variant("writes text", head=_LM, ties={"lm_head.weight": ".shared.weight"}),
-        f"{name}Model": Variant("base model, no head", bare=True),
+        f"{name}{language_model}": Variant(mark("writes text"), head=_LM, ties={"lm_head.weight": ".shared.weight"}),
+        f"{name}Model": Variant(mark("base model, no head"), bare=True),
     }
 
 
@@ -76,7 +82,7 @@ def _bart(name: str) -> dict[str, Variant]:
     )
     return {
         **_seq2seq(name),
-        f"{name}ForSequenceClassification": Variant("classifies a text", head=head),
+        f"{name}ForSequenceClassification": Variant(mark("classifies a text"), head=head),
         f"{name}ForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),
     }
 
@@ -85,48 +91,48 @@ def _bart(name: str) -> dict[str, Variant]:
 VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
     {
         "bert": {
-            "BertModel": Variant("base model with pooler", bare=True, pooler=True),
+            "BertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "BertForMaskedLM": Variant(_WORDS, head=_BERT_MLM, ties=_BERT_TIES),
             "BertForPreTraining": Variant(
-                "fills masked words and judges pairs", pooler=True, ties=_BERT_TIES,
+                mark("fills masked words and judges pairs"), pooler=True, ties=_BERT_TIES,
                 head=(*_BERT_MLM, *_linear("next sentence", "cls.seq_relationship", "2 d")),
             ),
             "BertForNextSentencePrediction": Variant(
-                "judges pairs", pooler=True, head=_linear("next sentence", "cls.seq_relationship", "2 d")
+                mark("judges pairs"), pooler=True, head=_linear("next sentence", "cls.seq_relationship", "2 d")
             ),
-            "BertForSequenceClassification": Variant("classifies a text", pooler=True, head=_CLASSIFIER),
+            "BertForSequenceClassification": Variant(mark("classifies a text"), pooler=True, head=_CLASSIFIER),
             "BertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "BertForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
             "BertForMultipleChoice": Variant(
-                "chooses among texts", pooler=True, head=_linear("classifier", "classifier", "1 d")
+                mark("chooses among texts"), pooler=True, head=_linear("classifier", "classifier", "1 d")
             ),
         },
         "roberta": {
-            "RobertaModel": Variant("base model with pooler", bare=True, pooler=True),
+            "RobertaModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "RobertaForMaskedLM": Variant(
                 _WORDS, head=_mlm("lm_head.", "dense", "layer_norm", "decoder", "d", own_bias=True),
                 ties={"lm_head.decoder.weight": f".{_EMBEDDING}", "lm_head.decoder.bias": "lm_head.bias"},
             ),
-            "RobertaForSequenceClassification": Variant("classifies a text", head=_DENSE_CLASSIFIER),
+            "RobertaForSequenceClassification": Variant(mark("classifies a text"), head=_DENSE_CLASSIFIER),
             "RobertaForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "RobertaForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
         "distilbert": {
-            "DistilBertModel": Variant("base model", bare=True),
+            "DistilBertModel": Variant(mark("base model"), bare=True),
             "DistilBertForMaskedLM": Variant(
                 _WORDS, head=_mlm("vocab_", "transform", "layer_norm", "projector", "d", own_bias=False),
                 ties={"vocab_projector.weight": f".{_EMBEDDING}"},
             ),
             "DistilBertForSequenceClassification": Variant(
-                "classifies a text", head=(*_linear("classifier dense", "pre_classifier", "d d"), *_CLASSIFIER)
+                mark("classifies a text"), head=(*_linear("classifier dense", "pre_classifier", "d d"), *_CLASSIFIER)
             ),
             "DistilBertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "DistilBertForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),
         },
         "electra": {
-            "ElectraModel": Variant("base model", bare=True),
+            "ElectraModel": Variant(mark("base model"), bare=True),
             "ElectraForPreTraining": Variant(
-                "detects replaced words",
+                mark("detects replaced words"),
                 head=(
                     *_linear("detector dense", "discriminator_predictions.dense", "d d"),
                     *_linear("detector", "discriminator_predictions.dense_prediction", "1 d"),
@@ -136,18 +142,18 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 _WORDS, ties={"generator_lm_head.weight": f".{_EMBEDDING}"},
                 head=_mlm("generator_", "predictions.dense", "predictions.LayerNorm", "lm_head", "e", own_bias=False),
             ),
-            "ElectraForSequenceClassification": Variant("classifies a text", head=_DENSE_CLASSIFIER),
+            "ElectraForSequenceClassification": Variant(mark("classifies a text"), head=_DENSE_CLASSIFIER),
             "ElectraForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "ElectraForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
         "albert": {
-            "AlbertModel": Variant("base model with pooler", bare=True, pooler=True),
+            "AlbertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "AlbertForMaskedLM": Variant(_WORDS, head=_ALBERT_MLM, ties=_ALBERT_TIES),
             "AlbertForPreTraining": Variant(
-                "fills masked words and orders sentences", pooler=True, ties=_ALBERT_TIES,
+                mark("fills masked words and orders sentences"), pooler=True, ties=_ALBERT_TIES,
                 head=(*_ALBERT_MLM, *_linear("sentence order", "sop_classifier.classifier", "C d")),
             ),
-            "AlbertForSequenceClassification": Variant("classifies a text", pooler=True, head=_CLASSIFIER),
+            "AlbertForSequenceClassification": Variant(mark("classifies a text"), pooler=True, head=_CLASSIFIER),
             "AlbertForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "AlbertForQuestionAnswering": Variant(_ANSWERS, head=_ANSWER),
         },
@@ -155,12 +161,12 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
         "mbart": _bart("MBart"),
         "marian": _seq2seq("Marian", "MTModel"),
         "pegasus": _seq2seq("Pegasus"),
-        "t5": {**_seq2seq("T5"), "T5EncoderModel": Variant("encoder alone", bare=True, decoder=False)},
+        "t5": {**_seq2seq("T5"), "T5EncoderModel": Variant(mark("encoder alone"), bare=True, decoder=False)},
         "gpt2": {
-            "GPT2LMHeadModel": Variant("writes text", head=_LM, ties={"lm_head.weight": ".wte.weight"}),
-            "GPT2Model": Variant("base model, no head", bare=True),
+            "GPT2LMHeadModel": Variant(mark("writes text"), head=_LM, ties={"lm_head.weight": ".wte.weight"}),
+            "GPT2Model": Variant(mark("base model, no head"), bare=True),
             "GPT2ForSequenceClassification": Variant(
-                "classifies a text", head=(Part("token classifier weight", "score.weight", "C d"),)
+                mark("classifies a text"), head=(Part("token classifier weight", "score.weight", "C d"),)
             ),
             "GPT2ForTokenClassification": Variant(_TOKENS, head=_TOKEN_CLASSIFIER),
             "GPT2ForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
 from bartviz.labels import CONTINUES, visible
+from bartviz.language import later
 from bartviz.record import Tokens
 
 Groups = tuple[tuple[int, ...], ...]
@@ -63,8 +64,11 @@ def merge_words(
     over its rows. Rows that sum to 1 still do; the type stays. Raises RecordError where shapes do not fit."""
     if weights.ndim < 2 or weights.shape[-2:] != (len(query), len(key)):
         raise RecordError(
-            f"The weights have shape {weights.shape}, but there are {len(query)} query and {len(key)} key tokens."
-        )
+            later(
+                "The weights have shape {shape}, but there are {queries} query and {keys} key tokens.",
+                shape=weights.shape, queries=len(query), keys=len(key),
+            )
+        )  # fmt: skip
     rows, columns = word_groups(query), word_groups(key)
     merged = _summed(weights, columns, axis=-1)  # (..., Q, C)
     merged = _summed(merged, rows, axis=-2)  # (..., R, C)

@@ -1,0 +1,25 @@
+"""What each matrix of an architecture does, in the reader's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.analysis import roles
+from bartviz.analysis.parameters import rows
+from bartviz.analysis.variants import VARIANTS
+from bartviz.catalogue import CATALOGUE
+from bartviz.language import PSEUDO, speaking
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: str(entry.name))
+def test_every_role_of_every_model_is_said_in_another_language(entry: object) -> None:
+    config = entry.config  # type: ignore[attr-defined]
+    for architecture in VARIANTS[str(config["model_type"])]:
+        for role in {row.role for row in rows(config, architecture)}:
+            assert roles.said(role) == role
+            with speaking(PSEUDO):
+                assert roles.said(role).startswith("⟦"), role
+
+
+def test_what_nobody_knows_stays() -> None:
+    assert roles.said("a role of tomorrow") == "a role of tomorrow"
