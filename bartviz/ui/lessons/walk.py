@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bartviz.ui import registry, saved, session
+from bartviz.ui import address, registry, saved, session
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
@@ -182,9 +182,10 @@ def _set(walk: Walk, step: Step) -> None:
     if walk.before is None:  # a link: there was nothing before
         walk.before = _Before(None, _first())
     _put(record, records.controls(step.record))
-    spoken = ADDRESS.get(step.page, ())
+    spoken, choices = ADDRESS.get(step.page, ()), address.address().choices
     for key, value in step.whole.items():
         if key not in spoken:
+            choices.pop(key, None)  # what was chosen on earlier pages does not carry over to a step
             st.session_state[key] = value
         elif st.query_params.get(key) != str(value):
             st.query_params[key] = str(value)
