@@ -96,6 +96,12 @@ PAGES: tuple[Page, ...] = (
         mark("Which sentences of the textbooks hold?"),
         mark("Statements of five articles, judged by numbers."),
     ),
+    Page(
+        "fooled",
+        mark("Pitfalls"),
+        mark("How not to be fooled by attention?"),
+        mark("What a picture of attention does not say."),
+    ),
     Page("quiz", mark("Quiz"), mark("What did you understand?"), mark("Questions made from your own text and model.")),
 )
 

@@ -15,6 +15,11 @@ from bartviz.language import later
 
 FEWEST, LONGEST = 4, 48
 """Words that a text must and may have."""
+WORDS = {
+    "token masking": "masking", "token deletion": "deletion", "text infilling": "infilling",
+    "sentence permutation": "permutation", "document rotation": "rotation",
+}  # fmt: skip
+"""The words of the denoising page's address."""
 SENTENCES = 6
 """Sentences whose orders are all tried, at most."""
 _TRIES = 8
@@ -27,7 +32,7 @@ def noise(material: Material, random: Generator) -> Question | None:
         return None
     for _try in range(_TRIES):
         name = list(NOISE)[int(random.integers(len(NOISE)))]
-        seed = int(random.integers(1_000_000))
+        seed = int(random.integers(10_000))
         made = NOISE[name](text, np.random.default_rng(seed))
         if made.text == text or not could(name, made):
             continue
@@ -40,7 +45,7 @@ def noise(material: Material, random: Generator) -> Question | None:
         return Question(
             "noise", later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
                            noised=made.text, text=text),
-            options, answer, SAYS[name](), "denoising", {"noise": name}, about={"text": text, "noised": made.text,
+            options, answer, SAYS[name](), "denoising", {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}, about={"text": text, "noised": made.text,
             "seed": seed},
         )  # fmt: skip
     return None

@@ -1,0 +1,240 @@
+"""How not to be fooled by attention: what a map seems to say, and what else is true of the same record.
+
+Four warnings, each with the place in the record where it shows best; what needs another run is in ``reruns``.
+Letters in shapes: L layers, H heads, Q query rows, K key columns. Rows that count are those of words with a choice, as
+in ``measures.counted``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from bartviz.analysis import contributions, heads
+from bartviz.analysis.aligners import aligners, best
+from bartviz.analysis.alignment import links, table
+from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.measures import counted, entropy, padding
+from bartviz.analysis.pharaoh import Gold, Links, score
+from bartviz.analysis.weighing import RANKED, weigh
+from bartviz.attention import Bools, Floats, Head, Kind, Tokens
+from bartviz.record import Reading, Record
+
+MOST = 0.9
+"""The largest share on sinks of a head that is still shown: what it leaves over must be something to look at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """One row of one head where weight and contribution disagree.
+
+    weights (K,) and shares (K,), the norm-weighted attention divided by its sum (Kobayashi et al. 2020, equation 3).
+    ``looked`` is the column of most weight, ``brought`` the one that brings most. ``rank``: Spearman's correlation of
+    the two within a row, averaged over the rows of all ``heads`` of the kind that can be ranked.
+    """
+
+    head: Head
+    row: int
+    weights: Floats
+    shares: Floats
+    looked: int
+    brought: int
+    rank: float
+    heads: int
+
+
+def gap(record: Record) -> Gap | None:
+    """The row whose strongest key is farthest from bringing as much as its weight says; None without values.
+
+    Rows whose strongest key is not what brings most come first.
+    """
+    found: list[tuple[tuple[bool, float], Gap]] = []
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        if not contributions.available(attention):
+            continue
+        rows = rows_that_count(record, kind) & (attention.mask.sum(axis=1) >= RANKED)
+        ranks: list[float] = []
+        furthest: tuple[tuple[bool, float], Head, int, Floats, Floats] | None = None
+        for layer, head in np.ndindex(attention.shape[:2]):
+            one = weigh(attention, layer, head, query=names(record, kind))
+            ranks += [one.rank] if np.isfinite(one.rank) else []
+            for row in np.flatnonzero(rows & one.counts).tolist():
+                weights, shares = one.attention[row], one.contribution[row]
+                top = int(weights.argmax())
+                size = (int(shares.argmax()) != top, float(weights[top] - shares[top]))
+                if furthest is None or size > furthest[0]:
+                    furthest = size, Head(kind, layer, head), row, weights, shares
+        if furthest is not None:
+            size, name, row, weights, shares = furthest
+            rank = float(np.mean(ranks)) if ranks else float("nan")
+            places = int(weights.argmax()), int(shares.argmax())
+            found.append((size, Gap(name, row, weights, shares, *places, rank, len(ranks))))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def names(record: Record, kind: Kind) -> Tokens:
+    """What the rows are called here: those of cross-attention by the token that they predict."""
+    return record.rows(kind, "predicts" if kind == "cross" else "reads")
+
+
+def rows_that_count(record: Record, kind: Kind) -> Bools:
+    """(Q,) True for rows of words with a choice."""
+    return counted(record.attention(kind), names(record, kind)) & ~padding(record, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """A layer whose mean hides its heads: ``mean`` bits of the mean's rows, ``heads`` the mean of the heads' own bits,
+    and the two heads that are farthest from each other, by Jensen-Shannon distance ``apart``.
+
+    In ``row`` the two look at other tokens most clearly: ``first`` and ``second`` are the columns.
+    """
+
+    kind: Kind
+    layer: int
+    mean: float
+    heads: float
+    pair: tuple[int, int]
+    apart: float
+    row: int
+    first: int
+    second: int
+
+
+def average(record: Record) -> Average | None:
+    """The layer whose mean is most spread compared with its heads; None where no layer has two heads and a word.
+
+    The difference of the two entropies is the generalised Jensen-Shannon divergence of the heads (Lin 1991).
+    """
+    widest: tuple[float, Kind, int, float, float] | None = None
+    for kind in record.kinds:
+        attention, rows = record.attention(kind), rows_that_count(record, kind)
+        if attention.shape[1] < 2 or not rows.any():
+            continue
+        for layer in range(attention.shape[0]):
+            weights = attention.layer(layer)[:, rows]  # (H, q, K)
+            mean, own = float(entropy(weights.mean(axis=0)).mean()), float(entropy(weights).mean())
+            if widest is None or mean - own > widest[0]:
+                widest = mean - own, kind, layer, mean, own
+    if widest is None:
+        return None
+    _, kind, layer, mean, own = widest
+    rows = rows_that_count(record, kind)
+    weights = record.attention(kind).layer(layer)
+    far = {pair: jensen_shannon(weights[pair[0]], weights[pair[1]]) for pair in combinations(range(len(weights)), 2)}
+    pair = max(far, key=lambda one: float(far[one][rows].mean()))
+    row = int(np.where(rows, far[pair], -1).argmax())
+    columns = (int(weights[head, row].argmax()) for head in pair)
+    return Average(kind, layer, mean, own, pair, float(far[pair][rows].mean()), row, *columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Sinks:
+    """Where attention rests: the share of all weight of a kind on sinks, what even weight would give, and one head.
+
+    ``tokens``: the share of each sink label, largest first. ``share_head`` is the share in ``head``, whose row ``row``
+    looks most at column ``before``, and among what is no sink at column ``after``, which then has ``rest`` of what is
+    left (None where nothing is left).
+    """
+
+    kind: Kind
+    share: float
+    even: float
+    tokens: tuple[tuple[str, float], ...]
+    head: Head
+    share_head: float
+    row: int
+    before: int
+    after: int
+    rest: float
+
+
+def sinks(record: Record) -> Sinks | None:
+    """The kind that rests on special tokens and full stops most beyond even weight, and its head that rests most while
+    it leaves something over (a tenth of the weight). None where there is no sink, or nothing else."""
+    shares = {kind: _shares(record, kind) for kind in record.kinds}
+    known = {kind: found for kind, found in shares.items() if found is not None}
+    if not known:
+        return None
+    kind = max(known, key=lambda one: float(known[one].mean()) - _even(record, one))
+    attention, rows, closed = record.attention(kind), rows_that_count(record, kind), heads.sinks(record.attention(kind))
+    share = known[kind]  # (L, H)
+    layer, head = np.unravel_index(int(np.where(share <= MOST, share, -1).argmax()), share.shape)
+    weights = attention.head(int(layer), int(head))
+    left = np.where(closed, 0, weights)  # (Q, K)
+    choice = (attention.mask & ~closed).sum(axis=1)  # (Q,)
+    rows = rows & (choice >= min(RANKED, int(choice[rows].max())))
+    row = int(np.where(rows, np.minimum(1 - left.sum(axis=1), 0.95) + left.max(axis=1), -1).argmax())
+    after = int(left[row].argmax())
+    rest = float(left[row, after] / max(float(left[row].sum()), 1e-9))
+    return Sinks(
+        kind, float(share.mean()), _even(record, kind), _by_token(record, kind), Head(kind, int(layer), int(head)),
+        float(share[layer, head]), row, int(weights[row].argmax()), after, rest,
+    )  # fmt: skip
+
+
+def _even(record: Record, kind: Kind) -> float:
+    """What weight spread evenly over the visible keys would put on sinks."""
+    attention, rows = record.attention(kind), rows_that_count(record, kind)
+    seen = attention.mask[rows]
+    return float((seen[:, heads.sinks(attention)].sum(axis=1) / seen.sum(axis=1)).mean())
+
+
+def _shares(record: Record, kind: Kind) -> Floats | None:
+    """(L, H) the share of weight on sinks, over the rows that count; None where it means nothing."""
+    attention, rows = record.attention(kind), rows_that_count(record, kind)
+    closed = heads.sinks(attention)
+    if not rows.any() or not closed.any() or closed.all():
+        return None
+    return np.stack([
+        attention.layer(layer)[:, rows][:, :, closed].sum(axis=2).mean(axis=1) for layer in range(attention.shape[0])
+    ])  # fmt: skip
+
+
+def _by_token(record: Record, kind: Kind) -> tuple[tuple[str, float], ...]:
+    """The share of each sink's label over all heads, largest first."""
+    attention = record.attention(kind)
+    columns = heads.mean(attention)[rows_that_count(record, kind)].mean(axis=0)  # (K,)
+    found: dict[str, float] = {}
+    for at in np.flatnonzero(heads.sinks(attention)).tolist():
+        label = attention.key.labels[at]
+        found[label] = found.get(label, 0.0) + float(columns[at])
+    return tuple(sorted(found.items(), key=lambda one: -one[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """One head read in two ways: its links named by what a row predicts, and by what it reads.
+
+    ``errors`` are the alignment error rates against links made by hand, or against the links by ``predicts`` where
+    there are none by hand (then the first is 0). ``links`` are the mutual links of each reading.
+    """
+
+    head: Head
+    errors: Mapping[Reading, float]
+    links: Mapping[Reading, Links]
+    by_hand: bool
+
+
+def shift(record: Record, gold: Gold | None = None) -> Shift | None:
+    """The head that aligns best by what its rows predict, with its error by both readings; None without an output.
+
+    Och and Ney 2003, section 5: AER = 1 - (|A & S| + |A & P|) / (|A| + |S|).
+    """
+    if record.cross is None or record.output is None:
+        return None
+    ranked = [one for one in aligners(record) if len(one.heads) == 1 and one.table.reading == "predicts"]
+    if not ranked or not ranked[0].table.weights.size:
+        return None
+    chosen = best(ranked, "predicts")
+    if gold is not None:
+        chosen = min(ranked, key=lambda one: score(links(one.table.weights), gold).error_rate)
+    readings: tuple[Reading, ...] = ("predicts", "reads")
+    found = {reading: links(table(record, chosen.heads, reading=reading).weights) for reading in readings}
+    truth = gold or Gold(found["predicts"], found["predicts"])
+    errors = {reading: score(found[reading], truth).error_rate for reading in readings}
+    return Shift(chosen.heads[0], errors, found, gold is not None)

@@ -1,0 +1,82 @@
+"""Weights beside what arrives, and how sharply heads look beside what their silence changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.fooled import Gap
+from bartviz.analysis.reruns import LITTLE, SHARP, Quiet
+from bartviz.attention import Kind
+from bartviz.figures import theme
+from bartviz.figures.cells import Part
+from bartviz.language import _
+
+BARS = 12  # keys that are drawn: those with most weight or contribution
+
+
+def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False, height: int = 360) -> go.Figure:
+    """Two bars for each key of one row: its weight, and its share of what arrives. ``labels`` (K,) of all keys.
+
+    At most 12 keys, those with the largest bars, in the order of the text.
+    """
+    largest = np.argsort(-np.maximum(found.weights, found.shares), kind="stable")[:BARS]
+    places = np.sort(largest)
+    kind: Kind = found.head.kind
+    colors = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
+    names = {"weights": _("weight"), "shares": _("share of what arrives")}
+    traces: list[Part] = [
+        {
+            "type": "bar", "name": names[what], "x": np.arange(len(places)), "y": getattr(found, what)[places],
+            "marker": {"color": color}, "hovertemplate": "%{y:.3f}<extra>" + theme.escape(names[what]) + "</extra>",
+        }
+        for what, color in colors.items()
+    ]  # fmt: skip
+    ticks = {
+        "tickmode": "array", "tickvals": list(range(len(places))),
+        "ticktext": [theme.escape(labels[at]) for at in places], "tickfont": {"family": theme.MONO},
+    }  # fmt: skip
+    layout: Part = {
+        "xaxis": ticks, "yaxis": {"range": [0, 1], "title": {"text": _("share of the row")}}, "barmode": "group",
+        "legend": {"orientation": "h", "y": 1.12, "x": 0},
+    }  # fmt: skip
+    return theme.build(traces, layout, dark=dark, height=height)
+
+
+def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> go.Figure:
+    """Every head as a point: across how sharply it looks, up what silencing it changes; the quietest one is ringed."""
+    traces: list[Part] = []
+    kinds: list[Kind] = list(dict.fromkeys(head.kind for head in found.heads))
+    said = {"encoder": _("encoder"), "decoder": _("decoder"), "cross": _("cross")}
+    symbols = {"encoder": "circle", "decoder": "square", "cross": "diamond"}
+    for kind in kinds:
+        places = np.array([at for at, head in enumerate(found.heads) if head.kind == kind])
+        traces.append({
+            "type": "scatter", "mode": "markers", "name": said[kind], "x": found.peak[places],
+            "y": found.change[places], "text": [str(found.heads[at]) for at in places],
+            "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
+            "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
+        })  # fmt: skip
+    if found.quietest is not None:
+        ring = {"color": theme.palette(dark).ink, "symbol": "circle-open", "size": 18, "line": {"width": 2}}
+        traces.append({
+            "type": "scatter", "mode": "markers+text", "x": [found.peak[found.quietest]],
+            "y": [found.change[found.quietest]], "text": [found.heads[found.quietest].short], "marker": ring,
+            "textposition": "top center", "showlegend": False, "hoverinfo": "skip",
+        })  # fmt: skip
+    return theme.build(traces, _axes(found, dark), dark=dark, height=height)
+
+
+def _axes(found: Quiet, dark: bool) -> Part:
+    """The band in which silence changes little, from where on a head looks sharply."""
+    band = {"type": "rect", "xref": "x", "yref": "y", "x0": SHARP, "x1": 1.02, "y0": -LITTLE, "y1": LITTLE,
+            "fillcolor": theme.palette(dark).grid, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    low, high = min(float(found.change.min()), -LITTLE), max(float(found.change.max()), LITTLE)
+    room = 0.12 * (high - low)
+    return {
+        "xaxis": {"title": {"text": _("mean largest weight of a row")}, "range": [0, 1.02]},
+        "yaxis": {"title": {"text": _("change of log p when silenced, nats")}, "range": [low - room, high + room]},
+        "shapes": [band], "legend": {"orientation": "h", "y": 1.12, "x": 0},
+    }  # fmt: skip

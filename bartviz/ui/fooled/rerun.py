@@ -1,0 +1,120 @@
+"""What another run shows: heads that look sharply and may be silenced, and the same architecture untrained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from bartviz.analysis import fooled, reruns
+from bartviz.analysis.measures import of_record
+from bartviz.attention import Head, Kind
+from bartviz.figures import fooled as figures
+from bartviz.language import _
+from bartviz.ui import page, show
+from bartviz.ui.experiments.asking import ask, large
+from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
+
+if TYPE_CHECKING:
+    from bartviz.analysis.ablation import Sweep
+    from bartviz.gate import Ticket
+    from bartviz.models import Model
+    from bartviz.record import Record
+
+RANDOM_SEED = 0
+
+
+def silence(record: Record) -> None:
+    """Every head in turn, when asked for: who looks sharply, and who matters."""
+
+    def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
+        from bartviz.ablation import ablate_sweep
+
+        def progress(done: int, total: int) -> None:
+            ticket.report(_("Head {done:,} of {total:,}", done=done, total=total), done / total)
+
+        return ablate_sweep(model, record, cancelled=ticket.cancelled, on_progress=progress)
+
+    shapes = [record.attention(kind).shape for kind in record.kinds]
+    count = sum(shape[0] * shape[1] for shape in shapes)
+    label = _("Silence each of {count} heads, one after the other", count=count)
+    sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda found: found.nbytes, button=label)
+    if sweep is None:
+        return
+    found = reruns.quiet(sweep, {kind: of_record(record, kind) for kind in record.kinds})
+    show.lead(begun(_quiet_said(found)))
+    show.figure(figures.sharp_and_silent(found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
+    if found.quietest is not None:
+        below(_("Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
+                "head does nothing."),
+              "experiments", _("Silence it"), {"experiment": "ablation", "silenced": str(found.heads[found.quietest])}
+        )  # fmt: skip
+
+
+def _quiet_said(found: reruns.Quiet) -> str:
+    if found.quietest is None:
+        return _("No head of this text puts half of a row's weight on one token.")
+    told = {"head": named(found.heads[found.quietest]), "peak": float(found.peak[found.quietest]),
+            "change": float(found.change[found.quietest]), "idle": found.idle, "sharp": found.sharp}  # fmt: skip
+    return _("{head} puts {peak:.2f} of a row's weight on one token on the mean, and silencing it changes log p by "
+             "{change:+.3f} nats. Of {sharp} heads that look so sharply, {idle} change it by less than 0.1.",
+             **told)  # fmt: skip
+
+
+def untrained(record: Record) -> None:
+    """The same architecture with random weights, on the same text."""
+    title(5, _("Untrained weights look like something too"))
+
+    def work(model: Model, ticket: Ticket[Record]) -> Record:
+        from bartviz.untrained import untrained_record
+
+        ticket.report(_("Drawing random weights"), None)
+        return untrained_record(model, record, seed=RANDOM_SEED, cancelled=ticket.cancelled)
+
+    wait = large(record, 20)
+    label = _("Draw random weights for this architecture")
+    fresh: Record | None = ask(
+        "fooled_untrained",
+        record,
+        {"seed": RANDOM_SEED},
+        work,
+        lambda found: found.nbytes,
+        button=label if wait else None,
+    )
+    if fresh is None:
+        return
+    kind: Kind = "cross" if record.cross is not None else record.kinds[0]
+    before, after = (_evenness(one, kind) for one in (record, fresh))
+    if before is None or after is None:
+        return
+    detected = _("detected as untrained") if not fresh.model.trained else _("not detected as untrained")
+    show.lead(
+        _("With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
+          "({even:.1%} of even), in this model {before:.2f} ({own:.0%}). The random weights were {detected}: their layer norms still "
+          "have a gain of exactly 1.", kind=kind_of(kind), after=after.bits, possible=after.possible,
+          even=after.share, before=before.bits, own=before.share, detected=detected)
+    )  # fmt: skip
+    attention = record.attention(kind)
+    measured = of_record(record, kind).values["peak"]
+    layer, head = (int(at) for at in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
+    names = fooled.names(record, kind)
+    first, second = st.columns(2, gap="small")
+    one = Head(kind, layer, head)
+    own = _("{head} of {model}", head=named(one), model=record.model.name)
+    if not record.model.trained:
+        own += " " + _("(untrained itself)")
+    with first:
+        one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
+    with second:
+        one_map(fresh.attention(kind).head(layer, head), attention, names,
+                _("The same head before any training"), "fooled_random")  # fmt: skip
+    below(_("Random weights: normal, with the configuration's spread. An untrained model is named in large letters on "
+            "every page."), "compare", _("How even every head is"),
+          {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
+
+
+def _evenness(record: Record, kind: Kind) -> reruns.Evenness | None:
+    """How even the rows of one kind are, where rows count."""
+    found = reruns.evenness(record, [kind])
+    return found[0] if found else None

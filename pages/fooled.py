@@ -1,0 +1,18 @@
+"""How not to be fooled by attention? Five warnings, each computed from this very text."""
+
+import streamlit as st
+
+from bartviz.language import _
+from bartviz.ui import fooled, levels, page, show
+
+
+def main() -> None:
+    record = page.begin("fooled")
+    show.lead(_(fooled.LEAD))
+    for number, part in enumerate(fooled.PARTS):
+        with st.container(key=f"fooled_{number}"):
+            part(record)
+    levels.explain("fooled")
+
+
+main()
