@@ -67,7 +67,7 @@ def take(key: str, held: Words | None, understood: Callable[[Words], Words | Non
     choice, said, (page, back) = address().choice(key), _said(key), _where()
     if back or (said and page != choice.page) or choice.linked(said, page):
         choice.chosen = said or default
-    elif held is not None and held != choice.drawn:
+    elif held is not None and (held != choice.drawn or page != choice.page):
         choice.chosen = held
     words = default if choice.chosen is None else understood(choice.chosen)
     return default if words is None else words

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from bartviz.errors import SettingError
+from bartviz.language import later
 
 LARGEST = 1_000_000
 
@@ -35,5 +36,7 @@ def _whole(name: str, otherwise: int) -> int:
         return otherwise
     value = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)) else 0
     if not 1 <= value <= LARGEST:
-        raise SettingError(f"{name} is a whole number from 1 to {LARGEST:,}; leave it out for {otherwise:,}.")
+        said = later("{name} is a whole number from 1 to {largest:,}; leave it out for {otherwise:,}.",
+                     name=name, largest=LARGEST, otherwise=otherwise)  # fmt: skip
+        raise SettingError(said)
     return value

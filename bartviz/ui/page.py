@@ -9,7 +9,8 @@ import streamlit as st
 
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
-from bartviz.ui import address, lessons, registry, session, show, sidebar, theme
+from bartviz.language import _
+from bartviz.ui import address, languages, lessons, registry, session, show, sidebar, theme
 from bartviz.ui.examples import examples
 from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
@@ -39,6 +40,7 @@ class Frame:
 
 def frame() -> Frame:
     """Name the app and its pages; ``app.py`` calls this first and runs what it returns."""
+    languages.begin()
     navigation = _navigation()
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
@@ -63,7 +65,7 @@ def _check_settings() -> None:
 def _navigation() -> StreamlitPage:
     st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")  # before the pages: their icons are remote
     pages = [
-        st.Page(entry.file, title=entry.label, url_path=None if first else entry.word, default=first)
+        st.Page(entry.file, title=_(entry.label), url_path=None if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
     ]
     return st.navigation(pages, position="top")
@@ -94,7 +96,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """
     _guard()
     lessons.strip(word)
-    st.title(registry.page(word).title, anchor=False)
+    st.title(_(registry.page(word).title), anchor=False)
     record = session.current_record()
     with st.container(key="status"):
         st.fragment(_status, run_every=POLL if session.running() is not None else None)(record)
@@ -138,11 +140,11 @@ def _tell(record: Record | None) -> None:
         for label, change in sidebar.remedies(error).items():
             st.button(label, on_click=sidebar.again, args=change)
         if record is not None:
-            st.button("Back to the last picture", on_click=session.forgive)
+            st.button(_("Back to the last picture"), on_click=session.forgive)
 
 
 def _empty() -> None:
     if session.running() is None and session.error() is None:
-        st.info("Type a text in the sidebar and press Run, or begin with an example.")
+        st.info(_("Type a text in the sidebar and press Run, or begin with an example."))
         example = examples(st.session_state["model"], st.session_state["_kind"])[0]
         st.button(show.plain(example.text), on_click=sidebar.take, args=(example,))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bartviz.errors import SettingError
+from bartviz.language import later, mark
 
 if TYPE_CHECKING:
     from bartviz.models import Model
@@ -38,19 +39,22 @@ class Search:
     blocks: bool = True
 
     def __post_init__(self) -> None:
-        _within("Beams", self.beams, *BEAMS)
-        _within("The length penalty", self.length_penalty, *PENALTY)
-        _within("The temperature", self.temperature, *TEMPERATURE)
-        _within("Top-k", self.top_k, 0, 1_000_000)
-        _within("The seed", self.seed, *SEED)
-        _within("The shortest length", self.min_new_tokens, 0, 4096)
+        _within(mark("Beams"), self.beams, *BEAMS)
+        _within(mark("The length penalty"), self.length_penalty, *PENALTY)
+        _within(mark("The temperature"), self.temperature, *TEMPERATURE)
+        _within(mark("Top-k"), self.top_k, 0, 1_000_000)
+        _within(mark("The seed"), self.seed, *SEED)
+        _within(mark("The shortest length"), self.min_new_tokens, 0, 4096)
         if not 0 < self.top_p <= 1:
-            raise SettingError(f"Top-p is a share above 0 and up to 1, not {self.top_p}.")
+            raise SettingError(later("Top-p is a share above 0 and up to 1, not {value}.", value=self.top_p))
 
 
 def _within(name: str, value: float | None, low: float, high: float) -> None:
     if value is not None and not low <= value <= high:
-        raise SettingError(f"{name} is {value}; choose {low:,} to {high:,}.")
+        said = later(
+            "{name} is {value}; choose {low:,} to {high:,}.", name=later(name), value=value, low=low, high=high
+        )
+        raise SettingError(said)
 
 
 def options(search: Search) -> dict[str, Any]:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from bartviz.errors import SettingError
-from bartviz.ui import session, show
+from bartviz.analysis import terms
+from bartviz.errors import SettingError, choices
+from bartviz.language import _, later, mark, named
+from bartviz.ui import pick, session, show
+from bartviz.ui.names import OWN, USED, WORDS
 from bartviz.ui.search import BEAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 
 if TYPE_CHECKING:
@@ -17,15 +20,22 @@ if TYPE_CHECKING:
     from bartviz.record import ModelKind, Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
-SEARCHES: Mapping[str, tuple[By, str]] = {
-    "greedy": ("greedy", "The most probable token, step by step."),
-    "beams": ("beams", "Several texts are written side by side; the best whole one wins."),
-    "sampling": ("sampling", "A token is drawn by its probability; the same seed draws the same."),
-    "checkpoint": ("checkpoint", "As the model was made to decode: its own beams, lengths and draws."),
+SEARCHES: Mapping[str, By] = {
+    "greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint",
+}  # fmt: skip
+SEARCH_NAMES = {
+    "greedy": mark("greedy"), "beams": mark("beams"), "sampling": mark("sampling"), "checkpoint": mark("checkpoint"),
+}  # fmt: skip
+HINTS = {
+    "greedy": mark("The most probable token, step by step."),
+    "beams": mark("Several texts are written side by side; the best whole one wins."),
+    "sampling": mark("A token is drawn by its probability; the same seed draws the same."),
+    "checkpoint": mark("As the model was made to decode: its own beams, lengths and draws."),
 }
-STOPS: Mapping[str, Early | None] = {
-    "as the model came": None, "enough texts have ended": True, "no better one is likely": False,
-    "no better one is possible": "never",
+STOPS: Mapping[str, Early | None] = {"model": None, "enough": True, "likely": False, "possible": "never"}
+STOP_NAMES = {
+    "model": mark("as the model came"), "enough": mark("enough texts have ended"),
+    "likely": mark("no better one is likely"), "possible": mark("no better one is possible"),
 }  # fmt: skip
 KEYS = (
     "max_new_tokens", "top_k", "search", "beams", "length_penalty", "stop", "temperature", "draw_k", "draw_p", "seed",
@@ -36,21 +46,21 @@ KEYS = (
 def draw(kind: ModelKind) -> None:
     """The folded decoding settings; a change of them redraws no page."""
     if kind != "encoder":
-        with st.expander("Decoding"):
+        with st.expander(_("Decoding")):
             st.fragment(_fields)()
 
 
 def read() -> Search:
     """The search that the controls ask for, each value checked again: it may come from a link. Raises SettingError."""
     value = st.session_state.get
-    by, _ = _chosen(SEARCHES, value("search"), "search", "greedy")
+    by = _chosen(SEARCHES, value("search"), mark("search"), "greedy")
     at_least = int(_number("min_new_tokens", 0))
     common: dict[str, Any] = {"by": by, "min_new_tokens": at_least or None, "blocks": bool(value("ngrams", True))}
     if by == "beams":
         penalty = value("length_penalty")
         common |= {
             "beams": int(_number("beams", 4)), "length_penalty": None if penalty is None else float(penalty),
-            "early_stopping": _chosen(STOPS, value("stop"), "rule to stop", "as the model came"),
+            "early_stopping": _chosen(STOPS, value("stop"), mark("rule to stop"), "model"),
         }  # fmt: skip
     if by == "sampling":
         common |= {
@@ -64,16 +74,18 @@ def limits() -> tuple[int | None, int]:
     """New tokens at most (None: the model's own limit) and candidates kept per step. Raises SettingError."""
     most, kept = _number("max_new_tokens", 0), _number("top_k", 10)
     if not (0 <= most <= MOST_TOKENS and 1 <= kept <= MOST_CANDIDATES):
-        raise SettingError(f"New tokens go from 0 to {MOST_TOKENS}, candidates from 1 to {MOST_CANDIDATES}.")
+        said = later("New tokens go from 0 to {tokens}, candidates from 1 to {candidates}.",
+                     tokens=MOST_TOKENS, candidates=MOST_CANDIDATES)  # fmt: skip
+        raise SettingError(said)
     return int(most) or None, int(kept)
 
 
 def used(record: Record, *, without: Container[str] = ()) -> str:
     """What a run really had, in words, but for some settings by name; empty where nothing was kept of it."""
     found = [(name, value) for name, value in record.provenance.settings.items() if name not in without]
-    said = [f"{name.replace('_', ' ')}: {_listed(value)}" for name, value in found if value not in ((), None, "")]
+    said = [f"{_(USED.get(name, name))}: {_listed(value)}" for name, value in found if value not in ((), None, "")]
     stopped = record.provenance.stopped
-    return "; ".join([*said, *([f"stopped by: {stopped}"] if stopped else [])])
+    return "; ".join([*said, *([_("stopped by: {reason}", reason=_said(stopped))] if stopped else [])])
 
 
 def own() -> GenerationConfig | None:
@@ -84,8 +96,9 @@ def own() -> GenerationConfig | None:
 
 def _fields() -> None:
     generation = own()
-    by, hint = SEARCHES[_select("Search", SEARCHES, "search")]
-    show.note(hint if not st.session_state.get("target") else "A given output is read, not searched: these rest.")
+    by = pick.select(_("Search"), named(SEARCH_NAMES), key="search")
+    given = bool(st.session_state.get("target"))
+    show.note(_("A given output is read, not searched: these rest.") if given else _(HINTS[by]))
     if by == "beams":
         _beams(generation)
     if by == "sampling":
@@ -94,69 +107,62 @@ def _fields() -> None:
         show.note(_own_said(generation))
     left, right = st.columns(2)
     with left:
-        _field("At least", "min_new_tokens", (0, MOST_TOKENS), 0, hint="New tokens; 0 leaves the model's own rule, 1 "
-               "allows any length. Before that the end token is not allowed.")  # fmt: skip
+        _field(_("At least"), "min_new_tokens", (0, MOST_TOKENS), 0, hint=_("New tokens; 0 leaves the model's own "
+               "rule, 1 allows any length. Before that the end token is not allowed."))  # fmt: skip
     with right:
-        _field("At most", "max_new_tokens", (0, MOST_TOKENS), 0, hint="New tokens; 0 leaves the model's own limit.")
+        hint = _("New tokens; 0 leaves the model's own limit.")
+        _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
     if getattr(generation, "no_repeat_ngram_size", 0) or st.session_state.get("ngrams", True) is False:
         size = getattr(generation, "no_repeat_ngram_size", 0) or "n"
         st.toggle(
-            f"No {size} tokens twice", True, key="ngrams", bind="query-params",
-            help="The model's own rule against repetition: it forbids a token that would repeat a run of so many.",
+            _("No {size} tokens twice", size=size), True, key="ngrams", bind="query-params",
+            help=_("The model's own rule against repetition: it forbids a token that would repeat a run of so many."),
         )  # fmt: skip
-    _field("Candidates kept per step", "top_k", (1, MOST_CANDIDATES), 10)
+    _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
-        show.note(f"The last run: {used(record)}.")
+        show.note(_("The last run: {settings}.", settings=used(record)))
 
 
 def _beams(generation: GenerationConfig | None) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        _field("Beams", "beams", BEAMS, 4, hint="Texts that are kept at every step.")
+        _field(_("Beams"), "beams", BEAMS, 4, hint=_("Texts that are kept at every step."))
     penalty = getattr(generation, "length_penalty", None)
     with right:
         st.number_input(
-            "Length penalty", PENALTY[0], PENALTY[1], None, step=0.1, key="length_penalty", bind="query-params",
-            placeholder="the model's" if penalty is None else f"{penalty:g}",
-            help="A text's score is its log p divided by its length to this power: above 0 favours long texts, below 0 "
-            "short ones. Empty leaves the model's own.",
+            _("Length penalty"), PENALTY[0], PENALTY[1], None, step=0.1, key="length_penalty", bind="query-params",
+            placeholder=_("the model's") if penalty is None else f"{penalty:g}",
+            help=_("A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
+                   "0 short ones. Empty leaves the model's own."),
         )  # fmt: skip
-    _select("Stop when", STOPS, "stop")
+    pick.select(_("Stop when"), named(STOP_NAMES), key="stop")
 
 
 def _sampling() -> None:
-    _field("Temperature", "temperature", TEMPERATURE, 1.0, step=0.05, hint="Logits are divided by it: below 1 the "
-           "probable gets more probable, above 1 the rest gets its chance.")  # fmt: skip
+    _field(_("Temperature"), "temperature", TEMPERATURE, 1.0, step=0.05, hint=_("Logits are divided by it: below 1 "
+           "the probable gets more probable, above 1 the rest gets its chance."))  # fmt: skip
     left, right = st.columns(2)
     with left:
-        _field("Top-k", "draw_k", (0, MOST_KEPT), 0, hint="Draw from the k most probable tokens; 0 from all.")
+        _field(_("Top-k"), "draw_k", (0, MOST_KEPT), 0, hint=_("Draw from the k most probable tokens; 0 from all."))
     with right:
-        _field("Top-p", "draw_p", (0.01, 1.0), 1.0, step=0.01, hint="Draw from the fewest tokens that have this share.")
-    _field("Seed", "seed", SEED, 0, hint="The same seed draws the same tokens.")
+        hint = _("Draw from the fewest tokens that have this share.")
+        _field(_("Top-p"), "draw_p", (0.01, 1.0), 1.0, step=0.01, hint=hint)
+    _field(_("Seed"), "seed", SEED, 0, hint=_("The same seed draws the same tokens."))
 
 
 def _own_said(generation: GenerationConfig | None) -> str:
     if generation is None:
-        return "What that is will be known when the model has been loaded."
+        return _("What that is will be known when the model has been loaded.")
     beams = generation.num_beams or 1
-    found = [f"{beams} beams" if beams > 1 else "drawn at random" if generation.do_sample else "greedy"]
-    names = {
-        "min_length": "length at least {}", "min_new_tokens": "at least {} new tokens",
-        "max_length": "length at most {}", "max_new_tokens": "at most {} new tokens",
-        "length_penalty": "length penalty {}", "early_stopping": "early stopping {}",
-        "no_repeat_ngram_size": "no {} tokens twice",
-    }  # fmt: skip
-    for name, said in names.items():
+    drawn = _("drawn at random") if generation.do_sample else _("greedy")
+    found = [_("{count} beams", count=beams) if beams > 1 else drawn]
+    for name, said in OWN.items():
         value = getattr(generation, name, None)
         if value and (beams > 1 or name not in ("length_penalty", "early_stopping")):
-            found.append(said.format("on" if value is True else f"{value:g}" if isinstance(value, float) else value))
-    return "It says: " + ", ".join(found) + "."
-
-
-def _select(label: str, names: Mapping[str, object], key: str) -> str:
-    chosen = st.selectbox(label, list(names), key=key, bind="query-params", persist_state="session")
-    return chosen if chosen in names else next(iter(names))
+            shown = _("on") if value is True else f"{value:g}" if isinstance(value, float) else value
+            found.append(_(said, value=shown))
+    return _("It says: {settings}.", settings=", ".join(found))
 
 
 def _field(
@@ -180,9 +186,15 @@ def _number(key: str, first: float) -> float:
 def _chosen(names: Mapping[str, Any], said: object, what: str, first: str) -> Any:
     name = first if said is None else said
     if name not in names:
-        raise SettingError(f"There is no such {what}: choose {', '.join(names)}.")
+        raise SettingError(later("There is no such {what}: choose {names}.", what=later(what), names=choices(names)))
     return names[str(name)]
 
 
 def _listed(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return ", ".join(_said(str(one)) for one in values)
+
+
+def _said(word: str) -> str:
+    """A value of a run's settings: words that we know are translated, all others stand as they are."""
+    return _(word) if word in WORDS else terms.rule(word)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
+from bartviz.language import _
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,15 +90,15 @@ def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> s
     return f"<span class='{' '.join(names)}'{style}{told}>{html.escape(label) or '&nbsp;'}</span>"
 
 
-def table(frame: pd.DataFrame, *, title: str = "The same numbers as a table") -> None:
+def table(frame: pd.DataFrame, *, title: str | None = None) -> None:
     """The figure's numbers, folded away: for a screen reader, and for whoever wants to read them."""
-    with st.expander(title):
+    with st.expander(title or _("The same numbers as a table")):
         st.dataframe(frame, hide_index=True)
 
 
-def explain(markdown: str, *, title: str = "What am I seeing?") -> None:
+def explain(markdown: str, *, title: str | None = None) -> None:
     """The folded explanation of the page: our own Markdown, never a visitor's text."""
-    with st.expander(title):
+    with st.expander(title or _("What am I seeing?")):
         st.markdown(markdown)
 
 
@@ -124,9 +125,9 @@ def downloads(
     if figure is not None:
         files.append(("HTML", "html", "text/html", lambda: export.offline_html(_made(figure), name)))
     if record is not None:
-        files.append(("Record", "safetensors", "application/octet-stream", lambda: store.encode(record)))
+        files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
-        st.html("<p class='bv-note'>Download</p>", width="content")
+        st.html(f"<p class='bv-note'>{html.escape(_('Download'))}</p>", width="content")
         for label, ending, mime, make in files:
             st.download_button(
                 label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"

@@ -9,12 +9,13 @@ import streamlit as st
 
 from bartviz import configs
 from bartviz.catalogue import CATALOGUE, entry
-from bartviz.errors import BartvizError, ModelError, SettingError
+from bartviz.errors import BartvizError, ModelError, SettingError, choices
 from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
+from bartviz.language import _, later, mark, named
 from bartviz.texts import read_upload
-from bartviz.ui import engine, keys, projector, saved, session, settings, show, theme
+from bartviz.ui import engine, keys, languages, levels, pick, projector, saved, session, settings, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 from bartviz.ui.search import Search
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from bartviz.catalogue import Entry
     from bartviz.record import ModelInfo, ModelKind
 
-TOO_LONG: dict[str, Truncate | None] = {"refuse it": None, "keep its beginning": "first", "keep its end": "last"}
+TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
+TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
+CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 LINKED = ("model", "text", "pair", "target", "too_long", "special", *settings.KEYS)
 
 
@@ -36,10 +39,14 @@ def draw() -> None:
         kind = st.session_state["_kind"] = _model()
         with st.form("request", border=False):
             _texts(kind)
-            st.form_submit_button("Run", type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
+            st.form_submit_button(_("Run"), type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
+            if st.session_state.get("_bare"):
+                show.note(_("The link brings settings and no text: they were tried on this one."))
             _examples(kind)
-            _settings(kind)
+            _settings()
         settings.draw(kind)
+        levels.choose()
+        languages.choose()
         projector.toggle()
         theme.watch()
         keys.keep()
@@ -63,10 +70,10 @@ def again(key: str, value: str) -> None:
 def remedies(error: BartvizError) -> dict[str, tuple[str, str]]:
     """What would mend an error: the label of a button -> the setting and the value to run with again."""
     if isinstance(error, TooLong) and error.can_cut:
-        sides = ((side, name) for name, side in TOO_LONG.items() if side is not None)
-        return {f"Read only its {side} {error.limit:,} tokens": ("too_long", name) for side, name in sides}
+        return {_(label, limit=error.limit): ("too_long", word) for word, label in CUTS.items()}
     if isinstance(error, EncodingError):
-        return {f"Read it as {ENCODINGS[name]}": ("encoding", name) for name in error.encodings[:3]}
+        names = {name: _(ENCODINGS[name]) for name in error.encodings[:3]}
+        return {_("Read it as {encoding}", encoding=label): ("encoding", name) for name, label in names.items()}
     return {}
 
 
@@ -77,7 +84,8 @@ def _begin() -> None:
     """
     record = session.current_record()
     st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
-    st.session_state["_linked"] = any(key in st.query_params for key in LINKED)
+    st.session_state["_linked"] = linked = any(key in st.query_params for key in LINKED)
+    st.session_state["_bare"] = linked and "text" not in st.query_params
     st.session_state["_source"] = record.source_text if record is not None else ""
 
 
@@ -109,8 +117,8 @@ def _model() -> ModelKind:
     first = saved.record()  # the same for every visit: a link leaves out what is the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
-        "Model", names, index=index, key="model", bind="query-params", accept_new_options=True,
-        help="Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base.",
+        _("Model"), names, index=index, key="model", bind="query-params", accept_new_options=True,
+        help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base."),
     )  # fmt: skip
     record = session.current_record()
     loaded = record.model if record is not None and record.model.name == chosen else None
@@ -122,10 +130,13 @@ def _model() -> ModelKind:
 
 def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
     """What a model is, how large, and whether it was trained, as far as that is known before it is loaded."""
-    title = known.title if known is not None else "A folder of this machine" if is_folder else "A model of the hub"
+    unknown = _("A folder of this machine") if is_folder else _("A model of the hub")
+    title = _(known.title) if known is not None else unknown
     if loaded is not None:
-        return f"{title} · {'trained' if loaded.trained else 'UNTRAINED'} · {loaded.parameters / 1e6:.1f} M parameters"
-    return f"{title}. {known.note}" if known is not None else f"{title}."
+        trained = _("trained") if loaded.trained else _("UNTRAINED")
+        size = _("{count:.1f} M parameters", count=loaded.parameters / 1e6)
+        return f"{title} · {trained} · {size}"
+    return f"{title}. {_(known.note)}" if known is not None else f"{title}."
 
 
 def _kind_of_folder(name: str) -> ModelKind | None:
@@ -142,14 +153,14 @@ def _texts(kind: ModelKind) -> None:
         "query-params" if st.session_state.get("link", st.session_state["_link"]) else None
     )
     source = st.session_state["_source"]
-    st.text_area("Text", source, key="text", height=96, bind=bind, persist_state="session")
+    st.text_area(_("Text"), source, key="text", height=96, bind=bind, persist_state="session")
     if kind == "encoder":
-        st.text_input("Second sentence", key="pair", placeholder="optional", bind=bind, persist_state="session")
+        st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
     elif kind == "encoder-decoder":
         st.text_input(
-            "Given output", key="target", placeholder="optional", bind=bind, persist_state="session",
-            help="Teacher forcing: the model is given this output and says how likely each word was. "
-            "Left empty, it writes its own.",
+            _("Given output"), key="target", placeholder=_("optional"), bind=bind, persist_state="session",
+            help=_("Teacher forcing: the model is given this output and says how likely each word was. "
+                   "Left empty, it writes its own."),
         )  # fmt: skip
 
 
@@ -166,33 +177,50 @@ def _examples(kind: ModelKind) -> None:
             )
 
 
-def _settings(kind: ModelKind) -> None:
-    with st.expander("From a file"):
-        st.file_uploader("A text file", ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
+def _settings() -> None:
+    with st.expander(_("From a file")):
+        st.file_uploader(_("A text file"), ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
         st.selectbox(
-            "Its encoding", list(ENCODINGS), format_func=ENCODINGS.__getitem__, key="encoding", persist_state="session"
-        )
-        show.note(st.session_state.get("_file_said", "It becomes the text when you press Run."))
-    with st.expander("Settings"):
-        st.selectbox("A text that is too long", list(TOO_LONG), key="too_long", bind="query-params")
+            _("Its encoding"), list(ENCODINGS), format_func=lambda name: _(ENCODINGS[name]), key="encoding",
+            persist_state="session",
+        )  # fmt: skip
+        said = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
+        show.note(" ".join(map(_, said)))
+    with st.expander(_("Settings")):
+        pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
+        show.note(_longest())
         st.toggle(
-            "Typed special tokens count", key="special", bind="query-params",
-            help="Whether a typed <mask> or [SEP] means the special token, or just these letters.",
+            _("Typed special tokens count"), key="special", bind="query-params",
+            help=_("Whether a typed <mask> or [SEP] means the special token, or just these letters."),
         )  # fmt: skip
         st.toggle(
-            "Link with my text", st.session_state["_link"], key="link",
-            help="Puts the texts into the address of the page, to share it.",
+            _("Link with my text"), st.session_state["_link"], key="link",
+            help=_("Puts the texts into the address of the page, to share it."),
         )  # fmt: skip
+
+
+def _longest() -> str:
+    """How long a text of the chosen model may be, as far as that is known before it is loaded."""
+    chosen = st.session_state["model"]
+    known, loaded = entry(chosen), session.engine().models.peek(chosen)
+    if known is None and loaded is None:
+        return _("How long that is will be known when the model has been loaded.")
+    most = loaded.info.positions if loaded is not None else configs.sizes(known.config).positions if known else None
+    if most is None:
+        return _("This model has no limit of its own; the memory that a run may take has one.")
+    return _("This model reads at most {limit:,} tokens.", limit=most)
 
 
 def take(example: Example) -> None:
     """Run an example: a callback."""
+    st.session_state["_bare"] = False
     _set(text=example.text, pair=example.pair, target="", special=example.special)
     _run()
 
 
 def _press() -> None:
     st.session_state["_echo"] = {}  # what the visitor has typed counts
+    st.session_state["_bare"] = False
     _run()
 
 
@@ -213,15 +241,15 @@ def _read_file() -> None:
     read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)
     _set(text=read.texts[0])
     st.session_state["_file"] = file.file_id
-    st.session_state["_file_said"] = " ".join((f"{read.name} is the text now.", *read.notices))
+    st.session_state["_file_said"] = (later("{name} is the text now.", name=read.name), *read.notices)
 
 
 def _request() -> Request:
     """The controls' values, each checked again: they may come from a link."""
     value, kind = st.session_state.get, st.session_state["_kind"]
-    too_long = value("too_long", "refuse it")
+    too_long = value("too_long", "refuse")
     if too_long not in TOO_LONG:
-        raise SettingError(f"A text that is too long: {', '.join(TOO_LONG)}.")
+        raise SettingError(later("A text that is too long: {choices}.", choices=choices(TOO_LONG)))
     most, kept = settings.limits()
     target = (value("target") or None) if kind == "encoder-decoder" else None
     return Request(

@@ -7,33 +7,39 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.analysis import terms
+from bartviz.language import _, plural
+from bartviz.record import KINDS
+from bartviz.ui.names import CHECKS
+
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record import Check, Kind, Record
 
 
 def status(record: Record) -> None:
     """Draw the line, what was done to the text, and *untrained* in large letters where it is so."""
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
-    lines += [f"<p class='bv-notice'>{html.escape(notice)}</p>" for notice in record.provenance.notices]
+    lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
     if chosen != record.model.name:
-        said = f"This is the last run, of {record.model.name}. Press Run to see {chosen}."
+        said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)
         lines.append(f"<p class='bv-notice'>{html.escape(said)}</p>")
     if not record.model.trained:
-        lines.insert(0, "<p class='bv-untrained'>untrained: random weights, so nothing here was learned</p>")
+        said = html.escape(_("untrained: random weights, so nothing here was learned"))
+        lines.insert(0, f"<p class='bv-untrained'>{said}</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
 
 
 def facts(record: Record) -> list[str]:
     """Everything after the model's name, each a few words."""
-    sizes = f"{len(record.source):,} {'token' if len(record.source) == 1 else 'tokens'}"
+    sizes = plural("{count:,} token", "{count:,} tokens", len(record.source))
     if record.cross is not None and record.decoder is not None:
-        sizes = f"{len(record.source):,} tokens in, {len(record.decoder.query):,} out"
+        sizes = _("{count:,} tokens in, {out:,} out", count=len(record.source), out=len(record.decoder.query))
     said = [sizes]
     if record.provenance.seconds > 0:
-        said.append(f"{record.provenance.seconds:.2f} s")
-    said.append(f"{record.nbytes / 1e6:.1f} MB of attention")
+        said.append(_("{seconds:.2f} s", seconds=record.provenance.seconds))
+    said.append(_("{size:.1f} MB of attention", size=record.nbytes / 1e6))
     return [*said, self_check(record)]
 
 
@@ -41,10 +47,24 @@ def self_check(record: Record) -> str:
     """``rows sum to 1, masks obeyed: ok``, or what failed, with the number and its limit."""
     checks = record.provenance.checks
     if not checks:
-        return "not self-checked"
+        return _("not self-checked")
     failed = [check for check in checks if not check.passed]
     if failed:
-        return "; ".join(f"FAILED: {check.name} ({check.value:.2g}, limit {check.limit:.2g})" for check in failed)
-    kinds = tuple(f"{kind} " for kind in record.kinds)
-    names = dict.fromkeys(next((c.name[len(k) :] for k in kinds if c.name.startswith(k)), c.name) for c in checks)
-    return f"{', '.join(name for name in names if name != 'layers')}: ok"
+        return "; ".join(
+            _("FAILED: {check} ({value:.2g}, limit {limit:.2g})", check=_name(c), value=c.value, limit=c.limit)
+            for c in failed
+        )
+    names = dict.fromkeys(_split(check.name)[1] for check in checks)
+    return _("{checks}: ok", checks=", ".join(_(name) for name in names if name != "layers"))
+
+
+def _name(check: Check) -> str:
+    kind, name = _split(check.name)
+    said = _(name) if name in CHECKS else name
+    return said if kind is None else f"{terms.kind(kind)} {said}"
+
+
+def _split(name: str) -> tuple[Kind | None, str]:
+    """A check's name: the kind of attention it is about, if any, and the rest."""
+    found: Kind | None = next((kind for kind in KINDS if name.startswith(f"{kind} ")), None)
+    return found, name if found is None else name.removeprefix(f"{found} ")

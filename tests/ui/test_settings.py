@@ -44,7 +44,7 @@ def test_beams_are_asked_for_as_they_stand(app: App, answers: Answers) -> None:
     page = app().selectbox(key="search").set_value("beams").run()
     page.number_input(key="beams").set_value(3)
     page.number_input(key="length_penalty").set_value(0.5)
-    page.selectbox(key="stop").set_value("enough texts have ended")
+    page.selectbox(key="stop").set_value("enough")
     page.number_input(key="min_new_tokens").set_value(5)
     press(page, "Run")
     assert answers.asked[0].search == Search("beams", 3, 0.5, True, min_new_tokens=5)
@@ -82,7 +82,7 @@ def test_the_models_own_settings_are_told_when_it_is_loaded(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = GenerationConfig(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3)
-    loaded: Any = SimpleNamespace(generation=summary)
+    loaded: Any = SimpleNamespace(generation=summary, info=SimpleNamespace(positions=1024))
     page = app().selectbox(key="search").set_value("checkpoint").run()
     assert "will be known when the model has been loaded" in html(page)
     monkeypatch.setattr(answers.models, "peek", lambda name: loaded)
@@ -114,6 +114,6 @@ def test_every_key_is_a_link(app: App, answers: Answers) -> None:
     for search in settings.SEARCHES:
         page = app().selectbox(key="search").set_value(search).run()
         fields = [*page.sidebar.number_input, *page.sidebar.selectbox, *page.sidebar.toggle]
-        found |= {field.proto.query_param_key for field in fields}
+        found |= {str(field.key) for field in fields}
     assert set(settings.KEYS) - found == {"ngrams"}  # drawn for a loaded model that has the rule
     assert session.RUN not in page.session_state or page.session_state[session.RUN] is None
