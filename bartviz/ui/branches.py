@@ -12,6 +12,7 @@ from bartviz.analysis import branches, decoding
 from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import percent
 from bartviz.figures.branches import branches as branches_figure
+from bartviz.language import _, later
 from bartviz.ui import session, show, tasks
 from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bartviz.models import Model
     from bartviz.record import Record
 
-TASK, PARAMETER, _SHOWN = "branch", "branch", "_branch_shown"
+TASK, PARAMETER, _SHOWN, _WISH = "branch", "branch", "_branch_shown", "_branch_wish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,13 @@ def current(record: Record) -> Record | None:
     The link's branch is begun with the visit; the link follows the branch that there is. A typed text stands in the
     link only where the visitor shares texts.
     """
+    _do(record)
     begun = tasks.begun(TASK)
     if begun is not None and begun["record"] != _mark(record):
         _forget()
         begun = None
+    if begun is not None:
+        _link(str(begun["link"]))
     if begun is None and session.running() is not None:
         return None  # the link's branch is one of the text which its run will bring
     if begun is None:
@@ -60,27 +64,41 @@ def current(record: Record) -> Record | None:
 
 
 def hear(record: Record, wish: Wish) -> None:
-    """Do what the visitor asks for in the player: a callback."""
+    """Do what the visitor asks for in the player: a callback. What it does not come to, the next run does."""
+    st.session_state[_WISH] = wish
+    _do(record)
+
+
+def _do(record: Record) -> None:
+    wish: Wish | None = st.session_state.get(_WISH)
+    if wish is None:
+        return
     if wish.then == "drop":
         _forget()
     elif wish.then == "adopt":
         adopt()
     elif wish.token is not None:
         follow(record, Turn(wish.step, wish.token))
+    st.session_state[_WISH] = None
 
 
 def follow(record: Record, turn: Turn) -> None:
     """Begin to write the branch."""
     st.session_state[_SHOWN] = None
     token = begins_word(record, turn.step, turn.token) if isinstance(turn.token, str) else turn.token
-    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy}
+    said = "" if turn.greedy else link(turn)
+    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy, "link": said}
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
     tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
-    shared = isinstance(turn.token, int) or bool(st.session_state.get("link"))
-    if shared and not turn.greedy:
-        st.query_params[PARAMETER] = link(Turn(turn.step, turn.token))
-    else:
+    _link(said)
+
+
+def _link(said: str) -> None:
+    """The branch stands in the link, also when the visitor is back on the page; a typed text only where texts do."""
+    if not said or ("~" in said and not st.session_state.get("link")):
         st.query_params.pop(PARAMETER, None)
+    elif st.query_params.get(PARAMETER) != said:
+        st.query_params[PARAMETER] = said
 
 
 def adopt() -> None:
@@ -99,14 +117,14 @@ def greedy_button(record: Record) -> None:
     step, better = away[0]
     turn = Turn(step.position, better.token_id, greedy=True)
     st.button(
-        f"Follow greedy search from step {step.position + 1}", key="greedy_branch", on_click=follow,
-        args=(record, turn), help=f"The token that it takes there had {percent(better.probability)}.",
+        _("Follow greedy search from step {step}", step=step.position + 1), key="greedy_branch", on_click=follow,
+        args=(record, turn), help=_("The token that it takes there had {share}.", share=percent(better.probability)),
     )  # fmt: skip
 
 
 def numbers(record: Record, branch: Record) -> None:
     """Both texts as a table, and to download."""
-    show.table(branches.table(record, branch), title="Main and branch as a table")
+    show.table(branches.table(record, branch), title=_("Main and branch as a table"))
     show.downloads(
         "branch", table=lambda: branches.table(record, branch), arrays=lambda: decoding.arrays(branch),
         figure=lambda: branches_figure(record, branch), record=branch,
@@ -118,7 +136,10 @@ def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -
     from bartviz.branching import branch
 
     def on_step(step: int, longest: int) -> None:
-        ticket.report(f"Writing the branch: token {step} of at most {longest}", step / max(longest, 1))
+        ticket.report(
+            later("Writing the branch: token {step} of at most {longest}", step=step, longest=longest),
+            step / max(longest, 1),
+        )
 
     options: dict[str, Any] = {"cancelled": ticket.cancelled, "on_step": on_step}
     if turn.greedy:

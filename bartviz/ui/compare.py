@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import naming
+from bartviz.analysis import naming, terms
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.attention import Attention, Bools, Floats, Head, Kind
 from bartviz.figures.compare import matrix, scatter
 from bartviz.figures.maps import Range
+from bartviz.language import _, named
 from bartviz.record import Record
-from bartviz.ui import heads, page, pick, pins, session, show
+from bartviz.ui import canvas, heads, page, pick, pins, session, show
 from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.pins import Pin
 
@@ -61,25 +62,27 @@ class Chosen:
 
 def choose(record: Record, below: DeltaGenerator) -> Chosen:
     """The pickers of kind and of the three measures, and in the container ``below`` those of A and B."""
+    for letter in "ab":
+        canvas.catch_up(f"compare_{letter}")
     first, second, third, fourth, fifth = st.columns([1.5, 1.2, 1.2, 1.2, 0.8], vertical_alignment="bottom")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     measured = pins.measured(record, kind)
-    with fifth, st.popover("Settings", width="stretch"):
+    with fifth, st.popover(_("Settings"), width="stretch"):
         threshold = _threshold()
         words = pick.by_words()
-        view = cast("Views", pick.one_of("A and B seen as", heads.VIEWS, key="view"))
-        span = cast("Range", pick.one_of("Colours of maps from", heads.RANGE_NAMES, key="range"))
+        view = cast("Views", pick.one_of(_("A and B seen as"), named(heads.VIEWS), key="view"))
+        span = cast("Range", pick.one_of(_("Colours of maps from"), named(heads.RANGE_NAMES), key="range"))
     with below:
         a, b = pins.both(record, measured, threshold)
     near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
     options, start = [*measured.defined, *near], analysis.defaults(kind)
     with second:
-        x = _measure("Across", options, key="x", default=start[0])
+        x = _measure(_("Across"), options, key="x", default=start[0])
     with third:
-        y = _measure("Up", options, key="y", default=start[1])
+        y = _measure(_("Up"), options, key="y", default=start[1])
     with fourth:
-        shade = _measure("As colours", options, key="colour", default=start[2])
+        shade = _measure(_("As colours"), options, key="colour", default=start[2])
     to_a = pins.to_a(a) if analysis.TO_A in (x, y, shade) else None
     across, up, colours = (analysis.field(measured, name, to_a=to_a) for name in (x, y, shade))
     return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span, view)
@@ -92,29 +95,22 @@ def _threshold() -> float:
         st.session_state["threshold"] = naming.THRESHOLD
     return float(
         st.slider(
-            "A name needs a share of weight of",
+            _("A name needs a share of weight of"),
             0.3,
             0.95,
             naming.THRESHOLD,
             0.05,
             key="threshold",
             bind="query-params",
-            help="At least half of the weight, as in Clark et al. 2019.",
+            help=_("At least half of the weight, as in Clark et al. 2019."),
         )
     )
 
 
 def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
     """One of the measures that have a value in this text (URL ``key``)."""
-    titles = {name: "distance from A" if name == analysis.TO_A else MEASURES[name].title for name in options}
-    first = default if default in options else options[0]
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = first
-    chosen = st.selectbox(
-        label, options, index=options.index(first), format_func=lambda name: titles.get(name, name), key=key,
-        bind="query-params",
-    )  # fmt: skip
-    return chosen if chosen in options else first
+    titles = {name: _("distance from A") if name == analysis.TO_A else MEASURES[name].title for name in options}
+    return pick.select(label, titles, key=key, default=default)
 
 
 def hero(chosen: Chosen, kept: Bools) -> None:
@@ -126,16 +122,20 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold, dark=dark,
             height=HEIGHT,
         )  # fmt: skip
-        said = f"Every {chosen.kind} head as a point: {chosen.x.title} across, {chosen.y.title} up"
+        said = _(
+            "Every {kind} head as a point: {x} across, {y} up",
+            kind=terms.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
+        )  # fmt: skip
         clickable(drawn, key=_SCATTER, alt=said)
-        show.note(f"{said}; later layers stronger; dotted: attention spread evenly.")
+        show.note(_("{said}; later layers stronger; dotted: attention spread evenly.", said=said))
     with right:
-        lowest, highest = chosen.shade.bounds
-        said = f"{chosen.shade.title} of every {chosen.kind} head"
+        lowest, highest = (terms.signed(bound, ".3g") for bound in chosen.shade.bounds)
+        said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=terms.kind(chosen.kind))
         clickable(
             matrix(chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT), key=_MATRIX, alt=said
         )  # fmt: skip
-        show.note(f"{said[:1].upper()}{said[1:]}: {lowest:.3g} to {highest:.3g}. A click pins it.")
+        told = {"said": terms.begun(said), "lowest": lowest, "highest": highest}
+        show.note(_("{said}: {lowest} to {highest}. A click pins it.", **told))
 
 
 def clickable(figure: go.Figure, *, key: str, alt: str) -> None:

@@ -12,6 +12,7 @@ from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
 from bartviz.figures.contrast import difference
+from bartviz.language import _
 from bartviz.ui import canvas, page, pick, pins, show
 from bartviz.ui.canvas import Choice
 from bartviz.ui.compare import Chosen
@@ -38,23 +39,23 @@ def two(chosen: Chosen) -> None:
     if found is not None:
         with st.columns([3, 2])[0]:
             drawn = difference(a, b, found, row=row, height=HEIGHT, dark=page.dark())
-            show.figure(drawn, key="compare_difference", alt="What B looks at more than A, and what less")
-        show.note("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common.")
-    show.table(measures_of(chosen), title="The measures of A and B")
+            show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
+        show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
+    show.table(measures_of(chosen), title=_("The measures of A and B"))
     if found is not None:
-        show.table(rows_of(a, found), title="The distance of each row")
+        show.table(rows_of(a, found), title=_("The distance of each row"))
 
 
 def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
     """The rows of A and of B (URL ``row``): one for both where their rows are the same tokens, else B's is its own."""
     if together:
-        row = pick.index("Row", len(a.query_labels), key="row", default=_first(a))
+        row = pick.index(_("Row"), len(a.query_labels), key="row", default=_first(a))
         return row, row
     left, right = st.columns(2, gap="medium")
     with left:
-        row = pick.index("Row of A", len(a.query_labels), key="row", default=_first(a))
+        row = pick.index(_("Row of A"), len(a.query_labels), key="row", default=_first(a))
     with right:
-        return row, pick.index("Row of B", len(b.query_labels), key="row_b", default=_first(b))
+        return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
 
 
 def _first(view: View) -> int:
@@ -66,7 +67,9 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """One pin large; its row and its view become the page's."""
     measured = pins.measured(pin.record, pin.head.kind, other=pin.other)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
-    show.note(f"{pin.letter}: {pin.told}; {called}. A row attends to columns.")
+    show.note(
+        _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.told, called=called)
+    )
     canvas.show(
         pin.attention, key=f"compare_{pin.letter.lower()}", overview=False, label=pin.letter,
         choice=Choice(*pin.place, row=row, view=chosen.view), query=pin.rows, words=chosen.words, span=chosen.range,
@@ -84,10 +87,13 @@ def _verdict(found: distance.Contrast | None, mismatch: str, *, words: bool) -> 
     if found is None:
         return mismatch
     if np.isnan(found.mean):
-        return "No row has a choice of keys: there is nothing to compare."
-    told = "the same" if not np.nan_to_num(found.distance).any() else f"{found.mean:.3f} apart on average"
-    of = "distance between words" if words else "distance"
-    return f"A and B are {told} (Jensen-Shannon {of}: 0 the same weights, 1 no key in common)."
+        return _("No row has a choice of keys: there is nothing to compare.")
+    what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
+    if words:
+        what = _("Jensen-Shannon distance between words: 0 the same weights, 1 no key in common")
+    if not np.nan_to_num(found.distance).any():
+        return _("A and B are the same ({what}).", what=what)
+    return _("A and B are {far:.3f} apart on average ({what}).", far=found.mean, what=what)
 
 
 def measures_of(chosen: Chosen) -> pd.DataFrame:

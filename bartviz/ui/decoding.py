@@ -8,8 +8,9 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import beams, decoding, given
+from bartviz.analysis import beams, decoding, given, terms
 from bartviz.figures.beams import beams as tree_figure
+from bartviz.language import _, mark, named
 from bartviz.record import Reading, Record, Step
 from bartviz.ui import branches, canvas, page, pick, settings, show
 from bartviz.ui.canvas import Choice, Steps
@@ -17,7 +18,8 @@ from bartviz.ui.components.player import Place
 from bartviz.ui.components.player.data import revision
 
 _STYLE = Path(__file__).with_name("decoding.css")
-WHICH = {"all": "everything looked at", "kept": "what was kept", "survivors": "texts that ended"}
+WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
+WEIGHTS = {"layer": mark("mean of a layer"), "all": mark("mean of all"), "head": mark("one head")}
 _CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: what was last chosen among all heads
 LIGHT_INK = 0.55  # from this probability on, the chip's ink is light
 
@@ -28,7 +30,7 @@ def style() -> None:
 
 
 def asked(record: Record) -> Place:
-    """The place that the link names, else the first step that no rule decided; the player keeps it within the record."""
+    """The place that the link names, else the first step that no rule decided; the player clamps it."""
     step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
     free = next((place for place, one in enumerate(record.steps) if one.rule is None), 0)
     named: Reading = "reads" if reading == "reads" else "predicts"
@@ -39,8 +41,7 @@ def choices(record: Record) -> tuple[int | None, int | None]:
     """The layer and head whose weights are shown; None where their mean is."""
     canvas.catch_up(_CANVAS)
     kind = decoding.kind_of(record)
-    names = {"layer": "mean of a layer", "all": "mean of all", "head": "one head"}
-    weights = pick.one_of("Weights", names, key="step_weights")
+    weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
     layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
     head = pick.head(record, kind) if weights == "head" else None
     return layer, head
@@ -48,7 +49,7 @@ def choices(record: Record) -> tuple[int | None, int | None]:
 
 def all_heads(record: Record, place: Place, layer: int | None, head: int | None) -> None:
     """Every head at once (URL ``all_heads``): its row is the player's step, its head the player's. Made when opened."""
-    with st.expander("All heads at this step", key="all_heads", on_change="rerun", bind="query-params") as folded:
+    with st.expander(_("All heads at this step"), key="all_heads", on_change="rerun", bind="query-params") as folded:
         if not folded.open:
             return
         kind = decoding.kind_of(record)
@@ -62,7 +63,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             ),
             steps=Steps(revision(record), rows), on_change=_take,
         )  # fmt: skip
-        show.note("Framed: the step at which the player rests. A head chosen here is the player's, too.")
+        show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 
 
 def _take(choice: Choice) -> None:
@@ -79,21 +80,23 @@ def beam_tree(record: Record, step: int) -> None:
     """The tree of the search, the texts that ended, and greedy search beside it; nothing without beams."""
     if record.beams is None:
         return
-    st.subheader("The beam search", anchor=False)
+    st.subheader(_("The beam search"), anchor=False)
     show.note(beams.notice(record))
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
-        which = cast("beams.Which", pick.one_of("Drawn", WHICH, key="tree"))
+        which = cast("beams.Which", pick.one_of(_("Drawn"), named(WHICH), key="tree"))
     with right:
         branches.greedy_button(record)
     figure = tree_figure(record, which=which, step=step, dark=page.dark())
-    show.figure(figure, key="beam_tree", alt=f"The tree of the beam search. {beams.notice(record)}")
+    show.figure(figure, key="beam_tree", alt=_("The tree of the beam search. {notice}", notice=beams.notice(record)))
     show.note(
-        "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
-        "Drag to move along, point at a node for its numbers."
+        _(
+            "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
+            "Drag to move along, point at a node for its numbers."
+        )
     )
     st.html(_texts(record))
-    show.table(beams.table(record), title="All continuations as a table")
+    show.table(beams.table(record), title=_("All continuations as a table"))
     show.downloads("beams", table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which))
 
 
@@ -101,39 +104,43 @@ def _texts(record: Record) -> str:
     """The texts that ended, each in full, the winner first."""
     lines = [
         f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
-        f"<td>{line['tokens']}</td><td>{_minus(float(line['total']))}</td><td>{_minus(float(line['score']))}</td></tr>"
+        f"<td>{line['tokens']}</td><td>{terms.signed(float(line['total']))}</td>"
+        f"<td>{terms.signed(float(line['score']))}</td></tr>"
         for line in beams.texts(record).to_dict("records")
     ]
-    heads = "".join(f"<th>{name}</th>" for name in ("", "text that ended", "tokens", "sum of log p", "score"))
+    titles = ("", _("text that ended"), _("tokens"), _("sum of log p"), _("score"))
+    heads = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     return f"<table class='bv-texts'><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def _minus(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
 
 
 def given_output(record: Record) -> None:
     """A given output as chips coloured by probability, each with its rank and what the model would rather have said."""
     if not decoding.given(record):
         return
-    st.subheader("The given output, token by token", anchor=False)
+    st.subheader(_("The given output, token by token"), anchor=False)
     show.note(given.notice(record))
     chips = "".join(_chip(step) for step in record.steps)
     st.html(f"<div class='bv-given' role='list'>{chips}</div>")
-    show.note("Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
-              "the model held for the most probable where that is another.")  # fmt: skip
-    show.table(given.table(record), title="The given output as a table")
+    show.note(
+        _(
+            "Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
+            "the model held for the most probable where that is another."
+        )
+    )
+    show.table(given.table(record), title=_("The given output as a table"))
     show.downloads("given", table=lambda: given.table(record))
 
 
 def _chip(step: Step) -> str:
     p, would = step.chosen.probability, given.rather(step)
     ink = " class='bv-light'" if p >= LIGHT_INK else ""
-    rather = "" if would is None else f"rather {_bdi(would.label)} {decoding.percent(would.probability)}"
-    rank = given.rank_text(step)
+    rather, rank = "", html.escape(_("{share} · rank {rank}", share=decoding.percent(p), rank=given.rank_text(step)))
+    if would is not None:
+        told = html.escape(_("rather {token} {share}", token="{token}", share=decoding.percent(would.probability)))
+        rather = told.replace("{token}", _bdi(would.label))
     return (
         f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
-        f"<span>{decoding.percent(p)} · rank {html.escape(rank)}</span><span>{rather or '&nbsp;'}</span></div>"
+        f"<span>{rank}</span><span>{rather or '&nbsp;'}</span></div>"
     )
 
 
@@ -144,6 +151,6 @@ def _bdi(label: str) -> str:
 def made(record: Record) -> None:
     """How the text was written, with what; and which rules the checkpoint has, and at which steps one decided."""
     used = settings.used(record, without=("rules",))
-    for said in (f"How this text was made: {used}." if used else "", decoding.rules_notice(record)):
+    for said in (_("How this text was made: {used}.", used=used) if used else "", decoding.rules_notice(record)):
         if said:
             show.note(said)

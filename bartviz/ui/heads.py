@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from bartviz.analysis import heads
+from bartviz.analysis import heads, terms
 from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.words import Groups, word_groups
 from bartviz.attention import Attention, Tokens
+from bartviz.language import _, mark, named, plural
 from bartviz.record import Record
 from bartviz.ui import canvas, pick, show
 from bartviz.ui.canvas import Choice
@@ -21,10 +22,11 @@ from bartviz.ui.components.canvas.data import Small, Views, What
 if TYPE_CHECKING:
     import pandas as pd
 
-WHAT = {"head": "one head", "layer": "mean of its layer", "all": "mean of all heads"}
-SMALL = {"all": "all layers", "layer": "this layer"}
-RANGE_NAMES = {"fixed": "0 to 1", "row": "each row's largest", "log": "powers of ten"}
-VIEWS = {"map": "map", "lines": "lines", "text": "text"}
+WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
+SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
+RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
+VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
+_CANVAS = "heads_canvas"
 NAMED = 3  # rows that a title names
 
 
@@ -55,24 +57,25 @@ class Chosen:
 
 def choose(record: Record) -> Chosen:
     """The kind; and folded away all else that the canvas does not ask for itself, or that somebody wants to type."""
+    canvas.catch_up(_CANVAS)
     first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    with second, st.popover("How it is shown", width="stretch"):
+    with second, st.popover(_("How it is shown"), width="stretch"):
         layer = pick.layer(record, kind, default=attention.shape[0] // 2)
         head = pick.head(record, kind)
-        what = pick.one_of("Weights of", WHAT, key="weights")
-        seen = pick.one_of("Seen as", VIEWS, key="view")
-        small = pick.one_of("Small maps of", SMALL, key="small")
-        span = pick.one_of("Colours from", RANGE_NAMES, key="range")
+        what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
+        seen = pick.one_of(_("Seen as"), named(VIEWS), key="view")
+        small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
+        span = pick.one_of(_("Colours from"), named(RANGE_NAMES), key="range")
         words = pick.by_words()
-        hide = pick.switch("Hide special tokens and full stops", key="hide", hint="Their share is stated.")
-        divide = hide and pick.switch("Divide by what is left", key="divide", hint="Rows sum to 1 again.")
-        named = pick.reading() if kind != "encoder" and record.output is not None else "reads"
-        rows = record.rows(kind, named)
+        hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
+        divide = hide and pick.switch(_("Divide by what is left"), key="divide", hint=_("Rows sum to 1 again."))
+        reading = pick.reading() if kind != "encoder" and record.output is not None else "reads"
+        rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
-        row = pick.index("Row", len(groups), key="row", default=_first_word(rows, groups))
+        row = pick.index(_("Row"), len(groups), key="row", default=_first_word(rows, groups))
     return Chosen(
         attention, layer, head, cast("What", what), row, cast("Views", seen), rows, words, hide, divide,
         cast("Range", span), cast("Small", small),
@@ -82,7 +85,7 @@ def choose(record: Record) -> Chosen:
 def large(chosen: Chosen) -> Choice:
     """The canvas; what is chosen in it becomes the page's choice, and the link's."""
     return canvas.show(
-        chosen.attention, key="heads_canvas",
+        chosen.attention, key=_CANVAS,
         choice=Choice(chosen.layer, chosen.head, chosen.what, chosen.row, chosen.seen),
         query=chosen.rows, words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise,
         span=chosen.range, small=chosen.small, on_change=_take,
@@ -97,19 +100,21 @@ def _take(choice: Choice) -> None:
 
 def note(chosen: Chosen, shown: heads.View) -> None:
     """What kind of picture this is, and what is hidden in it."""
-    parts = [f"{shown.name[:1].upper()}{shown.name[1:]}. A row attends to columns."]
+    parts = [_("{name}. A row attends to columns.", name=terms.begun(shown.name))]
     if max(chosen.attention.shape[2:]) > SIDE:
-        parts.append("A small map shows the largest weight of each block of tokens.")
+        parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, heads.hidden_note(shown)]))
 
 
 def numbers(shown: heads.View, choice: Choice) -> None:
     """The chosen rows and the whole map, as tables; each is made when it is opened."""
     rows = choice.rows or (choice.row,)
-    named = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED])
-    more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
-    _folded(f"The numbers of the {'rows' if len(rows) > 1 else 'row'} {named}{more}", "row", lambda: _rows(shown, rows))
-    _folded("The whole map as a table", "map", lambda: heads.table(shown))
+    names, more = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED]), len(rows) - NAMED
+    title = plural("The numbers of the row {names}", "The numbers of the rows {names}", len(rows), names=names)
+    if more > 0:
+        title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
+    _folded(title, "row", lambda: _rows(shown, rows))
+    _folded(_("The whole map as a table"), "map", lambda: heads.table(shown))
 
 
 def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:

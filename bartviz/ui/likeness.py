@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from bartviz.analysis import similar
+from bartviz.analysis import similar, terms
 from bartviz.attention import Head
 from bartviz.figures.compare import alike
+from bartviz.language import _
 from bartviz.record import Record
 from bartviz.ui import compare, page, session, show
 from bartviz.ui.compare import Chosen
@@ -19,22 +20,25 @@ def heads(chosen: Chosen) -> None:
     """The plane, where a click pins a head, and beside it the pairs."""
     found = of_record(chosen.record, chosen)
     if found is None:
-        show.note("There is nothing to lay out: a single head, or no row with a choice of keys.")
+        show.note(_("There is nothing to lay out: a single head, or no row with a choice of keys."))
         return
     left, right = st.columns([1.7, 1], gap="medium")
     with left:
         drawn = alike(
             chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
         )
-        said = f"Every {chosen.kind} head; heads that look alike lie together"
+        said = _("Every {kind} head; heads that look alike lie together", kind=terms.kind(chosen.kind))
         compare.clickable(drawn, key="compare_likeness", alt=said)
         show.note(
-            f"{said}. Distances: root of the mean Jensen-Shannon divergence over {found.rows} rows (after Clark et al. "
-            f"2019, 6), laid out by classical scaling; a plane keeps {found.kept:.0%} of their spread. The axes mean "
-            "nothing else."
-        )
+            _(
+                "{said}. Distances: root of the mean Jensen-Shannon divergence over {rows} rows (after Clark et al. "
+                "2019, 6), laid out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean "
+                "nothing else.",
+                said=said, rows=found.rows, kept=found.kept,
+            )
+        )  # fmt: skip
     with right:
-        show.note("The pairs that are most alike:")
+        show.note(_("The pairs that are most alike:"))
         table = pairs(chosen, found)
         config = {"distance": st.column_config.NumberColumn(format="%.3f")}
         st.dataframe(table, hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")

@@ -11,16 +11,21 @@ from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES, definitions
 from bartviz.attention import Bools, Head
+from bartviz.language import _, mark, named
 from bartviz.ui import pick, pins, show
 from bartviz.ui.compare import Chosen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WHICH = {"all": "all heads", "named": "with a name", "unnamed": "unclassified"}
+WHICH = {"all": mark("all heads"), "named": mark("with a name"), "unnamed": mark("unclassified")}
 HEIGHT = 330  # pixels of the tables
 _TABLE, _LINES = "compare_table", "_compare_lines"
-_DISTANCE = st.column_config.NumberColumn("distance from A", format="%.3f", help="Jensen-Shannon, mean over rows")
+
+
+def _distance() -> Any:
+    help_text = _("Jensen-Shannon, mean over rows")
+    return st.column_config.NumberColumn(_("distance from A"), format="%.3f", help=help_text)
 
 
 def table(chosen: Chosen) -> pd.DataFrame:
@@ -41,7 +46,10 @@ def all_heads(chosen: Chosen) -> None:
             on_select=lambda: _take(_TABLE), selection_mode="single-row", placeholder="–",
         )  # fmt: skip
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
-        show.note(f"{len(found)} of {count} heads. A title sorts; a line that is marked becomes the pin.")
+        show.note(_(
+            "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
+            found=len(found), count=count,
+        ))  # fmt: skip
     with right:
         _nearest(chosen)
 
@@ -50,9 +58,9 @@ def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
     """The lines that the filters leave (URL ``show`` and ``least``)."""
     first, second = st.columns([1.3, 1])
     with first:
-        pick.one_of("Show", WHICH, key="show")
+        pick.one_of(_("Show"), named(WHICH), key="show")
     with second:
-        pick.index(f"Least {chosen.y.title}, in % of the largest", 101, key="least")
+        pick.index(_("Least {measure}, in % of the largest", measure=chosen.y.title), 101, key="least")
     return whole[kept(chosen).ravel()]
 
 
@@ -77,7 +85,7 @@ def _order(column: str) -> bool:
 def _columns() -> dict[str, Any]:
     number = st.column_config.NumberColumn
     named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
-    return named | {"score": number(format="%.2f", help="The score that gave the name"), analysis.TO_A: _DISTANCE}
+    return named | {"score": number(format="%.2f", help=_("The score that gave the name")), analysis.TO_A: _distance()}
 
 
 def _take(key: str) -> None:
@@ -93,30 +101,39 @@ def _nearest(chosen: Chosen) -> None:
 
     a = chosen.a
     near = distance.nearest(pins.to_a(a), *a.place)
-    show.note(f"The heads most like A, {a.told}, by Jensen-Shannon distance:")
+    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.told))
     lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
     frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
-    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config={analysis.TO_A: _DISTANCE}, key="nearest")
+    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config={analysis.TO_A: _distance()}, key="nearest")
     if near and not a.other:
         best = Head(a.head.kind, *near[0][:2])
-        st.button(f"Pin {best} as B", on_click=pins.put, args=(best, "B"), key="pin_nearest", width="stretch")
+        st.button(
+            _("Pin {head} as B", head=best), on_click=pins.put, args=(best, "B"), key="pin_nearest", width="stretch"
+        )
 
 
 def meanings(chosen: Chosen) -> None:
     """Every measure of the kind with its formula, unit, range, rows, source, and how many rows it had here."""
     known = definitions(chosen.kind)
     rows = chosen.measured.rows.values()
-    known["rows"] = [f"{count:,} here: {which}" for count, which in zip(rows, known["rows"], strict=True)]
+    known["rows"] = [
+        _("{count:,} here: {which}", count=count, which=which) for count, which in zip(rows, known["rows"], strict=True)
+    ]
     even = chosen.measured.even.values()
-    known.insert(4, "even attention", ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
+    known.insert(4, _("even attention"), ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
     st.table(known.map(show.plain), hide_index=True)
     show.note(
-        "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. A "
-        "row counts if it is no padding and no special token and may see at least two keys: with a single one its "
-        "weight is 1 whatever the head does. Rows of cross-attention are the tokens that they predict."
+        _(
+            "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. "
+            "A row counts if it is no padding and no special token and may see at least two keys: with a single one "
+            "its weight is 1 whatever the head does. Rows of cross-attention are the tokens that they predict."
+        )
     )
     show.note(
-        f"A name is given from {chosen.threshold:g} of the weight on (spreads evenly: {naming.EVENLY:g} of the "
-        f"possible entropy), and only where that is {naming.ROOM:g} times what even attention gives. It holds for "
-        "this text; other heads stay unclassified."
-    )
+        _(
+            "A name is given from {threshold:g} of the weight on (spreads evenly: {evenly:g} of the possible entropy), "
+            "and only where that is {room:g} times what even attention gives. It holds for this text; other heads stay "
+            "unclassified.",
+            threshold=chosen.threshold, evenly=naming.EVENLY, room=naming.ROOM,
+        )
+    )  # fmt: skip

@@ -8,15 +8,17 @@ from textwrap import shorten
 import streamlit as st
 
 from bartviz import store
-from bartviz.analysis import distance, heads, naming
+from bartviz.analysis import distance, heads, naming, terms
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
-from bartviz.errors import BartvizError, BudgetError
+from bartviz.errors import BartvizError
+from bartviz.language import _, later, mark, named
 from bartviz.record import Record
 from bartviz.ui import pick, session, show
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
-THIS, OTHER = "this run", "pinned run"
+THIS, OTHER = "this", "other"
+RUNS = {THIS: mark("this run"), OTHER: mark("pinned run")}
 _KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
 
 
@@ -49,7 +51,8 @@ class Pin:
     @property
     def told(self) -> str:
         """The head, and of which run where that is not the current one."""
-        return f"{self.head} of {about(self.record)}" if self.other else str(self.head)
+        said = terms.head(self.head.kind, self.head.layer, self.head.head)
+        return _("{head} of {run}", head=said, run=about(self.record)) if self.other else said
 
 
 def about(record: Record) -> str:
@@ -91,14 +94,14 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
     """The pickers of A and B, which of them a click pins (URL ``click``), and the other run."""
     first, second, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
-    with run, st.popover("Other run", width="stretch"):
+    with run, st.popover(_("Other run"), width="stretch"):
         other_run(record)
     with first:
         a = choose(record, "A", _default(measured, threshold))
     with second:
         b = choose(record, "B", _default(measured, threshold, but=a.head))
     with target:
-        pick.one_of("A click above pins a head as", ["A", "B"], key="click")
+        pick.one_of(_("A click above pins a head as"), ["A", "B"], key="click")
     return a, b
 
 
@@ -118,12 +121,15 @@ def choose(record: Record, letter: str, default: Head) -> Pin:
     shown = other if other is not None and of_other else record
     options = names(shown, default.kind)
     first = str(default) if str(default) in options else options[0]
-    key = letter.lower()
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = first
-    label = f"Head {letter} ({'orange' if letter == 'A' else 'blue'})"
-    chosen = st.selectbox(label, options, index=options.index(first), key=key, bind="query-params")
-    return Pin(letter, shown, Head.parse(chosen if chosen in options else first), of_other)
+    label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
+    named_heads = {name: _named(name) for name in options}
+    return Pin(letter, shown, Head.parse(pick.select(label, named_heads, key=letter.lower(), default=first)), of_other)
+
+
+def _named(name: str) -> str:
+    """A head as a reader says it; the link has its English name."""
+    head = Head.parse(name)
+    return terms.head(head.kind, head.layer, head.head)
 
 
 def _run(letter: str) -> str:
@@ -131,7 +137,10 @@ def _run(letter: str) -> str:
     key = f"{letter.lower()}_run"
     if st.session_state.get(key) not in (THIS, OTHER):
         st.session_state[key] = THIS
-    return str(st.segmented_control(f"{letter} is of", [THIS, OTHER], key=key, required=True, persist_state="session"))
+    label, runs = _("{letter} is of", letter=letter), named(RUNS)
+    return str(st.segmented_control(
+        label, list(runs), format_func=runs.__getitem__, key=key, required=True, persist_state="session"
+    ))  # fmt: skip
 
 
 def put(head: Head, letter: str | None = None) -> None:
@@ -145,27 +154,30 @@ def put(head: Head, letter: str | None = None) -> None:
 def other_run(record: Record) -> None:
     """Keep the current run, open a saved one, or forget the one that is kept."""
     other = kept()
-    show.note(f"Kept beside this run: {about(other)}." if other is not None else "No other run is kept.")
-    st.button("Pin this run as B", on_click=_keep, args=(record,), key="pin_run", width="stretch")
+    if other is None:
+        show.note(_("No other run is kept."))
+    else:
+        show.note(_("Kept beside this run: {run}.", run=about(other)))
+    st.button(_("Pin this run as B"), on_click=_keep, args=(record,), key="pin_run", width="stretch")
     st.file_uploader(
-        "Or open a saved record", ["safetensors"], key=_FILE, max_upload_size=LARGEST, on_change=_open,
-        help="The file that “Record” under any page's downloads saves.",
+        _("Or open a saved record"), ["safetensors"], key=_FILE, max_upload_size=LARGEST, on_change=_open,
+        help=_("The file that “Record” under any page's downloads saves."),
     )  # fmt: skip
     if st.session_state.get(_REFUSED):
-        st.error(show.plain(st.session_state[_REFUSED]))
+        st.error(show.plain(_(st.session_state[_REFUSED])))
     if other is not None:
-        st.button("Forget it", on_click=_forget, key="unpin_run", width="stretch")
-    show.note("It stays in this visit alone, and is in no link: send the file along.")
+        st.button(_("Forget it"), on_click=_forget, key="unpin_run", width="stretch")
+    show.note(_("It stays in this visit alone, and is in no link: send the file along."))
 
 
 def _keep(record: Record) -> None:
     """Keep a run, and let B be the same head of it: in a callback."""
     st.session_state[_REFUSED] = ""
     if record.nbytes > LARGEST * 1_000_000:
-        limit = BudgetError(
-            f"This run holds {record.nbytes / 1e6:,.0f} MB; runs of at most {LARGEST} MB are kept. Take a shorter text."
-        )
-        st.session_state[_REFUSED] = str(limit)
+        st.session_state[_REFUSED] = later(
+            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Take a shorter text.",
+            size=record.nbytes / 1e6, limit=LARGEST,
+        )  # fmt: skip
         return
     st.session_state[_KEPT] = record
     st.session_state["b_run"] = OTHER

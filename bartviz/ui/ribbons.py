@@ -8,7 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from bartviz.analysis import terms
 from bartviz.analysis.start import Ribbons, Word
+from bartviz.attention import Head
+from bartviz.language import _
 
 _FILES = Path(__file__).parent / "components" / "ribbons"
 _MOUNT = st.components.v2.component(
@@ -36,12 +39,19 @@ def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
         "labels": {
             "above": above,
             "below": below,
-            "hint": "Point at a word, or tap it: its ribbons stay, and this line says what they mean.",
-            "play": "Play",
-            "pause": "Pause",
-            "table": f"Weights of {ribbons.head}: {below}, {above}, weight",
+            "hint": _("Point at a word, or tap it: its ribbons stay, and this line says what they mean."),
+            "play": _("Play"),
+            "pause": _("Pause"),
+            "table": _(
+                "Weights of {head}: {below}, {above}, weight", head=_head(ribbons.head), below=below, above=above
+            ),
+            "ribbons": _("Attention between two lines of words"),
         },
     }
+
+
+def _head(head: Head) -> str:
+    return terms.head(head.kind, head.layer, head.head)
 
 
 def _word(word: Word) -> dict[str, Any]:

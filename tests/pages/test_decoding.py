@@ -247,8 +247,12 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
     for key in ("_branch_shown", session.RECORD):
         if key in app.session_state:
             inner.session_state[key] = app.session_state[key]
+    for name, value in dict(app.query_params).items():
+        inner.query_params[name] = value
     inner.run()
     assert not inner.exception
+    if "branch" not in inner.query_params and "branch" in app.query_params:
+        del app.query_params["branch"]
     for key in ("_branch_shown", session.RECORD):
         if key in inner.session_state:
             app.session_state[key] = inner.session_state[key]
@@ -266,6 +270,21 @@ def test_wishes_of_the_player(record: Record, tasks: Tasks) -> None:
     app.run()
     assert [step["predicts"] for step in sent(app)["steps"]][2] == "will"
     assert sent(app)["branch"] is None
+
+
+def test_a_branch_is_in_the_link_again_after_another_page(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3.77")
+    del app.query_params["branch"]  # as another page does
+    app.run()
+    assert app.query_params["branch"] in ("3.77", ["3.77"])
+
+
+def test_a_wish_that_was_broken_off_is_done_by_the_next_run(record: Record, tasks: Tasks) -> None:
+    app = opened(record)
+    app.session_state["_branch_wish"] = Wish(4, 12, "follow")
+    app.run()
+    app.run()
+    assert [(asked["step"], asked["token"]) for asked in tasks.asked] == [(4, 12)]
 
 
 def test_a_branch_is_dropped(record: Record, tasks: Tasks) -> None:

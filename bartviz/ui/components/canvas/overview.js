@@ -57,9 +57,19 @@ export function drawOverview(it) {
   context.clearRect(0, 0, width, height);
   context.drawImage(it.sheet, 0, 0, width, height);
   const [, , rows] = it.meta.shape;
-  for (const { x, y, w, h } of it.cells.places) veil(it, context, { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows });
+  for (const place of it.cells.places) stepOf(it, context, place, rows);
   labelOverview(it, context);
   for (const place of it.cells.places) frameOf(it, context, place);
+}
+
+/** The row of the player's step in a small map, and what is still to come. */
+function stepOf(it, context, { x, y, w, h }, rows) {
+  if (!it.meta.steps || !it.at) return;
+  const box = { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows };
+  veil(it, context, box);
+  context.strokeStyle = it.colors.ink;
+  context.lineWidth = 1;
+  context.strokeRect(box.left - 0.5, box.top + it.primary * box.high - 0.5, box.wide + 1, Math.max(box.high, 2) + 1);
 }
 
 function frameOf(it, context, place) {

@@ -52,6 +52,7 @@ class View {
     const find = (name) => root.querySelector(name);
     Object.assign(this, { data, stage: find(".stage"), svg: find("svg"), sentence: find(".sentence"), button: find(".play") });
     root.dataset.kind = data.kind; // its colour
+    root.setAttribute("aria-label", data.labels.ribbons);
     this.counts = { above: data.above.length, below: data.below.length };
     this.words = { above: this.line(find(".above"), "above"), below: this.line(find(".below"), "below") };
     this.kept = null; // the word that was clicked or reached by keyboard
