@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import streamlit as st
 
@@ -15,17 +16,23 @@ from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
 from bartviz.figures.alignment import MOST, lines, matrix
+from bartviz.language import _, current, mark, named
 from bartviz.record import Reading, Record
 from bartviz.ui import gold, page, pick, session, show, sidebar
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
-WHOSE = {"best": "best head", "head": "head", "layer": "layer", "set": "set"}
-HOW: dict[str, Method] = {
-    "both choose each other": "mutual", "each output word its strongest": "target",
-    "each source word its strongest": "source", "either chooses": "union", "both, then neighbours": "grow",
-    "every weight from a threshold": "threshold",
+WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
+HOW: dict[Method, str] = {
+    "mutual": mark("both choose each other"), "target": mark("each output word its strongest"),
+    "source": mark("each source word its strongest"), "union": mark("either chooses"),
+    "grow": mark("both, then neighbours"), "threshold": mark("every weight from a threshold"),
+}  # fmt: skip
+COLUMNS = {
+    "heads": mark("heads"), "named by": mark("named by"), "error rate": mark("error rate"),
+    "precision": mark("precision"), "recall": mark("recall"), "agreement": mark("agreement"), "links": mark("links"),
+    "special": mark("special"),
 }  # fmt: skip
 HEIGHT = 400  # pixels of both pictures
 _FOUND = "_alignment_found"
@@ -51,10 +58,10 @@ def aligning(record: Record) -> Record:
         source, target = analysis.lines(record)
     except SettingError as error:
         st.info(show.plain(str(error)))
-        st.button("Translate this text instead", on_click=sidebar.again, args=("model", "bart-tiny-en-de"))
+        st.button(_("Translate this text instead"), on_click=sidebar.again, args=("model", "bart-tiny-en-de"))
         st.stop()
     if not source.labels or not target.labels:
-        st.info("There are only special tokens here: nothing to align. Choose another text in the sidebar.")
+        st.info(_("There are only special tokens here: nothing to align. Choose another text in the sidebar."))
         st.stop()
     return record
 
@@ -64,7 +71,8 @@ def choose(record: Record) -> Chosen:
     ranked = _ranked(record)
     first, second, third, fourth = st.columns([2.1, 1.9, 1.7, 1.2], vertical_alignment="bottom")
     with first:
-        whose = pick.one_of("Links of a", WHOSE if ranked else dict(list(WHOSE.items())[1:]), key="align")
+        names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
+        whose = pick.one_of(_("Links of a"), names, key="align")
     with second:
         reading = pick.reading()
     with third:
@@ -80,19 +88,25 @@ def choose(record: Record) -> Chosen:
                 threshold = _threshold()
     shown = analysis.table(record, heads, reading=reading)
     links = analysis.links(shown.weights, method, threshold=threshold)
-    with fourth, st.popover("Judge by hand", width="stretch"):
+    with fourth, st.popover(_("Judge by hand"), width="stretch"):
         given = gold.field(record, shown, links)
     return Chosen(heads, reading, method, threshold, shown, links, given, ranked)
 
 
 def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
-    """Every head and layer of the record, computed once; none where the text is too long for that."""
+    """Every head and layer of the record, kept in the engine's bytes; none where the text is too long for that."""
+    key = f"aligners {session.derived('aligners', record, lambda: uuid4().hex)} {current()}"
     try:
-        with st.spinner("Ranking all heads"):
-            return session.derived("aligners", record, lambda: ranks.aligners(record))
+        with st.spinner(_("Ranking all heads")):
+            found: tuple[ranks.Aligner, ...] = session.engine().results.get(key, lambda: ranks.aligners(record), _bytes)
+            return found
     except BudgetError as error:
         show.note(str(error))
         return ()
+
+
+def _bytes(ranked: tuple[ranks.Aligner, ...]) -> int:
+    return sum(one.table.weights.nbytes + 500 for one in ranked)
 
 
 def _heads(record: Record, whose: str) -> tuple[Head, ...]:
@@ -110,26 +124,23 @@ def _heads(record: Record, whose: str) -> tuple[Head, ...]:
 def _set(record: Record) -> tuple[Head, ...]:
     """A set of heads, at least one: what a link says is brought within the record."""
     every = {head.short: head for head in analysis.heads_of(record)}
-    if "set" in st.session_state:
-        st.session_state["set"] = [name for name in st.session_state["set"] if name in every]
     middle = next(head.short for head in analysis.heads_of(record, record.attention("cross").shape[0] // 2))
-    named = st.multiselect(
-        "Heads", list(every), [middle], key="set", bind="query-params", placeholder="at least one head"
-    )
-    return tuple(every[name] for name in named if name in every) or (every[middle],)
+    chosen = pick.several(
+        _("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head")
+    )  # fmt: skip
+    return tuple(every[name] for name in chosen) or (every[middle],)
 
 
 def _method() -> Method:
-    if "links" in st.session_state and st.session_state["links"] not in HOW:
-        del st.session_state["links"]
-    chosen = st.selectbox("Linked are words where", list(HOW), key="links", bind="query-params")
-    return HOW.get(chosen or "", "mutual")
+    names = {str(method): _(name) for method, name in HOW.items()}
+    chosen = pick.select(_("Linked are words where"), names, key="links")
+    return next(method for method in HOW if method == chosen)
 
 
 def _threshold() -> float:
     if "threshold" in st.session_state:
         st.session_state["threshold"] = min(max(float(st.session_state["threshold"]), 0.01), 1.0)
-    value = st.slider("Threshold", 0.01, 1.0, analysis.THRESHOLD, 0.01, key="threshold", bind="query-params")
+    value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key="threshold", bind="query-params")
     return min(max(float(value), 0.01), 1.0)
 
 
@@ -143,25 +154,27 @@ def picture(chosen: Chosen) -> None:
         show.figure(drawn, key="alignment_lines", alt=said)
         most = max(len(shown.source), len(shown.target))
         if most > MOST:
-            show.note(f"The first {MOST} words of each line are drawn, of {most}; the matrix and the table have all.")
+            told = _("The first {count} words of each line are drawn, of {all}; the matrix and the table have all.",
+                     count=MOST, all=most)  # fmt: skip
+            show.note(told)
     with right:
         drawn = matrix(shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
-        show.figure(drawn, key="alignment_matrix", alt=f"Weights between words. {said}")
+        show.figure(drawn, key="alignment_matrix", alt=f"{_('Weights between words.')} {said}")
 
 
 def numbers(record: Record, chosen: Chosen) -> None:
     """How much is linked, how much went to special tokens, and against gold the three measures."""
     shown = chosen.shown
     told = {
-        "Links": f"{len(chosen.links)}",
-        "Agreement": f"{analysis.agreement(shown.weights, shown.told):.2f}",
-        "To special tokens": f"{shown.special_share:.0%}",
+        _("Links"): f"{len(chosen.links)}",
+        _("Agreement"): f"{analysis.agreement(shown.weights, shown.told):.2f}",
+        _("To special tokens"): f"{shown.special_share:.0%}",
     }
     if chosen.gold is not None:
         judged = pharaoh.score(chosen.links, chosen.gold)
         told = {
-            "Error rate (AER)": f"{judged.error_rate:.2f}",
-            "Precision": _measure(judged.precision), "Recall": _measure(judged.recall),
+            _("Error rate (AER)"): f"{judged.error_rate:.2f}",
+            _("Precision"): _measure(judged.precision), _("Recall"): _measure(judged.recall),
         } | told  # fmt: skip
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
         for label, value in told.items():
@@ -178,33 +191,45 @@ def ranking(chosen: Chosen) -> None:
     """Every head and layer, the best first; a chosen line is shown above. With gold, the search for a set of heads."""
     if not chosen.ranked:
         return
-    st.subheader("Which head aligns best?", anchor=False)
-    by = "agreement: how much of its attention lies on words that choose each other"
-    show.note(
-        f"All heads and layers, each by both names of its rows; the best first, by "
-        f"{'error rate' if chosen.gold is not None else by}. Choose a line to see its links."
+    st.subheader(_("Which head aligns best?"), anchor=False)
+    told = (
+        mark(
+            "All heads and layers, each by both names of its rows; the best first, by agreement: how much of its "
+            "attention lies on words that choose each other. Choose a line to see its links."
+        )
+        if chosen.gold is None
+        else mark(
+            "All heads and layers, each by both names of its rows; the best first, by error rate. Choose a line to see "
+            "its links."
+        )
     )
+    show.note(_(told))
     frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
-    number = st.column_config.NumberColumn
+    lines_ = [chosen.ranked[place] for place in frame.index]
+    number, column = st.column_config.NumberColumn, st.column_config.Column
+    config = {
+        name: number(_(COLUMNS[name]), format="%.2f") if frame[name].dtype == float else column(_(COLUMNS[name]))
+        for name in frame.columns
+    }
+    readings = {"predicts": _("token it predicts"), "reads": _("token it reads")}
     st.dataframe(
-        frame, key="alignment_ranking", hide_index=True, height=248, selection_mode="single-row",
-        on_select=lambda: _take(frame),
-        column_config={name: number(format="%.2f") for name in frame.columns if frame[name].dtype == float},
+        frame.replace({"named by": readings}), key="alignment_ranking", hide_index=True, height=248,
+        selection_mode="single-row", on_select=lambda: _take(lines_), column_config=config,
     )  # fmt: skip
     _search(chosen)
 
 
-def _take(frame: pd.DataFrame) -> None:
+def _take(lines_: Sequence[ranks.Aligner]) -> None:
     """Show the line of the ranking that was chosen: a callback."""
     rows = st.session_state["alignment_ranking"].selection.rows
-    if not rows or not 0 <= rows[0] < len(frame):
+    if not rows or not 0 <= rows[0] < len(lines_):
         return
-    name, reading = str(frame.iloc[rows[0]]["heads"]), str(frame.iloc[rows[0]]["named by"])
-    st.session_state["reading"] = reading
-    if name.startswith("layer "):
-        st.session_state["align"], st.session_state["layer"] = "layer", int(name.removeprefix("layer "))
+    one = lines_[rows[0]]
+    head = one.heads[0]
+    st.session_state["reading"] = one.table.reading
+    if len(one.heads) > 1:
+        st.session_state["align"], st.session_state["layer"] = "layer", head.layer
     else:
-        head = Head.parse(f"cross {name}")
         st.session_state["align"] = "head"
         st.session_state["layer"], st.session_state["head"] = head.layer, head.head
 
@@ -212,13 +237,17 @@ def _take(frame: pd.DataFrame) -> None:
 def _search(chosen: Chosen) -> None:
     if chosen.gold is None or not chosen.gold.possible:
         return
-    st.button("Find the set of heads that agrees best", on_click=_find, args=(chosen,))
+    st.button(_("Find the set of heads that agrees best"), on_click=_find, args=(chosen,))
     found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
     if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
         names = ", ".join(head.short for head in found[0].heads)
         show.note(
-            f"{names}: error rate {found[0].error_rate:.2f} here. Chosen on the very sentence that it is judged by, "
-            "which flatters: on other sentences expect more errors, and judge it there."
+            _(
+                "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
+                "flatters: on other sentences expect more errors, and judge it there.",
+                heads=names,
+                rate=found[0].error_rate,
+            )
         )
 
 
@@ -238,8 +267,8 @@ def line(chosen: Chosen) -> None:
     left, middle, right = st.columns([5, 2.6, 1], vertical_alignment="center")
     with middle:
         also = pick.switch(
-            "also the possible ones", key="possible",
-            hint="Adds, as 1?2, the pairs of which only one word chooses the other.",
+            _("also the possible ones"), key="possible",
+            hint=_("Adds, as 1?2, the pairs of which only one word chooses the other."),
         )  # fmt: skip
     either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
     text = pharaoh.write(chosen.links, either)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from bartviz.gate import Ticket
+from bartviz.language import _, later
 from bartviz.ui import session, show
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
 def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:
     from bartviz.forward import capture_batch
 
-    ticket.report("Running the model")
+    ticket.report(later("Running the model"))
     return capture_batch(model, texts, cancelled=ticket.cancelled)
 
 
@@ -43,8 +44,9 @@ def _await(ticket: Ticket[T]) -> T:
     said = st.empty()
     try:
         while not ticket.wait(0.2):
-            waits = f"Waiting: {ticket.position} before this one" if ticket.state == "waiting" else ticket.note
-            said.caption(show.plain(waits or "Starting"))
+            waits = _("Waiting: {count} before this one", count=ticket.position)
+            note = waits if ticket.state == "waiting" else _(ticket.note)
+            said.caption(show.plain(note or _("Starting")))
         return ticket.result()
     finally:
         said.empty()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bartviz.analysis import contributions, weighing
+from bartviz.analysis import contributions, terms, weighing
 from bartviz.analysis.heads import mean
 from bartviz.analysis.rollout import rollout
 from bartviz.attention import Attention, Floats, Kind, Tokens
 from bartviz.figures import flow
+from bartviz.language import _
 from bartviz.record import Record
 from bartviz.ui import page, pick, session, show
 from bartviz.ui.compare import Chosen
@@ -22,20 +23,28 @@ def rolled_out(chosen: Chosen) -> None:
     kind = chosen.kind if chosen.kind in kinds else kinds[0]
     attention = chosen.record.attention(kind)
     if chosen.kind == "cross":
-        show.note("Cross-attention leads from one text to another and has no rollout: here is the encoder's own.")
-    layer = pick.index("Up to layer", attention.shape[0], key="upto", default=attention.shape[0] - 1)
+        show.note(_("Cross-attention leads from one text to another and has no rollout: here is the encoder's own."))
+    layer = pick.index(_("Up to layer"), attention.shape[0], key="upto", default=attention.shape[0] - 1)
     rolled = _rolled(chosen.record, kind, layer)
     left, right = st.columns(2, gap="medium")
     with left:
-        said = f"Mean of the {attention.shape[1]} {kind} heads of layer {layer} alone"
+        said = _(
+            "Mean of the {count} {kind} heads of layer {layer} alone",
+            count=attention.shape[1], kind=terms.kind(kind), layer=layer,
+        )  # fmt: skip
         _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
     with right:
-        said = f"Rollout: {kind} layers 0 to {layer}, half of each row the token itself"
+        said = _(
+            "Rollout: {kind} layers 0 to {layer}, half of each row the token itself",
+            kind=terms.kind(kind), layer=layer,
+        )  # fmt: skip
         _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
     show.note(
-        "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), and "
-        "layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
-        "attention were all there is, no bound on what does."
+        _(
+            "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), "
+            "and layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
+            "attention were all there is, no bound on what does."
+        )
     )
     show.downloads(
         "rollout",
@@ -64,29 +73,38 @@ def _map(
         weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
     )  # fmt: skip
     show.figure(drawn, key=key, alt=said)
-    show.note(f"{said}.{' A row attends to columns.' if words == flow.WEIGHT else ''}")
+    show.note(f"{said}. {_('A row attends to columns.')}" if words == flow.WEIGHT else f"{said}.")
 
 
 def weighed(chosen: Chosen) -> None:
     """Head A twice in the same colours: its weights, and the norms of what they bring."""
     pin = chosen.a
     if not contributions.available(pin.attention):
-        show.note("This run was kept without its values, so contributions are unknown. Run the text again.")
+        show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
         return
     found = weighing.weigh(pin.attention, *pin.place, query=pin.rows)
     st.text(weighing.notice(found, pin.told))
     left, right = st.columns(2, gap="medium")
     with left:
-        _map(found.attention, pin.attention, pin.rows, chosen, "compare_weights", f"Weights of A, {pin.told}")
+        _map(
+            found.attention,
+            pin.attention,
+            pin.rows,
+            chosen,
+            "compare_weights",
+            _("Weights of A, {head}", head=pin.told),
+        )
     with right:
-        said = "Contribution: the length of weight times projected value, each row divided by its sum"
+        said = _("Contribution: the length of weight times projected value, each row divided by its sum")
         _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, flow.TAKES)
     show.note(
-        "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The usual "
-        "difference: a special token or full stop that is looked at much and whose value is short."
+        _(
+            "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The "
+            "usual difference: a special token or full stop that is looked at much and whose value is short."
+        )
     )
     frame = weighing.table(found)
-    show.table(frame, title="Where the two differ most")
+    show.table(frame, title=_("Where the two differ most"))
     show.downloads(
         "contribution", table=frame,
         arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},

@@ -10,8 +10,12 @@ from bartviz.analysis import pharaoh
 from bartviz.analysis.alignment import Table
 from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.errors import TextError
+from bartviz.language import _
 from bartviz.record import Record
-from bartviz.ui import pick, show
+from bartviz.ui import pick, session, show
+
+LINKED = "gold"  # in the address
+LONGEST_LINK = 4_000  # characters of an alignment in an address; servers refuse addresses of more than some 8,000
 
 # Alignments made by hand for what the translator says to the examples.
 OURS = {
@@ -28,19 +32,23 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     """The field for an alignment made by hand, kept for this pair of texts alone."""
     key = key_of(record)
     show.note(
-        "Paste the links of this sentence in Pharaoh's format: 0-0 is a sure link of source word 0 and output word 0, "
-        "1?2 or 1p2 a possible one. Words are numbered in the picture."
+        _(
+            "Paste the links of this sentence in Pharaoh's format: 0-0 is a sure link of source word 0 and output word "
+            "0, 1?2 or 1p2 a possible one. Words are numbered in the picture."
+        )
     )
-    st.text_area("Alignment made by hand", key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
-    base = pick.one_of("The first word is", {"0": "0", "1": "1"}, key="base")
-    swap = pick.switch("The output word comes first", key="swap")
+    _from_link(key)
+    st.text_area(_("Alignment made by hand"), key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
+    base = pick.one_of(_("The first word is"), {"0": "0", "1": "1"}, key="base")
+    swap = pick.switch(_("The output word comes first"), key="swap")
     ours = OURS.get((record.source_text, record.target_text or ""))
     with st.container(horizontal=True, gap="small"):
         if ours is not None:
-            st.button("Use ours", on_click=_write, args=(key, ours), help="Made by hand for this example.")
-        st.button("Begin with these links", on_click=_write, args=(key, pharaoh.write(links)))
-        st.button("Clear", on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
+            st.button(_("Use ours"), on_click=_write, args=(key, ours), help=_("Made by hand for this example."))
+        st.button(_("Begin with these links"), on_click=_write, args=(key, pharaoh.write(links)))
+        st.button(_("Clear"), on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
+    _to_link(text)
     if not text.strip():
         return None
     try:
@@ -48,6 +56,29 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     except TextError as error:
         st.error(show.plain(str(error)))
         return None
+
+
+def _from_link(key: str) -> None:
+    """Take what the address says, once its own text is there: the alignment of a link belongs to its texts."""
+    said = st.query_params.get(LINKED, "")
+    if said and key not in st.session_state and session.running() is None:
+        st.session_state[key] = said[: pharaoh.LONGEST]
+
+
+def _to_link(text: str) -> None:
+    """Put the alignment into the address where the texts are there too ("Link with my text"), else take it out."""
+    if session.running() is not None:
+        return
+    shared = bool(st.session_state.get("link", st.session_state.get("_link")))
+    wanted = " ".join(text.split()) if shared else ""
+    if len(wanted) > LONGEST_LINK:
+        show.note(_("This alignment is too long for a link: the link has the texts alone."))
+        wanted = ""
+    if wanted != st.query_params.get(LINKED, ""):
+        if wanted:
+            st.query_params[LINKED] = wanted
+        else:
+            del st.query_params[LINKED]
 
 
 def key_of(record: Record) -> str:

@@ -10,22 +10,26 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import added, masks
+from bartviz.analysis import added, masks, terms
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.attention import Attention, Floats, masked_softmax
 from bartviz.errors import BartvizError
-from bartviz.figures.masks import VIEWS, View, square
+from bartviz.figures.masks import View, square
 from bartviz.figures.patterns import gallery, row_bars
+from bartviz.language import _, mark
 from bartviz.record import Kind, Record
 from bartviz.ui import batch, page, pick, show
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
+VIEW_NAMES: Mapping[View, str] = {
+    "pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights"),
+}  # fmt: skip
 SMALL = 312  # pixels of a square with its labels, a third of the page wide
 MOST = 24  # tokens to which a pattern is applied
 RELATIVE = "relative"
 TEXTS = ("The cat sleeps.", "Yes!")
 _BATCH = "_masks_batch"
-_HINT = "Open and closed cells; the numbers that the formula adds; the weights that a head has left."
+_HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that a head has left.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +46,22 @@ def choose(record: Record) -> Shown:
     """The pickers above the squares; those that the view does not need are not drawn."""
     which, first, second = st.columns([1.6, 1, 1], vertical_alignment="center")
     with which:
-        view = cast("View", pick.one_of("Show", VIEWS, key="view", hint=_HINT))
+        view = cast(
+            "View",
+            pick.one_of(
+                _("Show"), {str(word): _(name) for word, name in VIEW_NAMES.items()}, key="view", hint=_(_HINT)
+            ),
+        )
     shapes = [record.attention(kind).shape for kind in record.kinds]
     number, layer, head = "lowest", 0, 0
     if view == "additive":
         with first:
-            number = pick.one_of("A closed cell gets", NUMBER_NAMES, key="number", default="lowest")
+            number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
     if view == "weights":
         with first:
-            layer = pick.index("Layer", max(shape[0] for shape in shapes), key="layer")
+            layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer")
         with second:
-            head = pick.index("Head", max(shape[1] for shape in shapes), key="head")
+            head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head")
     return Shown(view, number, layer, head)
 
 
@@ -61,13 +70,13 @@ def squares(record: Record, shown: Shown) -> None:
     for column, kind in zip(st.columns(len(record.kinds), gap="medium"), record.kinds, strict=True):
         attention = record.attention(kind)
         with column:
-            _square(attention, shown, f"{pick.KIND_NAMES[kind]}: {masks.shape(attention.mask).name}")
+            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}")
 
 
 def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") -> None:
     st.markdown(f"**{title}**")
     place, rows = st.container(), attention.shape[2]
-    row = pick.index("Row", rows, key=f"row_{attention.kind}{key}", default=rows // 2)
+    row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
     told = masks.who(attention, row)
     figure = square(
         attention, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, row=row, dark=page.dark(),
@@ -95,14 +104,16 @@ def formula(attention: Attention, number: str) -> None:
 def padding(record: Record) -> None:
     """A batch of unequal lengths: the current text and two shorter ones, padded to the longest."""
     st.markdown(
-        "A model runs several texts in one pass only when they are equally long, so the shorter ones are filled up. "
-        "The mask closes the filling to every row: **its columns get no weight**, whatever the scores are."
+        _(
+            "A model runs several texts in one pass only when they are equally long, so the shorter ones are filled "
+            "up. The mask closes the filling to every row: **its columns get no weight**, whatever the scores are."
+        )
     )
     with st.form("batch", border=False):
         boxes = st.columns(len(TEXTS))
-        others = [box.text_input(f"Text {place + 2}", text, max_chars=300, key=f"batch_{place}")
+        others = [box.text_input(_("Text {number}", number=place + 2), text, max_chars=300, key=f"batch_{place}")
                   for place, (box, text) in enumerate(zip(boxes, TEXTS, strict=True))]  # fmt: skip
-        asked = st.form_submit_button("Run the three texts in one pass")
+        asked = st.form_submit_button(_("Run the three texts in one pass"))
     if asked:
         try:
             ran = batch.run(record.model.name, [record.source_text, *others])
@@ -121,13 +132,21 @@ def _batch(records: tuple[Record, ...]) -> None:
     lengths = [int(one.mask.any(axis=0).sum()) for one in given]
     total, filled = given[0].shape[3] * len(given), given[0].shape[3] * len(given) - sum(lengths)
     show.lead(
-        f"{', '.join(map(str, lengths))} tokens, filled to {given[0].shape[3]} each: "
-        f"{filled} of {total} columns are padding ({filled / total:.0%}), computed and thrown away."
+        _(
+            "{lengths} tokens, filled to {longest} each: {filled} of {total} columns are padding ({share:.0%}), "
+            "computed and thrown away.",
+            lengths=", ".join(map(str, lengths)),
+            longest=given[0].shape[3],
+            filled=filled,
+            total=total,
+            share=filled / total,
+        )
     )
-    heads = Shown("weights" if pick.switch("Weights of L0H0", key="batch_weights") else "pattern", "lowest", 0, 0)
+    heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
     for place, (column, one) in enumerate(zip(st.columns(len(given), gap="medium"), given, strict=True)):
         with column:
-            _square(one, heads, f"Text {place + 1}: {lengths[place]} tokens", key=f"_batch{place}")
+            title = _("Text {number}: {count} tokens", number=place + 1, count=lengths[place])
+            _square(one, heads, title, key=f"_batch{place}")
 
 
 def patterns(record: Record) -> None:
@@ -135,29 +154,28 @@ def patterns(record: Record) -> None:
     st.html(gallery(16, dark=page.dark()))
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
-    names = {name: known.title for name, known in PATTERNS.items()} | {RELATIVE: "relative bias"}
+    names = {name: known.title for name, known in PATTERNS.items()} | {RELATIVE: _("relative bias")}
     left, right = st.columns([1, 1.6], gap="large")
     with left:
         name = _pattern_name(names)
         settings = _settings(name)
-        layer = pick.index("Layer", short.shape[0], key="pattern_layer")
-        head = pick.index("Head", short.shape[1], key="pattern_head")
-        row = pick.index("Row", short.shape[2], key="pattern_row", default=short.shape[2] // 2)
+        layer = pick.index(_("Layer"), short.shape[0], key="pattern_layer")
+        head = pick.index(_("Head"), short.shape[1], key="pattern_head")
+        row = pick.index(_("Row"), short.shape[2], key="pattern_row", default=short.shape[2] // 2)
     before, after, changed = _effect(short, name, settings, layer, head)
     with right:
         _show_effect(changed, before, after, row, names[name])
-        note = f"Scores of {kind} L{layer}H{head}, {short.shape[2]} tokens of this text: the same for every pattern."
-        show.note(note + (" The bias is made up; a trained model has learned it." if name == RELATIVE else ""))
+        said = _(
+            "Scores of {head}, {count} tokens of this text: the same for every pattern.",
+            head=terms.head(kind, layer, head), count=short.shape[2],
+        )  # fmt: skip
+        made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
+        show.note(said + made_up)
 
 
 def _pattern_name(names: Mapping[str, str]) -> str:
-    options = list(names)
-    name = st.selectbox(
-        "Pattern", options, index=options.index("window"), format_func=names.__getitem__, key="pattern",
-        bind="query-params",
-    )  # fmt: skip
-    name = name if name in names else "causal"
-    bias = "T5 adds a learned number for each distance (Raffel et al. 2020)."
+    name = pick.select(_("Pattern"), names, key="pattern", default="window")
+    bias = _("T5 adds a learned number for each distance (Raffel et al. 2020).")
     show.note(bias if name == RELATIVE else PATTERNS[name].note)
     return name
 
@@ -167,8 +185,8 @@ def _settings(name: str) -> dict[str, int]:
     return {
         key: setting.lowest
         + pick.index(
-            f"{setting.title.capitalize()}, from {setting.lowest}", 9, key=f"set_{key}",
-            default=setting.default - setting.lowest,
+            _("{setting}, from {lowest}", setting=terms.begun(setting.title), lowest=setting.lowest), 9,
+            key=f"set_{key}", default=setting.default - setting.lowest,
         )
         for key, setting in known.items()
     }  # fmt: skip
@@ -193,36 +211,46 @@ def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, ti
     view: View = "additive" if changed.bias is not None else "pattern"
     with small:
         drawn = square(changed, view=view, row=row, dark=page.dark(), height=320)
-        show.figure(drawn, key="pattern_square", alt=f"Pattern: {title}. {masks.who(changed, row)}")
+        alt = f"{_('Pattern: {name}.', name=title)} {masks.who(changed, row)}"
+        show.figure(drawn, key="pattern_square", alt=alt)
     with bars:
         figure = row_bars(
             before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
-            special=changed.key.special, name=f"with {title}", dark=page.dark(),
+            special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
         )  # fmt: skip
-        show.figure(figure, key="pattern_row_bars", alt=f"Weights of one row with and without {title}")
+        show.figure(
+            figure, key="pattern_row_bars", alt=_("Weights of one row with and without {pattern}", pattern=title)
+        )
 
 
 def zero(record: Record) -> None:
     """When "about 0" is exactly 0, in computed numbers; and the row that may look nowhere."""
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
-    limits = ", ".join(f"{math.floor(added.exactly_zero_from(to))} in {to}" for to in added.FORMATS)
+    limits = ", ".join(
+        _("{limit} in {format}", limit=math.floor(added.exactly_zero_from(to)), format=to) for to in added.FORMATS
+    )
     st.markdown(
-        f"Adding a number does not forbid anything, it only makes a weight small. Below a limit the format holds no "
-        f"smaller number and the weight is **exactly 0**: computed here, from {limits} on. With -10 a closed key would "
-        f"still get {np.exp(-10.0):.6f} beside an open one of equal score."
+        _(
+            "Adding a number does not forbid anything, it only makes a weight small. Below a limit the format holds no "
+            "smaller number and the weight is **exactly 0**: computed here, from {limits} on. With -10 a closed key "
+            "would still get {weight:.6f} beside an open one of equal score.",
+            limits=limits,
+            weight=np.exp(-10.0),
+        )
     )
     number, to, at = st.columns(3, vertical_alignment="center")
     with number:
-        name = pick.one_of("A closed cell gets", NUMBER_NAMES, key="zero_number", default="-10,000")
+        name = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="zero_number", default="-10,000")
     with to:
-        given = pick.one_of("Numbers are held as", added.FORMATS, key="zero_format")
+        given = pick.one_of(_("Numbers are held as"), added.FORMATS, key="zero_format")
     with at:
-        row = pick.index("Row", short.shape[2], key="zero_row")
+        row = pick.index(_("Row"), short.shape[2], key="zero_row")
     format_ = cast("added.Format", given)
     _closed_row(short, row, name, format_)
     if short.shape[3] > 1:
-        show.table(added.compare_numbers(short.scores(0, 0)[row]), title="Every number in every format, for this row")
+        frame = added.compare_numbers(short.scores(0, 0)[row])
+        show.table(frame, title=_("Every number in every format, for this row"))
 
 
 def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None:
@@ -231,9 +259,12 @@ def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None
     none = np.zeros(scores.size, np.bool_)
     before = added.softmax_added(scores, ~none, 0.0, to)
     after = added.softmax_added(scores, none, added.number_of(name, to), to)
-    show.lead(f"If every key were closed to {masks.quote(short.query.labels[row])}: {added.outcome(after, before)}")
+    outcome = added.outcome(after, before)
+    show.lead(
+        _("If every key were closed to {token}: {outcome}", token=masks.quote(short.query.labels[row]), outcome=outcome)
+    )
     figure = row_bars(
         before, np.nan_to_num(after), short.key.labels, kind=short.kind, mask=none, special=short.key.special,
-        name="with everything closed", dark=page.dark(),
+        name=_("with everything closed"), dark=page.dark(),
     )  # fmt: skip
-    show.figure(figure, key="closed_row", alt="Weights of a row that may look nowhere")
+    show.figure(figure, key="closed_row", alt=_("Weights of a row that may look nowhere"))

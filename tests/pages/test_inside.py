@@ -20,7 +20,7 @@ def opened(record: Record, **query: str) -> AppTest:
     """The page with this record as the visitor's last run."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.session_state[session.RECORD] = record
-    for name, value in query.items():
+    for name, value in ({"level": "intermediate"} | query).items():
         app.query_params[name] = value
     app.switch_page("pages/inside.py").run()
     assert not app.exception

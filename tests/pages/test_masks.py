@@ -22,8 +22,8 @@ def opened(record: Record, part: str | None = None, **query: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.session_state[session.RECORD] = record
     if part is not None:
-        app.session_state["part"] = part
-    for name, value in query.items():
+        app.session_state["about"] = part
+    for name, value in ({"level": "intermediate"} | query).items():
         app.query_params[name] = value
     app.switch_page("pages/masks.py").run()
     assert not app.exception

@@ -7,14 +7,16 @@ from typing import cast
 
 import streamlit as st
 
+from bartviz.analysis import terms
 from bartviz.attention import Attention, Kind, Tokens
 from bartviz.errors import BartvizError
+from bartviz.language import _, mark, named
 from bartviz.record import Record
 from bartviz.ui import page, pick, show
 from bartviz.ui.classic import offline
 from bartviz.ui.classic.offline import View, Window
 
-VIEWS = {"head": "head view", "model": "model view"}
+VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"
 
 
@@ -39,7 +41,7 @@ def choose(record: Record) -> Chosen:
     """The pickers: view, kind, names of the decoder's rows; and for a long text which tokens are shown."""
     first, second, third, fourth = st.columns([1.5, 1.6, 1.3, 2], vertical_alignment="bottom")
     with first:
-        view = cast("View", pick.one_of("View", VIEWS, key="classic"))
+        view = cast("View", pick.one_of(_("View"), named(VIEWS), key="classic"))
     with second:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
@@ -57,7 +59,7 @@ def choose(record: Record) -> Chosen:
 
 def _window(kind: Kind, rows: int, columns: int, most: int) -> Window:
     """Which tokens: all, or the first so many from a place of the reader's choice."""
-    names = ("From row", "From column") if kind == "cross" else ("From token", "")
+    names = (_("From row"), _("From column")) if kind == "cross" else (_("From token"), "")
     left, right = st.columns(2) if max(rows, columns) > most else (st.container(), st.container())
     with left:
         first = _from(names[0], rows, most, "from_row")
@@ -74,11 +76,15 @@ def notice(chosen: Chosen) -> str:
     """One sentence of what to do with this view."""
     layers, heads = chosen.attention.shape[:2]
     if chosen.view == "head":
-        return (
-            f"{heads} heads of {chosen.attention.kind} layer {chosen.layer}, a colour each: point at a token to see "
-            "where it looks; click a square to switch a head off."
-        )
-    return f"All {layers} x {heads} {chosen.attention.kind} heads as thumbnails: click one to see it large."
+        return _(
+            "{heads} heads of {kind} layer {layer}, a colour each: point at a token to see where it looks; click a "
+            "square to switch a head off.",
+            heads=heads, kind=terms.kind(chosen.attention.kind), layer=chosen.layer,
+        )  # fmt: skip
+    return _(
+        "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",
+        layers=layers, heads=heads, kind=terms.kind(chosen.attention.kind),
+    )  # fmt: skip
 
 
 def cap(chosen: Chosen) -> str:
@@ -86,18 +92,20 @@ def cap(chosen: Chosen) -> str:
     if chosen.whole:
         return ""
     rows, columns = chosen.window.rows, chosen.window.columns
-    return (
-        f"Rows {rows.start} to {rows.stop - 1} of {len(chosen.rows):,} and columns {columns.start} to "
-        f"{columns.stop - 1} of {len(chosen.attention.key):,} are shown: this view draws a line for every weight, and "
-        f"takes at most {chosen.most} tokens a side of this model ({offline.CELLS:,} weights, 1 MB). What lies "
-        "outside is left out, so the lines of a token need not sum to 1. The Heads page shows the whole text."
-    )
+    return _(
+        "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
+        "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
+        "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
+        "to 1. The Heads page shows the whole text.",
+        first_row=rows.start, last_row=rows.stop - 1, all_rows=len(chosen.rows), first_column=columns.start,
+        last_column=columns.stop - 1, all_columns=len(chosen.attention.key), most=chosen.most, weights=offline.CELLS,
+    )  # fmt: skip
 
 
 def picture(chosen: Chosen) -> None:
     """The view in its frame, as high as it needs; and its size."""
     try:
-        with st.spinner("Drawing the classic view"):
+        with st.spinner(_("Drawing the classic view")):
             html = _html(chosen)
     except BartvizError as error:
         st.error(show.plain(str(error)))
@@ -108,8 +116,12 @@ def picture(chosen: Chosen) -> None:
         (1 if chosen.view == "head" else layers) * heads * _length(chosen.window.rows) * _length(chosen.window.columns)
     )
     show.note(
-        f"{drawn:,} weights, {len(html) / 1e6:.2f} MB with its scripts, rounded to three decimals. Left the "
-        "token that looks (a row), right the token that is looked at (a column). Drawn by bertviz 1.4.1 (Vig 2019)."
+        _(
+            "{count:,} weights, {size:.2f} MB with its scripts, rounded to three decimals. Left the token that looks "
+            "(a row), right the token that is looked at (a column). Drawn by bertviz 1.4.1 (Vig 2019).",
+            count=drawn,
+            size=len(html) / 1e6,
+        )
     )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from bartviz.attention import Attention, Floats
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.figures import theme
+from bartviz.language import later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,12 +85,12 @@ def page(
     is not there, ModelError where bertviz is missing or another version.
     """
     if view not in VIEWS:
-        raise SettingError(f"The classic view is one of {choices(VIEWS)}.")
+        raise SettingError(later("The classic view is one of {views}.", views=choices(VIEWS)))
     columns = attention.key.labels
     shown_rows, shown_columns = list(rows[window.rows]), list(columns[window.columns])
     most = most_tokens(attention, view)
     if not 1 <= len(shown_rows) <= most or not 1 <= len(shown_columns) <= most:
-        raise SettingError(f"The {view} view shows 1 to {most} tokens along a side of this model.")
+        raise SettingError(later("This view shows 1 to {most} tokens along a side of this model.", most=most))
     layers = [layer] if view == "head" else list(range(attention.shape[0]))
     made = _bertviz(view)(
         cross_attention=_tensors(attention, layers, window), include_layers=layers,
@@ -115,7 +116,7 @@ def _bertviz(view: View) -> Callable[..., Any]:
     try:
         import bertviz
     except ImportError as error:
-        raise ModelError("The classic view needs bertviz and torch: install bertviz 1.4.1.") from error
+        raise ModelError(later("The classic view needs bertviz and torch: install bertviz 1.4.1.")) from error
     function: Callable[..., Any] = getattr(bertviz, f"{view}_view")
     return function
 
@@ -184,4 +185,6 @@ def _libraries() -> tuple[str, ...]:
 
 
 def _unknown() -> ModelError:
-    return ModelError("This version of bertviz writes its view in a way that is not known here: install bertviz 1.4.1.")
+    return ModelError(
+        later("This version of bertviz writes its view in a way that is not known here: install bertviz 1.4.1.")
+    )
