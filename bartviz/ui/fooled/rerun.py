@@ -88,13 +88,15 @@ def untrained(record: Record) -> None:
     before, after = (_evenness(one, kind) for one in (record, fresh))
     if before is None or after is None:
         return
-    detected = _("detected as untrained") if not fresh.model.trained else _("not detected as untrained")
-    show.lead(
-        _("With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
-          "({even:.1%} of even), in this model {before:.2f} ({own:.0%}). The random weights were {detected}: their layer norms still "
-          "have a gain of exactly 1.", kind=kind_of(kind), after=after.bits, possible=after.possible,
-          even=after.share, before=before.bits, own=before.share, detected=detected)
-    )  # fmt: skip
+    told = {"kind": kind_of(kind), "after": after.bits, "possible": after.possible, "even": after.share,
+            "before": before.bits, "own": before.share}  # fmt: skip
+    said = _("With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
+             "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).", **told)  # fmt: skip
+    if not fresh.model.trained:
+        said += " " + _(
+            "That nothing was learned shows in the weights: every layer norm still has a gain of exactly 1."
+        )
+    show.lead(said)
     attention = record.attention(kind)
     measured = of_record(record, kind).values["peak"]
     layer, head = (int(at) for at in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))

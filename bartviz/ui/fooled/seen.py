@@ -121,7 +121,8 @@ def sinks(record: Record) -> None:
                  share=found.share_head)  # fmt: skip
         one_map(left / rows, attention, names, said, "fooled_hidden", found.row)
     below(_("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
-          "heads", _("This head, sinks hidden"), place(found.head, row=str(found.row), hide="true", divide="true"))  # fmt: skip
+          "heads", _("This head, sinks hidden"),
+          place(found.head, row=str(found.row), hide="true", divide="true"))  # fmt: skip
 
 
 def shifted(record: Record) -> None:
