@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from bartviz.analysis.ledger import MODEL, Verdict
-from bartviz.analysis.ledger.claim import number
+from bartviz.analysis.ledger.judging import number
 from bartviz.catalogue import CATALOGUE
 from bartviz.configs import sizes
 from bartviz.edits import edit, reach

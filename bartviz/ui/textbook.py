@@ -92,8 +92,9 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
         if mine:
             st.subheader(_(name), anchor=chapter)
         for line in mine:
-            with st.container(key=f"claim_{line.number}", gap=None):
-                st.html(_card(line, found.get(line.number), unfolded=line.number == wanted))
+            verdict = found.get(line.number)
+            with st.container(key=f"claim_{'open' if verdict is None else verdict.word}_{line.number}", gap=None):
+                st.html(_card(line, verdict, unfolded=line.number == wanted))
                 _link(line)
 
 
@@ -105,7 +106,6 @@ def _link(line: Claim) -> None:
 
 def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
     """One line as HTML; everything in it is escaped."""
-    word = verdict.word if verdict is not None else "open"
     sign, name = ("…", _(OPEN)) if verdict is None else (SIGNS[verdict.word], _(NAMES[verdict.word]))
     head = (
         f"<div class='bv-head'><span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> "
@@ -113,7 +113,7 @@ def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
     )
     said = f"<p class='bv-said'>{_safe(_(line.said))}</p>"
     why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict, unfolded=unfolded)}"
-    return f"<div class='bv-claim bv-{word}'>{head}{said}{why}</div>"
+    return f"<div class='bv-claim'>{head}{said}{why}</div>"
 
 
 def _numbers(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from bartviz.analysis.ledger import arithmetic, cost, generation, heads, inputs, masks, parts, pretraining, sizes
-from bartviz.analysis.ledger.claim import (
+from bartviz.analysis.ledger.judging import (
     CHAPTERS,
     MODEL,
     NAMES,

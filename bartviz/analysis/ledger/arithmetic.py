@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.analysis import activations
-from bartviz.analysis.ledger.claim import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, layer, sizes_of
+from bartviz.analysis.ledger.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.scaling import scaling
 from bartviz.attention import Attention, Floats
 from bartviz.language import later, mark

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from bartviz.analysis import naming
-from bartviz.analysis.ledger.claim import START, WORDS_RECORD, Claim, Evidence, Verdict, number
+from bartviz.analysis.ledger.judging import START, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.language import later, mark
 

@@ -9,8 +9,8 @@ import numpy as np
 from safetensors import safe_open
 
 from bartviz.analysis.inputs import Shift, shift, sinusoidal
-from bartviz.analysis.ledger.claim import CONFIGURATION, PAIR, START, Claim, Evidence, Verdict, number
 from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, read, rows, sizes_of
+from bartviz.analysis.ledger.judging import CONFIGURATION, PAIR, START, Claim, Evidence, Verdict, number
 from bartviz.catalogue import EMBEDDED
 from bartviz.language import later, mark
 

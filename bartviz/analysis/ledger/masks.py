@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.analysis import added, patterns
-from bartviz.analysis.ledger.claim import Claim, Evidence, Number, Verdict, number
+from bartviz.analysis.ledger.judging import Claim, Evidence, Number, Verdict, number
 from bartviz.analysis.masks import shape
 from bartviz.attention import Floats
 from bartviz.language import later, mark

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bartviz.analysis import parts
-from bartviz.analysis.ledger.claim import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
 from bartviz.analysis.ledger.configs import BART, BERT, BERT_LARGE, GPT2, elements, layer, rows, sizes_of, total
+from bartviz.analysis.ledger.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
 from bartviz.language import later, mark
 
 EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger

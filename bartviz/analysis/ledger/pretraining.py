@@ -6,8 +6,8 @@ import numpy as np
 
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
-from bartviz.analysis.ledger.claim import CONFIGURATION, START, Claim, Evidence, Verdict, number
 from bartviz.analysis.ledger.configs import BART, BERT, T5, T5_GATED, rows, sizes_of, total
+from bartviz.analysis.ledger.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 from bartviz.language import later, mark
 
 TEXT = "the cat sat on the mat. it was warm there. then it slept."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bartviz.analysis import parts
-from bartviz.analysis.ledger.claim import ABOUT, CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
 from bartviz.analysis.ledger.configs import (
     BART,
     BART_LARGE,
@@ -21,6 +20,7 @@ from bartviz.analysis.ledger.configs import (
     sizes_of,
     total,
 )
+from bartviz.analysis.ledger.judging import ABOUT, CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
 from bartviz.language import later, mark
 
 BASIS = later(CONFIGURATION)

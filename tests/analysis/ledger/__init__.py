@@ -1,0 +1,19 @@
+"""One test for each line of the ledger: its verdict, and its numbers counted again by hand."""
+
+from __future__ import annotations
+
+from bartviz.analysis import ledger
+from bartviz.analysis.ledger import Verdict
+from bartviz.analysis.ledger.judging import Value
+
+
+def judged(number: str) -> Verdict:
+    found = ledger.verdict(number)
+    assert found is not None
+    return found
+
+
+def found(verdict: Verdict, label: str) -> Value:
+    """What was found for the one number whose label begins so."""
+    (one,) = (number for number in verdict.numbers if number.label.startswith(label))
+    return one.found

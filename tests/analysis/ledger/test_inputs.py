@@ -1,0 +1,35 @@
+"""Lines 19 to 21."""
+
+from __future__ import annotations
+
+from tests.analysis.ledger import found, judged
+
+
+def test_line_19_three_embeddings() -> None:
+    verdict = judged("19")
+    assert verdict.word == "holds"
+    assert found(verdict, "width, were they joined") == 3 * 768 == 2304
+    assert found(verdict, "segments in a pair") == "0 1"
+
+
+def test_line_19b_that_is_not_barts_input() -> None:
+    verdict = judged("19b")
+    assert verdict.word == "fails"
+    assert found(verdict, "first and last") == "<s> </s>"
+    assert found(verdict, "segments that BART") == 0
+    assert found(verdict, "id of the padding") == 1
+
+
+def test_line_20_a_shift_is_a_rotation() -> None:
+    verdict = judged("20")
+    assert verdict.word == "holds"
+    learned = found(verdict, "learned, shift by 1:")
+    assert isinstance(learned, float)
+    assert 0.3 < learned < 1
+
+
+def test_line_21_positions() -> None:
+    verdict = judged("21")
+    assert verdict.word == "caveat"
+    assert found(verdict, "BART: positions") == 1024
+    assert found(verdict, "vocabulary of BART") == 50_265 == 50_257 + 8

@@ -1,0 +1,98 @@
+"""The ledger as a whole: every line of the list, verdicts that follow from numbers, the table, the languages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bartviz.analysis import ledger
+from bartviz.analysis.ledger import CHAPTERS, CLAIMS, SOURCES, Number, Verdict
+from bartviz.errors import SettingError
+from bartviz.language import PSEUDO, _, speaking
+
+NEED_A_MODEL = ["9b", "9c", "17", "18", "22", "25", "27", "28"]
+FAIL = ["3b", "4", "6", "13b", "14", "19b", "22b", "24", "25b", "29b", "35"]
+
+
+def test_all_35_lines_are_here_in_order() -> None:
+    numbers = [int(re.sub(r"\D", "", line.number)) for line in CLAIMS]
+    assert sorted(set(numbers)) == list(range(1, 36))
+    assert numbers == sorted(numbers)
+    assert len({line.number for line in CLAIMS}) == len(CLAIMS) == 58
+    chapters = [list(CHAPTERS).index(line.chapter) for line in CLAIMS]
+    assert chapters == sorted(chapters)
+
+
+def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
+    found = ledger.verdicts()
+    assert [line.number for line in CLAIMS if line.number not in found] == NEED_A_MODEL
+    assert [number for number, verdict in found.items() if verdict.word == "fails"] == FAIL
+    assert ledger.tally(found) == {"holds": 20, "caveat": 19, "fails": 11}
+
+
+@pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
+def test_a_line_is_whole(line: ledger.Claim) -> None:
+    assert line.title
+    assert line.said.endswith((".", "in 1.1."))
+    assert set(line.sources) <= set(SOURCES)
+    assert line.sources
+    verdict = ledger.verdict(line.number)
+    if verdict is not None:
+        assert verdict.numbers
+        assert verdict.why.endswith(".")
+        assert any(number.core for number in verdict.numbers) or line.number == "7"
+
+
+def one(agrees: bool, core: bool) -> Number:
+    return Number("n", 1, 2, agrees, core)
+
+
+@given(st.lists(st.builds(one, st.booleans(), st.booleans()), min_size=1))
+def test_a_verdict_follows_from_its_numbers(numbers: list[Number]) -> None:
+    word = Verdict(tuple(numbers), "", "").word
+    wrong = [number for number in numbers if not number.agrees]
+    assert (word == "fails") == any(number.core for number in wrong)
+    assert (word == "holds") == (not wrong)
+
+
+def test_the_table() -> None:
+    table = ledger.ledger()
+    assert list(table["number"]) == [line.number for line in CLAIMS]
+    assert table.set_index("number").loc["3b", "verdict"] == "fails"
+    assert table["verdict"].isna().sum() == len(NEED_A_MODEL)
+    wide = ledger.ledger(numbers=True)
+    assert set(wide["number"]) == set(table["number"]) - set(NEED_A_MODEL)
+    row = wide[(wide["number"] == "32") & wide["core"]].iloc[0]
+    assert (row["claimed"], row["found"], row["agrees"]) == ("12,600,000", "12,582,912", True)
+
+
+def test_verdicts_of_a_model_are_taken_in() -> None:
+    more = {"17": Verdict((one(True, True),), "why", "basis")}
+    assert ledger.ledger(more=more).set_index("number").loc["17", "verdict"] == "holds"
+
+
+def test_everything_that_is_read_is_looked_up_when_it_is_read() -> None:
+    found = ledger.verdicts()
+    with speaking(PSEUDO):
+        for number, verdict in found.items():
+            line = ledger.claim(number)
+            for said in (_(line.title), _(line.said), line.source, _(verdict.why), _(verdict.basis)):
+                assert said.startswith("⟦"), (number, said)
+            assert all(_(one.label).startswith("⟦") for one in verdict.numbers), number
+        assert ledger.ledger()["chapter"].str.startswith("⟦").all()
+
+
+def test_a_line_that_is_not_there() -> None:
+    with pytest.raises(SettingError, match="no line 36"):
+        ledger.verdict("36")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(139_420_416, "139,420,416"), (0.4973, "0.4973"), (6.1e-22, "6.1e-22"), (1.0, "1"), ("<s>", "<s>")],
+)
+def test_numbers_as_they_are_read(value: float | str, said: str) -> None:
+    assert ledger.text(value) == said

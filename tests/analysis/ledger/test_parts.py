@@ -1,0 +1,63 @@
+"""Lines 2, 4, 6, 8: where the parameters sit."""
+
+from __future__ import annotations
+
+from tests.analysis.ledger import found, judged
+from tests.analysis.ledger.test_sizes import bart, bert, layer
+
+
+def test_line_2_the_parts_contain_the_shared_matrix() -> None:
+    verdict = judged("2")
+    shared = 50_265 * 768
+    side = shared + 1026 * 768 + 2 * 768
+    assert verdict.word == "caveat"
+    assert found(verdict, "shared") == shared == 38_603_520
+    assert found(verdict, "encoder") == side + 6 * layer(768) == 81_920_256
+    assert found(verdict, "decoder") == side + 6 * layer(768, attentions=2) == 96_103_680
+    assert found(verdict, "whole") == bart(768, 6) == 139_420_416
+    assert found(verdict, "sum") == 81_920_256 + 96_103_680 + 38_603_520 == 216_627_456
+
+
+def test_line_2b_decoder_layers_are_a_third_larger() -> None:
+    verdict = judged("2b")
+    assert verdict.word == "caveat"
+    assert found(verdict, "decoder layers") == round(layer(768, attentions=2) / layer(768), 3) == 1.334
+
+
+def test_line_4_the_embeddings_are_one_matrix() -> None:
+    verdict = judged("4")
+    assert verdict.word == "fails"
+    assert found(verdict, "separate") == 1
+    assert verdict.numbers[1].claimed == 139_420_416 + 2 * 38_603_520
+
+
+def test_line_6_85_million_are_the_layers_alone() -> None:
+    verdict = judged("6")
+    assert verdict.word == "fails"
+    assert found(verdict, "the 12 layers alone") == 12 * layer(768) == 85_054_464
+    assert found(verdict, "parameters without") == bert(768, 12)
+    assert found(verdict, "the head") == 768 * 768 + 768 + 2 * 768 + 30_522 == 622_650
+
+
+def test_line_8_feed_forward() -> None:
+    verdict = judged("8")
+    part = 8 * 768 * 768 + 5 * 768 + 2 * 768  # with its norm
+    assert verdict.word == "caveat"
+    assert [number.found for number in verdict.numbers] == [
+        f"{part / layer(768):.2%}", f"{part / layer(768, attentions=2):.2%}",
+    ]  # fmt: skip
+    assert "49.98%" in verdict.why
+
+
+def test_line_8b_share_of_the_embeddings() -> None:
+    verdict = judged("8b")
+    embeddings = (30_522 + 512 + 2) * 768 + 2 * 768
+    assert verdict.word == "holds"
+    assert found(verdict, "embeddings of BERT base") == f"{embeddings / bert(768, 24):.1%}" == "12.3%"
+
+
+def test_line_8c_bert_and_gpt() -> None:
+    verdict = judged("8c")
+    assert verdict.word == "caveat"
+    assert found(verdict, "an encoder layer") == found(verdict, "a decoder layer") == layer(768) == 7_087_872
+    assert f"{layer(768, attentions=2) - layer(768):,}" in verdict.why

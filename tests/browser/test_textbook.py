@@ -1,0 +1,65 @@
+"""The textbook page in a browser: it stands at once, filters, unfolds, and its links land on the right view."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open, settle
+
+SLOW = 90_000  # milliseconds: the model is loaded meanwhile, and the machine may be busy
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_lines_stand_and_the_model_s_come_later(server: str, visit: Open, scheme: str) -> None:
+    page = visit(f"{server}/textbook", scheme=scheme)
+    expect(page.locator(".bv-lead")).to_contain_text("58 statements", timeout=SLOW)
+    expect(page.locator(".bv-claim")).to_have_count(58, timeout=SLOW)
+    expect(page.get_by_text("not computed yet")).to_have_count(0, timeout=SLOW)
+    expect(page.locator("[class*='st-key-claim_'][class*='_18']")).to_contain_text("13th word", timeout=SLOW)
+
+
+def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook")
+    page.get_by_role("radio", name="does not hold").click()
+    settle(page)
+    expect(page).to_have_url(re.compile(r"verdict=fails"), timeout=SLOW)
+    line = page.locator("[class*='st-key-claim_fails_6']")
+    expect(line).to_contain_text("A BERT of 85 million", timeout=SLOW)
+    line.locator("summary").click()
+    expect(line.locator("table")).to_contain_text("85,054,464")
+    line.get_by_role("link", name="See it: Parameters").click()
+    expect(page).to_have_url(re.compile(r"/parameters\?.*of=bert-base-uncased"), timeout=SLOW)
+    expect(page.locator(".bv-lead")).to_contain_text("109,514,298", timeout=SLOW)  # with the head: BertForMaskedLM
+
+
+def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook?chapter=masks")
+    page.locator("[class*='st-key-claim_'][class*='_10']").get_by_role("link", name="See it: Masks").click()
+    expect(page).to_have_url(re.compile(r"/masks\?.*view=additive"), timeout=SLOW)
+    settle(page)
+    expect(page.get_by_role("tab", name="About 0 or exactly 0")).to_have_attribute(
+        "aria-selected", "true", timeout=SLOW
+    )
+
+
+def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
+    page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
+    expect(page.locator(".bv-claim")).to_have_count(3, timeout=SLOW)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=SLOW)
+    with page.expect_download() as arriving:
+        page.locator(".st-key-ledger_csv button").click()
+    arriving.value.save_as(tmp_path / "ledger.csv")
+    rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text("utf-8-sig").splitlines()))
+    assert len(rows) == 58  # the whole ledger, whatever is shown
+    assert {row["number"]: row["verdict"] for row in rows}["3b"] == "fails"
+
+
+def test_a_phone(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook?line=33&chapter=cost", size=(420, 900))
+    expect(page.locator("details[open] table")).to_contain_text("3,072", timeout=SLOW)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,108 @@
+"""The textbook page as a script: its tally, its filters, what a line shows, what a link opens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import ledger
+from bartviz.analysis.ledger import CLAIMS, Number, Verdict
+from bartviz.record import Record
+from bartviz.ui import registry, tasks
+from tests.conftest import App
+
+DONE = {
+    line.number: Verdict((Number("n", 1, 1, True),), "It is so.", "runs made now") for line in CLAIMS if not line.check
+}
+
+
+@pytest.fixture(autouse=True)
+def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Mapping[str, Verdict] | None]:
+    """What the task has brought: nothing at first; no model is loaded here."""
+    brought: dict[str, Mapping[str, Verdict] | None] = {"now": None}
+    monkeypatch.setattr(tasks, "ask", lambda *_asked, **_more: brought["now"])
+    return brought
+
+
+def html(page: AppTest) -> str:
+    return "".join(part.proto.body for part in page.get("html"))
+
+
+def cards(page: AppTest) -> list[str]:
+    return [part.proto.body for part in page.get("html") if "bv-claim" in part.proto.body and "<h4>" in part.proto.body]
+
+
+def test_every_line_has_a_card_and_a_link(app: App) -> None:
+    page = app("textbook", record=None)
+    assert not page.exception
+    assert len(cards(page)) == 58
+    assert "58 statements of five articles, judged by numbers: 20 hold, 19 hold with a caveat, 11 do not" in html(page)
+    assert html(page).count("not computed yet") == len(DONE)
+    links = [link.proto for link in page.get("page_link")]
+    assert sum(link.label.startswith("See it: ") for link in links) == 58
+
+
+def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Mapping[str, Verdict] | None]) -> None:
+    computed["now"] = DONE
+    page = app("textbook", record=None)
+    assert "28 hold, 19 hold with a caveat, 11 do not hold" in html(page)
+    assert "not computed yet" not in html(page)
+
+
+def test_the_filters_by_link(app: App) -> None:
+    page = app("textbook", record=None, verdict="fails", chapter="generation")
+    assert not page.exception
+    found = cards(page)
+    assert len(found) == 3
+    assert all("does not hold" in card and "✗" in card for card in found)
+    assert [heading.value for heading in page.subheader] == ["Generation"]
+    page.selectbox(key="chapter").select("cost").run()
+    assert not cards(page)
+    assert "No line has this verdict here" in html(page)
+
+
+def test_a_link_unfolds_one_line(app: App) -> None:
+    page = app("textbook", record=None, line="6")
+    (unfolded,) = [card for card in cards(page) if "<details open>" in card]
+    assert "A BERT of 85 million" in unfolded
+    assert "85,054,464" in unfolded
+
+
+@pytest.mark.parametrize("query", [{"verdict": "<b>"}, {"chapter": "x"}, {"line": "99"}])
+def test_links_that_lie(app: App, query: dict[str, str]) -> None:
+    page = app("textbook", record=None, **query)
+    assert not page.exception
+    assert len(cards(page)) == 58
+
+
+def test_a_run_of_the_visitors_own_is_judged(app: App, record: Record) -> None:
+    page = app("textbook", record=record)
+    assert not page.exception
+    assert "your run of stand-in" in html(page)
+
+
+def test_what_stands_in_a_card_is_escaped(app: App) -> None:
+    page = app("textbook", record=None)
+    assert "&lt;/s&gt;" in html(page)
+    assert "<s>" not in "".join(cards(page))
+
+
+@pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
+def test_a_link_leads_to_a_page_that_takes_it(line: ledger.Claim) -> None:
+    assert registry.page(line.page).file.is_file()
+    for word in line.query:
+        assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"
+
+
+UI = registry.ROOT / "bartviz" / "ui"
+COMMON = [(UI / "pick.py").read_text("utf-8")]
+SOURCES = {
+    entry.word: [
+        *COMMON,
+        entry.file.read_text("utf-8"),
+        *(path.read_text("utf-8") for path in [*UI.glob(f"{entry.word}.py"), *UI.glob(f"{entry.word}/*.py")]),
+    ]
+    for entry in registry.PAGES
+}
