@@ -5,18 +5,18 @@ Printed as the entries of a gettext file, ready to be translated and put into ``
 
 from __future__ import annotations
 
+import ast
 import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
 from bartviz.language import HOME, LANGUAGES
 
 ROOT = Path(__file__).parent.parent
-KEYWORDS = {"_": None, "mark": None, "later": None, "plural": (1, 2)}
+KEYWORDS = {"_": 1, "mark": 1, "later": 1, "plural": 2}  # name -> how many of its arguments are messages
 Message = str | tuple[str, ...]
 
 
@@ -26,11 +26,16 @@ def sources() -> list[Path]:
 
 
 def messages(file: Path) -> Iterator[tuple[int, Message]]:
-    """Line and text of each message in a file; one with a plural is a pair."""
-    with file.open("rb") as source:
-        for line, message, _, _ in extract("python", source, keywords=KEYWORDS):
-            if message and (not isinstance(message, tuple) or all(message)):
-                yield line, message
+    """Line and text of each message in a file; one with a plural is a pair.
+
+    Read from the syntax tree, because babel does not look into the braces of an f-string.
+    """
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:
+            given = node.args[: KEYWORDS[node.func.id]]
+            texts = [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            if len(texts) == KEYWORDS[node.func.id] and all(texts):
+                yield node.lineno, texts[0] if len(texts) == 1 else tuple(texts)
 
 
 def translated(language: str) -> dict[Message, tuple[Path, tuple[str, ...]]]:

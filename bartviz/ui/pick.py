@@ -68,7 +68,7 @@ def several(
 
     held = st.session_state.get(key)
     words = address.take(key, None if held is None else tuple(held), understood, first)
-    if held is None or tuple(held) != words:
+    if held is not None and tuple(held) != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
@@ -83,7 +83,7 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     label: str | None = st.session_state.get(key)
     held = None if label is None else _word(label, names)
     (word,) = address.take(key, None if held is None else (held,), _reader(names), (first,))
-    if label != names[word]:
+    if label != names[word] and (label is not None or word != first):
         st.session_state[key] = names[word]
     drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
     found = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
@@ -162,7 +162,7 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     first = _first(names, default)
     held = st.session_state.get(key)
     (word,) = address.take(key, (held,) if held in names else None, _reader(names), (first,))
-    if held != word:
+    if held is not None and held != word:  # where there is no widget yet, it begins with the word
         st.session_state[key] = word
     chosen = draw(names, word)
     word = str(chosen) if chosen in names else word

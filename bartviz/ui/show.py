@@ -127,7 +127,8 @@ def downloads(
     if record is not None:
         files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
-        st.html(f"<p class='bv-note'>{html.escape(_('Download'))}</p>", width="content")
+        said = _("Download")
+        st.html(f"<p class='bv-note'>{html.escape(said)}</p>", width="content")
         for label, ending, mime, make in files:
             st.download_button(
                 label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
