@@ -137,7 +137,7 @@ def rule(material: Material, random: Generator) -> Question | None:
     if not decided or len(free) < 2:
         return None
     right = decided[int(random.integers(len(decided)))]
-    named = {"token": quote(right.chosen.label), "rule": later(right.rule or "")}
+    named = {"token": quote(right.chosen.label), "rule": later(str(right.rule))}
     options, answer = shuffled(
         random, _step(right), [_step(free[place]) for place in drawn(random, range(len(free)), 3)]
     )
