@@ -47,11 +47,13 @@ def begin(
     model; ``size`` gives the result's bytes. ``work`` runs in the gate's thread: no Streamlit in it. It passes
     ``ticket.cancelled`` on, calls ``ticket.report(note, fraction)``, and returns something read-only.
     """
-    drop(name)
+    older: _Task | None = st.session_state.get(_place(name))
     owner = session.owner()
     whole = {"work": name} | dict(key)
     run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
-    st.session_state[_place(name)] = _Task(dict(key), run)
+    st.session_state[_place(name)] = _Task(dict(key), run)  # before the older one is stopped: this line may break off
+    if older is not None:
+        older.run.cancel()
 
 
 def show(name: str, key: Mapping[str, object] | None = None) -> Any:
