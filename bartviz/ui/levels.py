@@ -49,7 +49,8 @@ def at_least(level: Level) -> bool:
 
 
 def choose() -> Level:
-    """The choice of the level; the sidebar draws it."""
+    """The choice of the level; the sidebar draws it, and the style that the terms of all pages need."""
+    st.html(STYLE)
     pick.one_of(
         _("Explained for"),
         {level: _(name) for level, name in NAMES.items()},
@@ -75,7 +76,6 @@ def explain(word: str) -> None:
 def terms(names: Sequence[str], *, key: str) -> None:
     """Terms of the glossary in a line; pointing at one, tapping it or reaching it by Tab shows its definition."""
     if names:
-        st.html(STYLE)
         chips = "".join(_chip(TERMS[name], f"term-{key}-{number}") for number, name in enumerate(names))
         label = html.escape(_("Terms"))  # not within the f-string: messages are not looked for there
         st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")

@@ -1,0 +1,97 @@
+"""Levels in a real browser: a level goes along from page to page, and a term says what it means to hand and key."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bartviz.ui.glossary import TERMS
+from tests.browser.conftest import Open, settle
+
+BEGINNER = "A row looks at columns."
+EXPERT = "What a map cannot say."
+
+
+def chip(page: Page, name: str) -> Locator:
+    return page.locator(".bv-term").filter(has_text=re.compile(f"^{re.escape(name)}"))
+
+
+def definition(page: Page, name: str) -> Locator:
+    return chip(page, name).locator(".bv-definition")
+
+
+def within(page: Page, part: Locator) -> bool:
+    """Whether all of it is on the screen."""
+    box, size = part.bounding_box(), page.viewport_size
+    assert box is not None
+    assert size is not None
+    fits = (
+        box["x"] >= 0, box["y"] >= 0, box["x"] + box["width"] <= size["width"],
+        box["y"] + box["height"] <= size["height"],
+    )  # fmt: skip
+    return all(fits)
+
+
+def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks")
+    expect(page.get_by_text("A square says who may look at whom.")).to_be_visible()
+    assert "level=" not in page.url
+    page.get_by_test_id("stSidebar").get_by_role("radio", name="Expert").click()
+    settle(page)
+    expect(page.get_by_text("About 0 and exactly 0.")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"[?&]level=expert"))
+    page.get_by_role("link", name="Heads", exact=True).click()
+    settle(page)
+    expect(page).to_have_url(re.compile(r"/heads\?.*level=expert"))
+    page.get_by_text("What am I seeing?").click()
+    expect(page.get_by_text(EXPERT)).to_be_visible()
+    expect(page.get_by_test_id("stCode")).to_contain_text("import bartviz")
+    expect(page.locator(".katex").first).to_be_visible()
+
+
+def test_a_link_names_the_level_and_more_or_less_is_asked_where_one_reads(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?level=expert")
+    expect(page.get_by_text("What am I seeing?")).to_be_visible()
+    expect(page.get_by_text(EXPERT)).to_be_hidden()
+    page.get_by_text("What am I seeing?").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Explain less").click()
+        settle(page)
+    expect(page.get_by_text(BEGINNER)).to_be_visible()
+    expect(page.get_by_text(EXPERT)).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("level="))
+    expect(page.get_by_role("radio", name="Beginner")).to_be_checked()
+
+
+def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads")
+    expect(definition(page, "attention")).to_be_hidden()
+    chip(page, "attention").hover()
+    expect(definition(page, "attention")).to_be_visible()
+    expect(definition(page, "attention")).to_have_text(TERMS["attention"].text)
+    assert within(page, definition(page, "attention"))
+    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.mouse.move(5, 5)
+    expect(definition(page, "attention")).to_be_hidden()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") == height
+    chip(page, "attention").focus()
+    page.keyboard.press("Tab")
+    expect(definition(page, "self-attention")).to_be_visible()
+    expect(page.locator(".bv-definition:visible")).to_have_count(1)
+    assert within(page, definition(page, "self-attention"))
+    named = chip(page, "self-attention").get_attribute("aria-describedby")
+    assert named == definition(page, "self-attention").get_attribute("id")
+
+
+@pytest.mark.parametrize("place", ["start", "end"])
+def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, place: str) -> None:
+    page = visit(f"{server}/heads", size=(420, 620))
+    page.locator(".bv-terms").evaluate("(line, block) => line.scrollIntoView({block})", place)
+    for name in ("attention", "sink", "mask"):
+        chip(page, name).tap()
+        expect(definition(page, name)).to_be_visible()
+        assert within(page, definition(page, name))
+        expect(page.locator(".bv-definition:visible")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420

@@ -1,0 +1,47 @@
+"""The words of the field: there are enough of them, short, plain, and closed in themselves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bartviz.ui import registry
+from bartviz.ui.glossary import TERMS, judging, looking, models, texts, writing
+
+NEEDED = (
+    "attention, head, layer, query, key, value, weight, score, softmax, scale, mask, padding, causal, encoder, "
+    "decoder, cross-attention, self-attention, token, piece, special token, embedding, position, segment, residual, "
+    "LayerNorm, feed-forward, GELU, logits, probability, log-probability, entropy, greedy, beam, length penalty, "
+    "sampling, temperature, top-k, top-p, teacher forcing, tied weights, parameters, ablation, rollout, contribution, "
+    "alignment, AER, sink, noise function, BPE, WordPiece, SentencePiece"
+)
+
+
+def test_the_words_that_a_beginner_meets_are_there() -> None:
+    assert set(NEEDED.split(", ")) <= set(TERMS)
+
+
+def test_no_word_is_defined_twice() -> None:
+    assert len(TERMS) == sum(len(part.TERMS) for part in (looking, models, texts, writing, judging))
+
+
+@pytest.mark.parametrize("name", list(TERMS))
+def test_a_term_is_short_and_plain(name: str) -> None:
+    term = TERMS[name]
+    assert term.name == name
+    sentences = re.findall(r"[.:;]?[^.]+\.(?=\s|$)", term.text)
+    assert 1 <= len(sentences) <= 2
+    assert len(term.text) <= 220
+    assert not re.search(r"[*_`$<>]", term.text)
+    assert term.text == " ".join(term.text.split())
+
+
+@pytest.mark.parametrize("name", list(TERMS))
+def test_its_formula_is_closed_and_its_page_exists(name: str) -> None:
+    term = TERMS[name]
+    assert term.formula.count("{") == term.formula.count("}")
+    assert term.formula.count(r"\left(") == term.formula.count(r"\right)")
+    assert term.formula.count(r"\begin") == term.formula.count(r"\end")
+    assert "$" not in term.formula
+    assert term.page in {entry.word for entry in registry.PAGES}

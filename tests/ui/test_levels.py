@@ -1,0 +1,130 @@
+"""Levels decide what is told and what lies open at first; the terms of a page; what is folded stays in reach."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.language import PSEUDO, speaking
+from bartviz.ui import levels, registry
+from bartviz.ui.explanations import explanation
+from bartviz.ui.glossary import TERMS
+from tests.conftest import App
+
+PAGES = [entry.word for entry in registry.PAGES if entry.word not in ("experiments", "lessons")]
+
+
+def told(page: AppTest) -> list[str]:
+    assert not page.exception
+    return [part.value for part in page.markdown]
+
+
+def expander(page: AppTest, label: str = "What am I seeing?") -> bool:
+    [found] = [part for part in page.expander if part.proto.label == label]
+    return bool(found.proto.expanded)
+
+
+def html_of(page: AppTest) -> str:
+    return " ".join(part.proto.body for part in page.get("html"))
+
+
+def fresh(app: App, word: str, **query: str) -> AppTest:
+    """A page as somebody sees it who has chosen no level."""
+    return app(word, **({"level": levels.DEFAULT} | query))
+
+
+@pytest.mark.parametrize("word", PAGES)
+def test_each_level_adds_its_text_to_those_below(app: App, word: str) -> None:
+    known = explanation(word)
+    texts = {"beginner": known.beginner, "intermediate": known.intermediate, "expert": known.expert}
+    for level in levels.LEVELS:
+        page = app(word, level=level)
+        shown = [name for name, text in texts.items() if text.strip() in [part.strip() for part in told(page)]]
+        assert shown == list(levels.LEVELS[: levels.LEVELS.index(level) + 1])
+        assert expander(page) == (level == "beginner")
+        assert bool(known.code.strip() in [part.value for part in page.code]) == (level == "expert")
+
+
+def test_everybody_begins_as_a_beginner(app: App) -> None:
+    assert explanation("start").intermediate.strip() not in [part.strip() for part in told(fresh(app, "start"))]
+    assert levels.DEFAULT == "beginner"
+
+
+@pytest.mark.parametrize("said", ["", "professor", "EXPERT!", "<b>"])
+def test_a_link_of_no_known_level_is_the_first_one(app: App, said: str) -> None:
+    page = app("start", level=said)
+    assert page.session_state[levels.KEY] == "beginner"
+
+
+def test_a_level_is_remembered_on_the_next_page(app: App) -> None:
+    page = app("start", level="expert")
+    page.switch_page("pages/heads.py").run()
+    assert explanation("heads").expert.strip() in [part.strip() for part in told(page)]
+    assert page.query_params[levels.KEY] in ("expert", ["expert"])
+
+
+def test_more_and_less_are_a_press_away_and_keep_the_text_open(app: App) -> None:
+    page = fresh(app, "masks")
+    page.button(key="to_intermediate_masks").click().run()
+    assert page.session_state[levels.KEY] == "intermediate"
+    assert expander(page)
+    page.button(key="to_expert_masks").click().run()
+    assert expander(page)
+    assert [button.key for button in page.button if str(button.key).startswith("to_")] == ["to_intermediate_masks"]
+    page.switch_page("pages/heads.py").run()
+    assert not expander(page)
+
+
+def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
+    shown = html_of(fresh(app, "inside"))
+    chips = re.findall(r"<dfn class='bv-term' tabindex='0' aria-describedby='([^']+)'>([^<]+)<", shown)
+    assert [name for _place, name in chips] == list(explanation("inside").terms)
+    for place, name in chips:
+        body = re.search(rf"role='tooltip' id='{re.escape(place)}'>([^<]*)</span>", shown)
+        assert body is not None
+        assert html.unescape(body[1]) == TERMS[name].text
+
+
+def test_terms_are_escaped() -> None:
+    with speaking(PSEUDO):
+        chip = levels._chip(TERMS["WordPiece"], "term-x-0")
+    assert "⟦WordPiece⟧" in chip
+    assert "##" in chip
+    assert chip.count("<") == 4
+
+
+FOLDED = {
+    "masks": ("More: the formula, padding, other patterns", "about", "zero"),
+    "parameters": ("More: what length costs, other models", "more", "claims"),
+    "inside": ("More: the layer around the head, the scaling, the norms", "whole", "true"),
+}
+
+
+@pytest.mark.parametrize("word", FOLDED)
+def test_what_is_folded_for_a_beginner_opens_by_hand_by_level_and_by_link(app: App, word: str) -> None:
+    label, name, value = FOLDED[word]
+    page = fresh(app, word)
+    assert [(part.proto.expanded, len(part.children)) for part in page.expander if part.proto.label == label] == [
+        (False, 0)
+    ]
+    page.session_state[f"folded_{word}"] = True
+    [opened] = [part for part in page.run().expander if part.proto.label == label]
+    assert not page.exception
+    assert len(opened.children) > 0
+    for other in (app(word, level="intermediate"), fresh(app, word, **{name: value})):
+        assert not other.exception
+        assert label not in [part.proto.label for part in other.expander]
+
+
+def test_a_page_without_a_text_draws_nothing() -> None:
+    def script() -> None:
+        from bartviz.ui import levels
+
+        levels.explain("nowhere")
+
+    page = AppTest.from_function(script).run()
+    assert not page.exception
+    assert not page.expander
