@@ -1,0 +1,56 @@
+"""The page of warnings in a browser, with the shipped model: claims, the runs that it asks for, a link, Korean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from bartviz.analysis import fooled
+from bartviz.ui import saved
+from tests.browser.conftest import Open, serve, settle
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with the record that ships, whose model can be run."""
+    with serve(tmp_path_factory.mktemp("server")) as address:
+        yield address
+
+
+def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/fooled")
+    record = saved.record()
+    assert record is not None
+    gap = fooled.gap(record)
+    assert gap is not None
+    leads = page.locator(".bv-lead")
+    expect(leads.nth(1)).to_contain_text(f"({gap.weights[gap.looked]:.2f})")
+    expect(page.get_by_text("With random weights a row of cross attention")).to_be_visible()
+    expect(page.get_by_text("every layer norm still has a gain of exactly 1")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Silence each of 96 heads")).click()
+    expect(page.get_by_text(re.compile(r"Of \d+ heads that look so sharply"))).to_be_visible()
+    settle(page)
+    assert page.locator(".js-plotly-plot").count() == 11
+
+
+def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/fooled")
+    record = saved.record()
+    assert record is not None
+    found = fooled.sinks(record)
+    assert found is not None
+    page.get_by_role("link", name="This head, sinks hidden").click()
+    expect(page).to_have_url(re.compile("/heads"))
+    expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)
+    expect(page.locator(".bv-lead").first).to_contain_text("to hidden columns")
+
+
+def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/fooled?lang=ko", size=(420, 900))
+    expect(page.get_by_text("평균은 헤드를 가린다")).to_be_visible()
+    expect(page.get_by_text("무작위 가중치에서는")).to_be_visible()
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420

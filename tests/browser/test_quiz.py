@@ -1,0 +1,109 @@
+"""The quiz in a browser: a whole round answered right, by mouse and by keys; a link to what shows it; Korean."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bartviz.analysis.quiz import Question, questions
+from bartviz.language import _, speaking
+from tests import stand_in
+from tests.browser.conftest import Open, settle
+
+ROUND = 12
+
+
+def asked(seed: int, count: int) -> tuple[Question, ...]:
+    """The questions that the server must ask: it begins with the same record."""
+    return questions(stand_in.record(), seed, count)
+
+
+def option(page: Page, seed: int, place: int, number: int) -> None:
+    """Take an option with the mouse."""
+    page.locator(f".st-key-quiz_{seed}_{place}_{number} button").click()
+
+
+def test_all_questions_of_a_round_answered_right_make_a_full_score(visit: Open, server: str) -> None:
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count={ROUND}")
+    found = asked(5, ROUND)
+    for place, question in enumerate(found):
+        expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
+        if place % 2:
+            option(page, 5, place, question.answer)
+        else:
+            page.locator(f".st-key-quiz_5_{place}_0 button").wait_for()
+            page.keyboard.press(str(question.answer + 1))
+        expect(page.get_by_test_id("stAlert").first).to_contain_text("Right.")
+        settle(page)
+        if place < ROUND - 1:
+            page.locator(".st-key-quiz_next button").click()
+    expect(page.locator(".bv-score")).to_contain_text(f"{ROUND} of {ROUND} found, {ROUND} at the first try")
+
+
+def test_a_wrong_answer_says_what_is_true_of_it(visit: Open, server: str) -> None:
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count={ROUND}")
+    question = asked(5, ROUND)[0]
+    wrong = (question.answer + 1) % len(question.options)
+    option(page, 5, 0, wrong)
+    expect(page.get_by_test_id("stAlert")).to_contain_text(question.options[wrong].says)
+    option(page, 5, 0, question.answer)
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found, 0 at the first try")
+
+
+def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, server: str) -> None:
+    found = asked(5, ROUND)
+    place = next(at for at, question in enumerate(found) if question.page == "heads" and question.kind == "look")
+    question = found[place]
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count={ROUND}")
+    for _step in range(place):
+        page.locator(".st-key-quiz_next button").click()
+        settle(page)
+    option(page, 5, place, question.answer)
+    page.get_by_role("link", name="See it").click()
+    expect(page).to_have_url(re.compile("/heads"))
+    name = f"{question.query['kind'].capitalize()} L{question.query['layer']}H{question.query['head']}"
+    expect(page.locator(".bv-lead").first).to_contain_text(name)
+    settle(page)
+    page.go_back()
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
+    visit: Open, server: str, tmp_path: Path, answers: bool
+) -> None:
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=4")
+    page.get_by_role("button", name="For a class").click()
+    if answers:
+        page.get_by_text("With the answers").click()
+        settle(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    download.value.save_as(tmp_path / "quiz.csv")
+    with (tmp_path / "quiz.csv").open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["question"] for line in lines] == [_(question.prompt) for question in asked(5, 4)]
+    assert ("answer" in lines[0]) == answers
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML").click()
+    download.value.save_as(tmp_path / "quiz.html")
+    sheet = (tmp_path / "quiz.html").read_text("utf-8")
+    assert ("class='answer'" in sheet) == answers
+
+
+def test_the_same_round_in_korean(visit: Open, server: str) -> None:
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=3&lang=ko")
+    for place, question in enumerate(asked(5, 3)):
+        with speaking("ko"):
+            prompt, right = _(question.prompt), _("Right.")
+        expect(page.locator(".bv-question")).to_have_text(" ".join(prompt.split()))
+        option(page, 5, place, question.answer)
+        expect(page.get_by_test_id("stAlert").first).to_contain_text(right)
+        settle(page)
+        if place < 2:
+            page.locator(".st-key-quiz_next button").click()
+    expect(page.locator(".bv-score")).to_contain_text("3문제 중 3문제 맞힘")

@@ -1,0 +1,90 @@
+"""The page of warnings as a script: claims with this text's numbers, what is borrowed, odd records."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis import fooled
+from bartviz.record import Record
+from bartviz.ui import saved, session, tasks
+from tests import records, stand_in
+
+App = Callable[..., AppTest]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in's model cannot be loaded: what would run it stays away."""
+    monkeypatch.setattr(tasks, "ask", lambda *given, **named: None)
+
+
+def words(app: AppTest) -> str:
+    return html.unescape(" ".join(part.proto.body for part in app.get("html")))
+
+
+def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) -> None:
+    page = app("fooled")
+    assert not page.exception
+    assert [part.value[:1] for part in page.subheader] == ["1", "2", "3", "4", "5"]
+    record = stand_in.record()
+    gap, mean, rest = fooled.gap(record), fooled.average(record), fooled.sinks(record)
+    assert gap is not None
+    assert mean is not None
+    assert rest is not None
+    said = words(page)
+    assert f"({gap.weights[gap.looked]:.2f})" in said
+    assert f"{mean.mean:.2f} bits of entropy, a row of its heads {mean.heads:.2f}" in said
+    assert f"puts {rest.share:.0%} of its weight on special tokens" in said
+    assert "Wiegreffe and Pinter 2019" in said
+    assert len(page.get("plotly_chart")) == 8
+    assert len(page.get("page_link")) >= 4
+
+
+def test_the_links_set_the_view(app: App) -> None:
+    page = app("fooled")
+    gap = fooled.gap(stand_in.record())
+    assert gap is not None
+    queries = [link.proto.query_string for link in page.get("page_link")]
+    assert any("below=contribution" in query and f"layer={gap.head.layer}" in query for query in queries)
+    assert any("hide=true" in query for query in queries)
+    assert any("reading=reads" in query for query in queries)
+
+
+def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = records.encoder_only()
+    page = app("fooled", record=own)
+    assert not page.exception
+    assert "nothing to show here" in words(page)
+    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    shipped = stand_in.record()
+    monkeypatch.setattr(saved, "record", lambda: shipped)
+    other.session_state[session.RECORD] = own
+    other.switch_page("pages/fooled.py").run()
+    assert not other.exception
+    assert f"here is what {shipped.model.name} does with “{shipped.source_text}”" in words(other)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        records.decoder_only(),
+        records.encoder_decoder(padding=2),
+        records.encoder_only(("<s>",)),
+        stand_in.record(kind="encoder", trained=False),
+        stand_in.record(tuple(f" w{at}" for at in range(60))),
+    ],
+)
+def test_odd_records_break_nothing(app: App, record: Record) -> None:
+    page = app("fooled", record=record)
+    assert not page.exception
+
+
+def test_of_a_long_text_the_first_tokens_are_drawn_and_it_says_so(app: App) -> None:
+    page = app("fooled", record=stand_in.record(tuple(f" w{at}" for at in range(60))))
+    assert "(the first 24 tokens)" in words(page)

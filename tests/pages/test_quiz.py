@@ -1,0 +1,141 @@
+"""The quiz page as a script: answers, the score, another round, the sheets, and links that make no sense."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis.quiz import Question, questions
+from bartviz.record import Record
+from bartviz.ui import quiz as ui
+from bartviz.ui import saved
+from tests import records, stand_in
+
+App = Callable[..., AppTest]
+
+
+def words(app: AppTest) -> str:
+    """All that the page says in HTML of ours and in boxes, as a reader sees it."""
+    said = " ".join(part.proto.body for part in app.get("html"))
+    boxes = " ".join(box.value for box in (*app.success, *app.info))
+    return html.unescape(f"{said} {boxes}").replace("\\", "")
+
+
+def press(app: AppTest, question: Question, seed: int, place: int, option: int) -> AppTest:
+    assert (
+        app.button(key=f"quiz_{seed}_{place}_{option}")
+        .label.replace("\\", "")
+        .endswith(str(question.options[option].text))
+    )
+    app.button(key=f"quiz_{seed}_{place}_{option}").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
+    page = app("quiz", quiz_seed="3", quiz_count="5")
+    for place, question in enumerate(questions(stand_in.record(), 3, 5)):
+        assert question.prompt in words(page)
+        press(page, question, 3, place, question.answer)
+        assert "Right." in words(page)
+        assert question.why in words(page)
+        if place < 4:
+            page.button(key="quiz_next").click().run()
+    assert "5 of 5 found, 5 at the first try" in words(page)
+    assert "All 5 questions answered: 5 found, 5 of them at the first try." in words(page)
+
+
+def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    question = questions(stand_in.record(), 3)[0]
+    wrong = (question.answer + 1) % len(question.options)
+    press(page, question, 3, 0, wrong)
+    assert question.options[wrong].says in words(page)
+    assert question.why not in words(page)
+    assert page.button(key=f"quiz_3_0_{wrong}").disabled
+    press(page, question, 3, 0, question.answer)
+    assert "1 of 1 found, 0 at the first try" in words(page)
+    assert question.why in words(page)
+
+
+def test_the_answer_can_be_shown_and_counts_as_not_found(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    question = questions(stand_in.record(), 3)[0]
+    press(page, question, 3, 0, (question.answer + 1) % len(question.options))
+    page.button(key="quiz_show_0").click().run()
+    assert f"The answer: {question.right.text}" in words(page)
+    assert "0 of 1 found" in words(page)
+
+
+def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
+    page = app("quiz", quiz_seed="3", quiz_count="2")
+    first = questions(stand_in.record(), 3, 2)[0]
+    press(page, first, 3, 0, first.answer)
+    next(button for button in page.button if button.label == "New questions").click().run()
+    assert page.number_input(key="quiz_seed").value == 4
+    assert questions(stand_in.record(), 4, 2)[0].prompt in words(page)
+    second = questions(stand_in.record(), 4, 2)[0]
+    press(page, second, 4, 0, second.answer)
+    assert "in this visit 2 of 2" in words(page)
+
+
+@pytest.mark.parametrize(
+    "query", [{"quiz_seed": "-4"}, {"quiz_seed": "1e99"}, {"quiz_seed": "x", "quiz_count": "0"}, {"quiz_count": "999"}]
+)
+def test_a_link_that_makes_no_sense_still_asks(app: App, query: dict[str, str]) -> None:
+    page = app("quiz", **query)
+    assert not page.exception
+    assert re.search(r"Question 1 of \d+", words(page))
+
+
+@pytest.mark.parametrize("record", [records.encoder_only(), records.decoder_only(), records.encoder_decoder(padding=2)])
+def test_every_kind_of_record_is_asked(app: App, record: Record) -> None:
+    page = app("quiz", record=record)
+    assert not page.exception
+    assert "Question 1 of 10" in words(page)
+
+
+def test_another_text_is_another_quiz_and_the_old_answers_are_gone(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    question = questions(stand_in.record(), 3)[0]
+    press(page, question, 3, 0, question.answer)
+    from bartviz.ui import session
+
+    page.session_state[session.RECORD] = records.encoder_only()
+    page.run()
+    assert "Question 1 of 10" in words(page)
+    assert "in this visit 1 of 1" in words(page)
+    assert "Right." not in words(page)
+
+
+def test_tokens_are_escaped_where_they_are_shown(app: App) -> None:
+    record = records.encoder_only(("<s>", "a", " <u>", " **x**", " c", " d", " e", "</s>"))
+    page = app("quiz", record=record, quiz_count="40")
+    assert not page.exception
+    body = " ".join(part.proto.body for part in page.get("html"))
+    assert "<s>" not in body
+    assert "<u>" not in body
+
+
+def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and_text(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = stand_in.record()
+    monkeypatch.setattr(saved, "record", lambda: record)
+    own = ui.Quiz(record, 7, (), [], [])
+    monkeypatch.setattr("streamlit.context", type("Context", (), {"url": "http://here/quiz?x=1"}))
+    assert ui.link(own) == "http://here/quiz?quiz_seed=7&quiz_count=10"
+    other = ui.Quiz(stand_in.record(("<s>", "A & b", "</s>")), 7, (), [], [])
+    found = parse_qs(urlsplit(ui.link(other)).query)
+    assert found["text"] == ["A & b"]
+    assert found["model"] == ["stand-in"]
+
+
+def test_it_speaks_korean(app: App) -> None:
+    page = app("quiz", quiz_seed="3", lang="ko")
+    assert "10문제 중 1번" in words(page)
