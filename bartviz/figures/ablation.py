@@ -7,17 +7,20 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis import terms
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.attention import Floats, Head, Ints, Kind
 from bartviz.figures import axes, theme
 from bartviz.figures.panels import Panel, panels
+from bartviz.language import _, mark
 
 UNITS: Mapping[Measure, str] = {
-    "log_probability": "change of log p, nats",
-    "divergence": "mean KL, nats",
-    "changed": "best tokens changed",
-    "distance": "mean cosine distance",
+    "log_probability": mark("change of log p, nats"),
+    "divergence": mark("mean KL, nats"),
+    "changed": mark("best tokens changed"),
+    "distance": mark("mean cosine distance"),
 }
+_TOKEN = "<b>%{customdata}</b>"
 _DIGITS: Mapping[Measure, str] = {
     "log_probability": "+.3f", "divergence": ".4f", "changed": ".0f", "distance": ".4f",
 }  # fmt: skip
@@ -72,13 +75,14 @@ def _heads(
     layers, heads = values.shape
     signed = what == "log_probability"
     number = f"%{{customdata:{_DIGITS[what]}}}"
-    said = f"{UNITS[what]}: {number}" if measured else "not measured yet"
+    unit = _(UNITS[what])
+    said = f"{unit}: {number}" if measured else _("not measured yet")
     colours = np.where(np.isnan(values), np.float32(0), values)
     return Panel(
-        f"{kind.capitalize()} heads", colours,
+        terms.begun(_("{kind} heads", kind=terms.kind(kind))), colours,
         [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
         theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
-        f"<b>{kind} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=UNITS[what], shown=values,
+        f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
         chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured,
     )  # fmt: skip
 
@@ -90,12 +94,13 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
     for kind, change in found.attention.items():
         if kinds is not None and kind not in kinds:
             continue
-        hover = f"<b>{kind} %{{y}}%{{x}}</b> moved by %{{customdata:.3f}}<extra></extra>"
+        hover = _("{head} moved by {distance}", head=f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>",
+                  distance="%{customdata:.3f}") + "<extra></extra>"  # fmt: skip
         layers, heads = change.shape
         given.append(Panel(
-            f"{kind.capitalize()} attention moved", change,
+            terms.begun(_("{kind} attention moved", kind=terms.kind(kind))), change,
             [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
-            theme.scale(kind, dark), 0.0, high, hover, unit="Jensen-Shannon distance",
+            theme.scale(kind, dark), 0.0, high, hover, unit=_("Jensen-Shannon distance"),
             zeros=np.asarray(change == 0, np.bool_),
             chosen=[(head.layer, head.head) for head in found.factors if head.kind == kind],
         ))  # fmt: skip
@@ -109,8 +114,9 @@ def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> 
     strong, colors = theme.kind_color(kind, dark), theme.palette(dark)
     if found.before is None or found.after is None:
         labels = found.changed.attention(kind).query.labels
-        bars = [_bars(found.distance, "cosine distance", strong, labels, "moved by %{y:.4f}")]
-        return _bar_figure(bars, labels, "cosine distance of the last hidden state", dark, height, None)
+        hover = _("{token} moved by {distance}", token=_TOKEN, distance="%{y:.4f}")
+        bars = [_bars(found.distance, _("cosine distance"), strong, labels, hover)]
+        return _bar_figure(bars, labels, _("cosine distance of the last hidden state"), dark, height, None)
     return before_after(
         found.targets, found.before.log_probability, found.after.log_probability,
         now=found.after.labels, turned=found.turned, kind=kind, dark=dark, height=height, ink=colors.ink,
@@ -123,23 +129,25 @@ def before_after(
 ) -> go.Figure:  # fmt: skip
     """Two bars for each token from log p (T,) before and after; ``now`` names the best tokens, at ``turned`` places."""
     strong, faint = theme.kind_color(kind, dark), theme.palette(dark).hatch
-    first = _bars(np.exp(before), "before", faint, labels, "before: %{y:.1%}")
-    second = _bars(np.exp(after), "after", strong, labels, "after: %{y:.1%}")
+    was = _("{token} before: {probability}", token=_TOKEN, probability="%{y:.1%}")
+    is_ = _("{token} after: {probability}", token=_TOKEN, probability="%{y:.1%}")
+    first = _bars(np.exp(before), _("before"), faint, labels, was)
+    second = _bars(np.exp(after), _("after"), strong, labels, is_)
     tops = np.maximum(np.exp(before), np.exp(after))
     named = {
-        "type": "scatter", "mode": "text", "name": "best token now", "x": turned, "y": tops[turned] + 0.06,
+        "type": "scatter", "mode": "text", "name": _("best token now"), "x": turned, "y": tops[turned] + 0.06,
         "text": [theme.escape(f"→ {axes.short(now[place])}") for place in turned], "hoverinfo": "skip",
         "textfont": {"family": theme.MONO, "size": 11, "color": ink}, "showlegend": False,
     }  # fmt: skip
     bars = [first, second, *([named] if len(turned) else [])]
-    return _bar_figure(bars, labels, "probability", dark, height, (0, 1.15 if len(turned) else 1.02))
+    return _bar_figure(bars, labels, _("probability"), dark, height, (0, 1.15 if len(turned) else 1.02))
 
 
 def _bars(values: Floats, name: str, color: str, labels: tuple[str, ...], hover: str) -> dict[str, object]:
     return {
         "type": "bar", "name": name, "x": np.arange(len(values)), "y": values, "marker": {"color": color},
         "customdata": [theme.escape(label) for label in labels],
-        "hovertemplate": f"<b>%{{customdata}}</b> {hover}<extra></extra>",
+        "hovertemplate": f"{hover}<extra></extra>",
     }  # fmt: skip
 
 

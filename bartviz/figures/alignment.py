@@ -22,6 +22,7 @@ from bartviz.attention import Floats, Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.maps import attention_map
+from bartviz.language import _, mark
 from bartviz.record import Reading, Record
 
 MOST = 40
@@ -48,9 +49,9 @@ _LOOKS = {
     "possible, not found": _Look("dash", "diamond-open", 1, faint=True),
 }
 _WEIGHTS = (
-    (0.0, "weight under 0.33", _Look("solid", "circle", 1.4)),
-    (0.33, "0.33 to 0.67", _Look("solid", "circle", 2.6)),
-    (0.67, "0.67 and more", _Look("solid", "circle", 4.2)),
+    (0.0, mark("weight under 0.33"), _Look("solid", "circle", 1.4)),
+    (0.33, mark("0.33 to 0.67"), _Look("solid", "circle", 2.6)),
+    (0.67, mark("0.67 and more"), _Look("solid", "circle", 4.2)),
 )
 
 
@@ -100,7 +101,7 @@ def lines(
             "font": {"size": 12}, "itemsizing": "trace" if gold is None else "constant",
         },
         "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
-        "annotations": [_title("source", 0, "left", dark), _title("output", 1, "right", dark)],
+        "annotations": [_title(_("source"), 0, "left", dark), _title(_("output"), 1, "right", dark)],
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=max(_height(place.rows), height or 0))
 
@@ -112,7 +113,7 @@ def matrix(
     whole = np.broadcast_to(shown.told[:, None], shown.weights.shape)
     figure = attention_map(
         shown.weights, shown.target.labels, shown.source.labels, kind="cross", mask=None if whole.all() else whole,
-        query_title="output word ↓", key_title="source word →", dark=dark,
+        query_title=_("output word ↓"), key_title=_("source word →"), dark=dark,
         height=height and axes.fitting(height, shown.target.labels, shown.source.labels),
     )  # fmt: skip
     for name, look, pairs in _groups(shown, found, gold):
@@ -140,11 +141,11 @@ def _height(rows: int) -> int:
 def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _Look, list[Link]]]:
     """The links by what they are: right, wrong or missed, or without gold by their weight."""
     if gold is None:
-        bounds = [*(low for low, _, _ in _WEIGHTS[1:]), 2.0]
-        by_weight: list[list[Link]] = [[] for _ in _WEIGHTS]
+        bounds = [*(low for low, *_rest in _WEIGHTS[1:]), 2.0]
+        by_weight: list[list[Link]] = [[] for _weight in _WEIGHTS]
         for i, j in sorted(found):
             by_weight[int(np.searchsorted(bounds, shown.weights[j, i], side="right"))].append((i, j))
-        return [(name, look, pairs) for (_, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
+        return [(name, look, pairs) for (_low, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
     judged = {link: analysis.judge(link, found, gold) for link in sorted(found | gold.possible)}
     return [(name, look, [link for link, told in judged.items() if told == name]) for name, look in _LOOKS.items()]
 
@@ -163,7 +164,7 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
     sizes[_MARK] = 10 if look.symbol != "circle" or look.faint else 8
     color = _color(name, look, dark)
     return {
-        "type": "scatter", "mode": "lines+markers", "name": f"{name} ({len(pairs)})",
+        "type": "scatter", "mode": "lines+markers", "name": _("{name} ({count})", name=_(name), count=len(pairs)),
         "x": np.concatenate(x or [np.array([np.nan])]).astype(np.float32),
         "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
         "line": {"color": color, "width": look.width, "dash": look.dash},
@@ -184,8 +185,8 @@ def _color(name: str, look: _Look, dark: bool) -> str:
 
 def _say(shown: Table, i: int, j: int, name: str) -> str:
     source, target = theme.escape(shown.source.labels[i]), theme.escape(shown.target.labels[j])
-    judged = f", {name}" if name in _LOOKS else ""
-    return f"<b>{source}</b> – <b>{target}</b>: {shown.weights[j, i]:.3f}{judged}"
+    said = f"<b>{source}</b> – <b>{target}</b>: {shown.weights[j, i]:.3f}"
+    return f"{said}, {_(name)}" if name in _LOOKS else said
 
 
 def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Part:
@@ -201,16 +202,16 @@ def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Pa
 def _say_source(shown: Table, i: int) -> str:
     order = np.argsort(-shown.weights[:, i], kind="stable")[:3]
     most = ", ".join(f"{theme.escape(shown.target.labels[j])} {shown.weights[j, i]:.2f}" for j in order)
-    return f"<b>{theme.escape(shown.source.labels[i])}</b> is looked at most by {most}"
+    return _("{word} is looked at most by {words}", word=f"<b>{theme.escape(shown.source.labels[i])}</b>", words=most)
 
 
 def _say_target(shown: Table, j: int) -> str:
     word = f"<b>{theme.escape(shown.target.labels[j])}</b>"
     if not shown.told[j]:
-        return f"{word}: no row reads it"
+        return _("{word}: no row reads it", word=word)
     order = np.argsort(-shown.weights[j], kind="stable")[:3]
     most = ", ".join(f"{theme.escape(shown.source.labels[i])} {shown.weights[j, i]:.2f}" for i in order)
-    return f"{word} looks most at {most}; special tokens {shown.special[j]:.2f}"
+    return _("{word} looks most at {words}; special tokens {share:.2f}", word=word, words=most, share=shown.special[j])
 
 
 def _axis(line: Line, at: Floats, rows: int, side: str, dark: bool) -> Part:
@@ -243,7 +244,7 @@ def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) 
     inner, outer = (colors.background, colors.ink) if hollow else (colors.ink, colors.background)
     return {
         "type": "scatter", "mode": "markers", "name": name, "showlegend": False,
-        "x": np.array([i for i, _ in pairs], np.int16), "y": np.array([j for _, j in pairs], np.int16),
+        "x": np.array([i for i, _j in pairs], np.int16), "y": np.array([j for _i, j in pairs], np.int16),
         "marker": {
             "symbol": shape, "size": max(3, min(10, 420 // longest)), "color": inner,
             "line": {"width": outline, "color": outer},

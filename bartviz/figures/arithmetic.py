@@ -7,6 +7,7 @@ from bartviz.attention import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import Part
 from bartviz.figures.strips import caption
+from bartviz.language import _, plural
 
 HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
 TOP = 0.012  # of the figure's height, between a panel and its caption
@@ -58,7 +59,9 @@ class Frame:
         for number, name in enumerate(self.names, start=1):
             quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
             found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
-        names = [*self.labels, *([f"<i>{self.shown.rest:,} others</i>"] if self.shown.rest else [])]
+        names = [*self.labels]
+        if self.shown.rest:
+            names.append(f"<i>{others(self.shown.rest)}</i>")
         found["yaxis"] = {
             "range": [self.rows - 0.5, -0.5], "domain": [0, self.split], "tickvals": list(range(self.rows)),
             "ticktext": names, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 13}, "fixedrange": True,
@@ -94,24 +97,32 @@ class Frame:
     def captions(self) -> list[Part]:
         """Each panel's part of the formula, over it."""
         one, dark = self.one, self.dark
-        scale = "" if one.scale == 1 else f" × {one.scale:.3g}"
+        total, weight, result = _("sum"), _("weight"), _("output")
+        total = total if one.scale == 1 else f"{total} × {one.scale:.3g}"
+        score = "= <b>" + _("score") + "</b>"
         said = {
-            "keys": f'<b style="color:{theme.KEY}">k</b> of each key',
+            "keys": _("{k} of each key", k=f'<b style="color:{theme.KEY}">k</b>'),
             "products": "q × k",
-            "scaled": f"sum{scale}" + (" = <b>score</b>" if one.bias is None else ""),
-            "bias": "+ bias",
-            "score": "= <b>score</b>",
-            "weight": "softmax = <b>weight</b>",
-            "values": f'weight × <b style="color:{theme.VALUE}">v</b>',
+            "scaled": f"{total} {score}" if one.bias is None else total,
+            "bias": _("+ bias"),
+            "score": score,
+            "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),
+            "values": _("weight × {v}", v=f'<b style="color:{theme.VALUE}">v</b>'),
         }
         found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
         over = 1 - 36 / self.height
-        query = theme.escape(axes.short(one.query_label))
-        found.append(caption(f'<b style="color:{theme.QUERY}">q</b> of the query <b>{query}</b>', 0, over, dark))
+        query = f"<b>{theme.escape(axes.short(one.query_label))}</b>"
+        asked = _("{q} of the query {query}", q=f'<b style="color:{theme.QUERY}">q</b>', query=query)
+        found.append(caption(asked, 0, over, dark))
         if one.v is not None:
-            text = f'<b style="color:{theme.VALUE}">output</b> = sum of weight × v'
-            found.append(caption(text, 1, over, dark, anchor="right"))
+            output = f'<b style="color:{theme.VALUE}">{result}</b>'
+            found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
         return found
+
+
+def others(count: int) -> str:
+    """The keys that are not shown one by one."""
+    return plural("{count:,} other", "{count:,} others", count)
 
 
 def _room(numbers: Floats, more: float | None) -> list[float]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.language import _, mark
 from bartviz.record import Bools
 
-ROW_TITLE, COLUMN_TITLE = "query: attends from ↓", "key: attended to →"
+ROW_TITLE, COLUMN_TITLE = mark("query: attends from ↓"), mark("key: attended to →")
 LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
 LABEL = 13.5  # pixels that a label needs beside the next; where they do not fit, every second, fifth ... is shown
 CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
@@ -27,12 +28,14 @@ def token_axes(
     *,
     query_special: Bools | None = None,
     key_special: Bools | None = None,
-    titles: tuple[str, str] = (ROW_TITLE, COLUMN_TITLE),
+    titles: tuple[str, str] | None = None,
     pooled: int = 1,
     height: int | None = None,
     dark: bool = False,
 ) -> Part:
     """The layout of both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
+
+    ``titles``: of rows and columns, which say that rows attend to columns where nothing is given.
 
     With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all. Something must be
     drawn on the visible pair for plotly to show it: ``anchor`` is. In a figure of little ``height`` fewer labels are
@@ -41,8 +44,9 @@ def token_axes(
     queries, keys = len(query_labels), len(key_labels)
     hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     wide, high = map_size(queries, keys, small=height is not None and height < SMALL)
-    columns = shown(key_labels, key_special, wide, titles[1], dark)
-    rows = shown(query_labels, query_special, high, titles[0], dark)
+    down, right = titles or (_(ROW_TITLE), _(COLUMN_TITLE))
+    columns = shown(key_labels, key_special, wide, right, dark)
+    rows = shown(query_labels, query_special, high, down, dark)
     return {
         "xaxis": _full(key_labels, pooled) | hidden | {"range": [-0.5, keys - 0.5], "constraintoward": "left"},
         "yaxis": _full(query_labels, pooled) | hidden | {
@@ -128,13 +132,18 @@ def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: st
         text = theme.escape(short(labels[position]))
         grey = special is not None and special[position]
         texts.append(f'<span style="color:{colors.faint};font-size:0.8em">{text}</span>' if grey else text)
-    note = "" if step == 1 else f" · every {step}{'nd' if step == 2 else 'th'}"
+    if step > 1:
+        title = (
+            _("{title} · every 2nd", title=title)
+            if step == 2
+            else _("{title} · every {step}th", title=title, step=step)
+        )
     return {
         "tickmode": "array",
         "tickvals": np.arange(0, len(labels), step, dtype=np.int16),
         "ticktext": texts,
         "tickfont": {"family": theme.MONO, "size": 13 if len(labels) * 1.8 * LABEL <= pixels else 11},
-        "title": {"text": title + note, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
+        "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
         "showgrid": False,
         "zeroline": False,
         "ticks": "outside" if step > 1 else "",

@@ -8,8 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from bartviz.analysis import beams as analysis
+from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
+from bartviz.language import _, mark
 from bartviz.record import BeamTree, Hypothesis, Record
 
 LANE, EDGES = 30, 96  # pixels: one rank; the axes and the legend
@@ -21,10 +23,10 @@ _SIGNS = {
     "best": ("star", 16),
 }
 _NAMES = {
-    "pruned": "pruned",
-    "open": "kept",
-    "finished": "text ended",
-    "best": "the winner ends",
+    "pruned": mark("pruned"),
+    "open": mark("kept"),
+    "finished": mark("text ended"),
+    "best": mark("the winner ends"),
 }
 
 
@@ -97,7 +99,7 @@ def _nodes(
             shade = winner if wins else colors.faint
             traces.append(
                 {
-                    "type": "scatter", "name": _NAMES[state], "mode": "markers+text",
+                    "type": "scatter", "name": _(_NAMES[state]), "mode": "markers+text",
                     "showlegend": state == "best" or not wins,
                     "x": [tree.nodes[n].step + 1 for n in those], "y": [tree.nodes[n].rank + 1 for n in those],
                     "text": [theme.escape(axes.short(tree.nodes[n].token.label)) for n in those],
@@ -117,12 +119,16 @@ def _nodes(
 
 
 def _hover(tree: BeamTree, node: Hypothesis, reason: str) -> str:
-    rule = f"<br>rule: {theme.escape(node.rule)}" if node.rule else ""
-    return (
-        f"<b>{theme.escape(node.token.label)}</b>, step {node.step + 1}, rank {node.rank + 1}<br>"
-        f"p {percent(node.token.probability)}<br>sum of log p {_minus(node.total)}<br>score {_minus(node.score)}"
-        f"{rule}<br>{reason}"
-    )
+    lines = [
+        _("{token}, step {step}, rank {rank}",
+          token=f"<b>{theme.escape(node.token.label)}</b>", step=node.step + 1, rank=node.rank + 1),
+        f"p {percent(node.token.probability)}",
+        _("sum of log p {total}", total=_minus(node.total)),
+        _("score {score}", score=_minus(node.score)),
+    ]  # fmt: skip
+    if node.rule:
+        lines.append(_("rule: {rule}", rule=theme.escape(terms.rule(node.rule))))
+    return "<br>".join([*lines, reason])
 
 
 def _minus(value: float) -> str:
@@ -134,11 +140,11 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     return {
         "xaxis": {
-            "title": title | {"text": "step: time runs to the right"}, "dtick": 1, "showgrid": False,
+            "title": title | {"text": _("step: time runs to the right")}, "dtick": 1, "showgrid": False,
             "tickfont": {"size": 12}, "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
         },
         "yaxis": {
-            "title": title | {"text": "rank of the continuation"}, "range": [lanes + 0.5, 0.2],
+            "title": title | {"text": _("rank of the continuation")}, "range": [lanes + 0.5, 0.2],
             "dtick": 1, "fixedrange": True, "tickfont": {"size": 12},
         },
         "dragmode": "pan",
@@ -150,9 +156,10 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
 
 
 def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: theme.Palette) -> None:
-    said = (
-        f"{len(drawn.nodes):,} of {len(drawn.nodes) + drawn.left_out:,} continuations drawn: the weakest are left out"
-    )
+    said = _(
+        "{drawn:,} of {all:,} continuations drawn: the weakest are left out",
+        drawn=len(drawn.nodes), all=len(drawn.nodes) + drawn.left_out,
+    )  # fmt: skip
     figure.add_annotation(
         text=said, xref="paper", yref="paper", x=1, y=1.02, xanchor="right", yanchor="bottom", showarrow=False,
         font={"size": 12, "color": colors.faint},

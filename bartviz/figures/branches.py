@@ -7,8 +7,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from bartviz.analysis import branches as analysis
+from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
+from bartviz.language import _
 from bartviz.record import Record, Step
 
 FITTING = 18  # steps whose tokens can be read side by side; longer texts are dragged
@@ -26,8 +28,8 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
     color, colors = theme.kind_color(kind_of(main), dark), theme.palette(dark)
     meets = run.meets or (len(main.steps), len(branch.steps))
     own = [
-        _bars(record.steps, f"{axis}", name, color, _shared(run.parts, met, len(record.steps)))
-        for record, axis, name, met in ((main, "", "main", meets[0]), (branch, "2", "branch", meets[1]))
+        _bars(record.steps, axis, name, color, _shared(run.parts, met, len(record.steps)))
+        for record, axis, name, met in ((main, "", _("main"), meets[0]), (branch, "2", _("branch"), meets[1]))
     ]
     count = max(len(main.steps), len(branch.steps))
     figure = theme.build(own, _layout(main, branch, run.parts or 0, count), dark=dark, height=height or 380)
@@ -44,13 +46,14 @@ def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
 
 def _bars(steps: tuple[Step, ...], axis: str, name: str, color: str, shared: list[bool]) -> dict[str, Any]:
     said = [f"{theme.escape(step.chosen.label)} {percent(step.chosen.probability)}" for step in steps]
-    rules = [f"<br>{theme.escape(step.rule)}" if step.rule else "" for step in steps]
+    rules = [f"<br>{theme.escape(terms.rule(step.rule))}" if step.rule else "" for step in steps]
     return {
         "type": "bar", "name": name, "showlegend": False, "xaxis": f"x{axis}", "yaxis": f"y{axis}",
         "x": [step.position + 1 for step in steps], "y": [step.chosen.probability for step in steps],
         "marker": {"color": color, "opacity": [PALE if same else 1 for same in shared]},
         "hovertext": [
-            f"{name}, step {step.position + 1}: {text}<br>log p {step.log_probability:.3f}{rule}"
+            _("{name}, step {step}: {said}", name=name, step=step.position + 1, said=text)
+            + f"<br>log p {step.log_probability:.3f}{rule}"
             for step, text, rule in zip(steps, said, rules, strict=True)
         ],
         "hovertemplate": "%{hovertext}<extra></extra>",
@@ -63,9 +66,9 @@ def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, A
     probability = {"range": [0, 1.02], "tickformat": ".0%", "fixedrange": True}
     return {
         "xaxis": shown | _ticks(main) | {"anchor": "y"},
-        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": "step"}},
-        "yaxis": probability | {"domain": [0.57, 1], "title": {"text": "main: p"}},
-        "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": "branch: p"}},
+        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": _("step")}},
+        "yaxis": probability | {"domain": [0.57, 1], "title": {"text": _("main: p")}},
+        "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": _("branch: p")}},
         "dragmode": "pan", "bargap": 0.25, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
     }  # fmt: skip
 

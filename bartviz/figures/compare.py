@@ -18,6 +18,7 @@ from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
 from bartviz.figures.maps import Range
+from bartviz.language import _
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
 WRITTEN = 16  # heads across: up to so many have their number written in the matrix
@@ -118,8 +119,7 @@ def alike(
 ) -> go.Figure:
     """Every head in a plane where those that look alike lie together; a step is as long in both directions."""
     fields = (
-        Field(f"place_{axis}", axis, "distance", found.places[:, place].reshape(found.shape), None, np.nan)
-        for place, axis in enumerate(("to the right", "up"))
+        Field(f"place_{place}", "", "", found.places[:, place].reshape(found.shape), None, np.nan) for place in (0, 1)
     )
     figure = scatter(measured, *fields, pins=pins, threshold=threshold, dark=dark, height=height)
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
@@ -194,10 +194,9 @@ def matrix(
     cells: Part = {
         "type": "heatmap", "name": shown.name, "z": shown.values, "zmin": 0, "zmax": shown.top, "hoverinfo": "skip",
         "colorscale": theme.scale(measured.kind, dark), "xgap": 2, "ygap": 2,
-        "colorbar": color_bar(f"{shown.label}, 0 to {shown.top:.3g}", dark, height),
+        "colorbar": color_bar(_("{measure}, 0 to {top:.3g}", measure=shown.label, top=shown.top), dark, height),
     }  # fmt: skip
-    if count <= WRITTEN:
-        cells |= {"texttemplate": "%{z:.2f}", "textfont": {"size": 11}}
+    numbers = [_numbers(shown, cells["colorscale"])] if count <= WRITTEN else []
     hover = unseen(
         x, y, name="heads", size=22, customdata=shown.values.ravel(),
         hovertemplate=f"<b>L%{{y}}H%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
@@ -205,14 +204,25 @@ def matrix(
     ticks = {"showgrid": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     layout = {
         "xaxis": ticks | _numbered("H", count) | {
-            "side": "top", "title": _title("heads →", dark), "range": [-0.5, count - 0.5],
+            "side": "top", "title": _title(_("heads →"), dark), "range": [-0.5, count - 0.5],
         },
-        "yaxis": ticks | _numbered("L", layers) | {"title": _title("layers ↓", dark), "range": [layers - 0.5, -0.5]},
+        "yaxis": ticks | _numbered("L", layers) | {"title": _title(_("layers ↓"), dark), "range": [layers - 0.5, -0.5]},
         "plot_bgcolor": theme.palette(dark).masked, "modebar": BUTTONS, "hoverdistance": -1,
         "shapes": [frame for letter, at in (pins or {}).items() for frame in _frame(letter, at, dark)],
         "annotations": [_letter(letter, at, dark) for letter, at in (pins or {}).items()],
     }  # fmt: skip
-    return theme.build([cells, hover], layout, dark=dark, height=height)
+    return theme.build([cells, *numbers, hover], layout, dark=dark, height=height)
+
+
+def _numbers(shown: Field, scale: theme.Scale) -> Part:
+    """The numbers in the cells, each dark or light as it reads better on its colour."""
+    y, x = (index.ravel() for index in np.nonzero(np.isfinite(shown.values)))
+    values = shown.values[y, x]
+    return {
+        "type": "scatter", "mode": "text", "name": "numbers", "x": x.astype(np.int32), "y": y.astype(np.int32),
+        "text": [f"{value:.2f}" for value in values], "hoverinfo": "skip", "showlegend": False,
+        "textfont": {"size": 11, "color": [theme.ink_on(theme.at(scale, value / shown.top)) for value in values]},
+    }  # fmt: skip
 
 
 def _numbered(letter: str, count: int) -> Part:

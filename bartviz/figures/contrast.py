@@ -14,14 +14,15 @@ from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.heads import one
-from bartviz.figures.maps import SIDE, Range
+from bartviz.figures.maps import COLUMN, ROW, SIDE, Range, at_most
+from bartviz.language import _
 
 BARS = 0.17  # share of the width that the distances of the rows take
 
 
 def pin_color(letter: str, dark: bool = False) -> str:
     """The colour that stands for A (orange) or B (blue): the ends of the scale of differences."""
-    colors = [str(color) for _, color in theme.difference_scale(dark)]
+    colors = [str(color) for _place, color in theme.difference_scale(dark)]
     return colors[1] if letter == "A" else colors[5]
 
 
@@ -39,7 +40,7 @@ def pair(
         titles[1] += f". {mismatch(a, b)}"
     else:
         maps.append(difference(a, b, found, bars=False, dark=dark))
-        titles.append(f"B - A, mean distance {found.mean:.3f}")
+        titles.append(_("B - A, mean distance {distance:.3f}", distance=found.mean))
     return beside(maps, titles, dark=dark)
 
 
@@ -61,17 +62,17 @@ def difference(
     seen = a.mask | b.mask
     values = np.where(seen, found.difference, np.float32(np.nan))
     limit = _limit(found.difference)
-    most = "at most " if factor > 1 else ""
+    hover = _("{row} to {column}: B - A {difference}", row=ROW, column=COLUMN, difference=at_most("%{z:+.3f}", factor))
     cells: Part = {
         "type": "heatmap", "name": "difference", "z": _pooled(values, factor), **grid(factor), "zmin": -limit,
         "zmax": limit, "zmid": 0, "colorscale": theme.difference_scale(dark), "hoverongaps": False,
-        "colorbar": color_bar(f"B - A: orange A more, blue B more, ±{limit:g}", dark, height),
-        "hovertemplate": f"<b>%{{y}}</b> to <b>%{{x}}</b>: B - A {most}%{{z:+.3f}}<extra></extra>",
+        "colorbar": color_bar(_("B - A: orange A more, blue B more, ±{limit:g}", limit=limit), dark, height),
+        "hovertemplate": f"{hover}<extra></extra>",
     }  # fmt: skip
     traces = [cells, axes.anchor()]
     if not seen.all():
         traces = [
-            closed(seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>"),
+            closed(seen, factor, _("{row} may not attend to {column}", row=ROW, column=COLUMN)),
             *traces,
             hatch.hatching(~seen, dark),
         ]
@@ -100,10 +101,11 @@ def _pooled(values: Floats, factor: int) -> Floats:
 
 def _bars(found: Contrast, dark: bool) -> Part:
     rows = np.arange(len(found.distance), dtype=np.int32)
+    hover = _("{row}: Jensen-Shannon distance {distance}", row=ROW, distance="%{x:.3f}")
     return {
         "type": "bar", "name": "distance", "orientation": "h", "x": found.distance.astype(np.float32), "y": rows,
         "xaxis": "x3", "yaxis": "y", "marker": {"color": theme.palette(dark).faint}, "showlegend": False,
-        "hovertemplate": "<b>%{y}</b>: Jensen-Shannon distance %{x:.3f}<extra></extra>", "width": 0.8,
+        "hovertemplate": f"{hover}<extra></extra>", "width": 0.8,
     }  # fmt: skip
 
 
@@ -115,6 +117,6 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
         "xaxis": layout["xaxis"] | ends, "xaxis2": layout["xaxis2"] | ends,
         "xaxis3": {
             "domain": [1 - BARS, 1], "anchor": "y", "range": [0, 1], "tickvals": [0, 1], "showgrid": True,
-            "tickfont": small, "title": {"text": "JS distance", "font": small, "standoff": 2},
+            "tickfont": small, "title": {"text": _("JS distance"), "font": small, "standoff": 2},
         },
     }  # fmt: skip

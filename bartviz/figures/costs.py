@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.costs import Costs
 from bartviz.figures import theme
+from bartviz.language import _, mark
 
 HEIGHT = 330
 SHORTEST, LONGEST = 16, 8192
@@ -31,17 +32,17 @@ _GREY = (theme.LIGHT.faint, theme.DARK.faint)
 
 # name, what it sums, colour, dash
 _OPERATIONS: tuple[tuple[str, tuple[str, ...], Colors, str], ...] = (
-    ("feed-forward", ("feed-forward",), _BLUE, "solid"),
-    ("projections", ("projections",), _ORANGE, "dash"),
-    ("scores and sums", ("scores", "weighted sums"), _VIOLET, "solid"),
-    ("output layer", ("output",), _GREY, "dot"),
+    (mark("feed-forward"), ("feed-forward",), _BLUE, "solid"),
+    (mark("projections"), ("projections",), _ORANGE, "dash"),
+    (mark("scores and sums"), ("scores", "weighted sums"), _VIOLET, "solid"),
+    (mark("output layer"), ("output",), _GREY, "dot"),
 )
 _MEMORY: tuple[tuple[str, str, Colors, str], ...] = (
-    ("weights", "weights", _GREY, "dot"),
-    ("activations", "activations", _BLUE, "dash"),
-    ("attention, all heads", "attention", _VIOLET, "solid"),
-    ("queries and keys", "captured", _TEAL, "solid"),
-    ("decoding cache", "cache", _ORANGE, "dashdot"),
+    (mark("weights"), "weights", _GREY, "dot"),
+    (mark("activations"), "activations", _BLUE, "dash"),
+    (mark("attention, all heads"), "attention", _VIOLET, "solid"),
+    (mark("queries and keys"), "captured", _TEAL, "solid"),
+    (mark("decoding cache"), "cache", _ORANGE, "dashdot"),
 )
 
 
@@ -71,12 +72,12 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
     table = costs.curve(lengths(length))
     x = table["length"].to_numpy()
     found = {name: table[[one for one in columns if one in table]].sum(axis=1).to_numpy() / x / 1e6
-             for name, columns, _, _ in _OPERATIONS}  # fmt: skip
+             for name, columns, *_look in _OPERATIONS}  # fmt: skip
     feed_forward, scores = found["feed-forward"], found["scores and sums"]
     top = 2.4 * max(line.max() for name, line in found.items() if name != "scores and sums")
     curves = [
-        _Curve(name, found[name], [f"{value:,.2f} million" for value in found[name]], colors, dash)
-        for name, _, colors, dash in _OPERATIONS
+        _Curve(_(name), found[name], [_("{count:,.2f} million", count=value) for value in found[name]], colors, dash)
+        for name, _columns, colors, dash in _OPERATIONS
         if found[name].any()
     ]
     figure = _drawn(curves, x, (0.0, top), dark=dark, height=height)
@@ -84,11 +85,11 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
     crossing = feed_forward[0] / scores[0] * x[0]  # one is flat, the other a straight line through 0
     if SHORTEST <= crossing <= LONGEST:
         figure.add_scatter(
-            x=[crossing], y=[feed_forward[0]], mode="markers+text", text=[f"equal at {crossing:,.0f}"],
+            x=[crossing], y=[feed_forward[0]], mode="markers+text", text=[_("equal at {length:,.0f}", length=crossing)],
             textposition="top left", textfont={"size": 13}, showlegend=False, hoverinfo="skip",
             marker={"symbol": "circle-open", "size": 12, "line": {"width": 2}, "color": theme.palette(dark).ink},
         )  # fmt: skip
-    return figure.update_yaxes(title={"text": "million multiply-adds a source token", "font": {"size": 12}})
+    return figure.update_yaxes(title={"text": _("million multiply-adds a source token"), "font": {"size": 12}})
 
 
 def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False, height: int = HEIGHT) -> go.Figure:
@@ -102,12 +103,12 @@ def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = Fa
     for name, column, colors, dash in _MEMORY:
         values = np.array([getattr(one, column) for one in found], dtype=float)
         if values.any():
-            curves.append(_Curve(name, values, [bytes_text(value) for value in values], colors, dash))
+            curves.append(_Curve(_(name), values, [bytes_text(value) for value in values], colors, dash))
     figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
     _by_length(figure, costs, length, dark)
     ticks = [10.0**power for power in range(3, 16)]
     figure.update_yaxes(tickvals=ticks, ticktext=[bytes_text(tick) for tick in ticks])
-    return figure.update_yaxes(title={"text": "bytes, one text", "font": {"size": 12}})
+    return figure.update_yaxes(title={"text": _("bytes, one text"), "font": {"size": 12}})
 
 
 def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, height: int = HEIGHT) -> go.Figure:
@@ -115,22 +116,23 @@ def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, heigh
     table = costs.generation(source, steps)
     x = table["position"].to_numpy()
     curves: list[_Curve] = []
-    rows = (("without a cache", "uncached", _VIOLET, "dash"), ("with a cache", "cached", _TEAL, "solid"))
+    rows = ((_("without a cache"), "uncached", _VIOLET, "dash"), (_("with a cache"), "cached", _TEAL, "solid"))
     for name, column, colors, dash in rows:
         counts = table[column].to_numpy()
-        curves.append(_Curve(name, counts / 1e6, [f"{count / 1e6:,.1f} million" for count in counts], colors, dash))
+        told = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
+        curves.append(_Curve(name, counts / 1e6, told, colors, dash))
     figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
     ticks = [2**power for power in range(int(np.log2(steps)) + 1)] if steps > 1 else [1]
     figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=[0, np.log10(max(steps, 2))])
-    figure.update_xaxes(title={"text": "step t: the token that is read", "font": {"size": 12}})
+    figure.update_xaxes(title={"text": _("step t: the token that is read"), "font": {"size": 12}})
     if costs.sizes.encoder is not None and steps > 1:
         figure.add_annotation(
             x=0, y=np.log10(curves[1].y[0]), xanchor="left", yanchor="top", yshift=-4, xshift=14, showarrow=False,
-            text="step 1 makes the source's keys and values", font={"size": 12, "color": theme.palette(dark).faint},
+            text=_("step 1 makes the source's keys and values"), font={"size": 12, "color": theme.palette(dark).faint},
         )  # fmt: skip
     values = [10.0**power for power in range(-3, 9)]
     figure.update_yaxes(tickvals=values, ticktext=[f"{value:,g}" for value in values])
-    return figure.update_yaxes(title={"text": "million multiply-adds", "font": {"size": 12}})
+    return figure.update_yaxes(title={"text": _("million multiply-adds"), "font": {"size": 12}})
 
 
 def bytes_text(count: float) -> str:
@@ -165,7 +167,7 @@ def _drawn(
             x=1, xref="paper", xshift=6, y=place, yref="paper", yanchor="middle", xanchor="left", showarrow=False,
             text=f"{curve.name} ↑" if rises else curve.name, font={"color": curve.colors[dark], "size": 13},
         )  # fmt: skip
-    room = max(len(curve.name) for curve in curves) * _TEXT_WIDTH + 14
+    room = max(map(theme.width, (curve.name for curve in curves))) * _TEXT_WIDTH + 14
     figure.update_layout(margin={"l": 8, "r": room, "t": 20, "b": 8}, hovermode="x unified")
     figure.update_xaxes(type="log")
     return figure.update_yaxes(type="log" if log else "linear", range=span)
@@ -196,7 +198,7 @@ def _by_length(figure: go.Figure, costs: Costs, length: int, dark: bool) -> None
     ticks = [16, 64, 256, 1024, 4096]
     figure.update_xaxes(
         tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=np.log10([SHORTEST, LONGEST]).tolist(),
-        title={"text": "source tokens n", "font": {"size": 12}}, hoverformat=",d",
+        title={"text": _("source tokens n"), "font": {"size": 12}}, hoverformat=",d",
     )  # fmt: skip
     limit = costs.sizes.positions
     if limit is not None and limit < LONGEST:
@@ -205,6 +207,7 @@ def _by_length(figure: go.Figure, costs: Costs, length: int, dark: bool) -> None
         )  # fmt: skip
         figure.add_annotation(
             x=np.log10(limit), y=0, yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
-            text=f"no positions<br>after {limit:,}", align="left", font={"size": 12, "color": colors.faint},
+            text=_("no positions<br>after {limit:,}", limit=limit), align="left",
+            font={"size": 12, "color": colors.faint},
         )  # fmt: skip
     figure.add_vline(x=min(max(length, SHORTEST), LONGEST), line={"color": colors.ink, "width": 1.5})

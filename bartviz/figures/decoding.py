@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
+from bartviz.language import _, later
 from bartviz.record import Reading, Record
 
 MAP_END, CURVES_START = 0.55, 0.65  # shares of the width
@@ -35,13 +36,14 @@ def decoding(
     weights = analysis.alignment(record, layer=layer, head=head)  # (T, K)
     count = len(weights)
     if step is not None and not 0 <= step < count:
-        raise SettingError(f"There is no step {step}: choose 0 to {count - 1}.")
+        raise SettingError(later("There is no step {step}: choose 0 to {last}.", step=step, last=count - 1))
     named = analysis.labels(record, reading)
     figure = maps.attention_map(
         weights, named, attention.key.labels, kind=kind, mask=_mask(record), dark=dark,
         rows=None if step is None else step + 1, row=step, key_special=attention.key.special,
-        query_title=f"query: row {reading} ↓", height=height or max(420, axes.height(named, attention.key.labels)),
-        title=f"Decoding: {analysis.weights_name(attention, layer, head)}",
+        query_title=_("query: row predicts ↓") if reading == "predicts" else _("query: row reads ↓"),
+        height=height or max(420, axes.height(named, attention.key.labels)),
+        title=_("Decoding: {weights}", weights=analysis.weights_name(attention, layer, head)),
     )  # fmt: skip
     figure.update_layout({axis: {"domain": [0, MAP_END]} for axis in ("xaxis", "xaxis2")})
     figure.update_traces(colorbar={"x": 0, "xanchor": "left"}, selector={"type": "heatmap"})
@@ -61,19 +63,21 @@ def _add_curves(figure: go.Figure, record: Record, shown: int | None, dark: bool
     colors, strong = theme.palette(dark), theme.kind_color(analysis.kind_of(record), dark)
     positions = np.arange(len(table), dtype=np.int32)
     names = [theme.escape(label) for label in table["predicts"]]
+    token = "<b>%{customdata}</b>"
     common = {"x": positions, "customdata": names, "showlegend": False}
     figure.add_bar(
         **common, y=table["log_probability"].to_numpy(), xaxis="x3", yaxis="y3", name="log p of the step",
-        marker_color=strong, hovertemplate="<b>%{customdata}</b>: log p %{y:.3f}<extra></extra>",
+        marker_color=strong, hovertemplate=f"{token}: log p %{{y:.3f}}<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
         **common, y=table["running_log_probability"].to_numpy(), xaxis="x3", yaxis="y3", mode="lines+markers",
         name="sum of log p", line={"color": colors.ink, "width": 2},
-        hovertemplate="up to <b>%{customdata}</b>: log p %{y:.3f}<extra></extra>",
+        hovertemplate=_("up to {token}: log p {total}", token=token, total="%{y:.3f}") + "<extra></extra>",
     )  # fmt: skip
     figure.add_bar(
         **common, y=table["entropy_bits"].to_numpy(), xaxis="x4", yaxis="y4", name="entropy",
-        marker_color=strong, hovertemplate="<b>%{customdata}</b>: %{y:.2f} bits<extra></extra>",
+        marker_color=strong, hovertemplate=_("{token}: {entropy} bits", token=token, entropy="%{y:.2f}")
+        + "<extra></extra>",
     )  # fmt: skip
     _place_curves(figure, record, colors)
 
@@ -90,9 +94,14 @@ def _place_curves(figure: go.Figure, record: Record, colors: theme.Palette) -> N
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     figure.update_layout(
         xaxis3=ticks | {"anchor": "y3", "showticklabels": False},
-        xaxis4=ticks | {"anchor": "y4", "title": title | {"text": "step: token predicted"}},
-        yaxis3={"domain": [0.54, 1], "anchor": "x3", "title": title | {"text": "log p (nats), line: sum"}},
-        yaxis4={"domain": [0, 0.46], "anchor": "x4", "rangemode": "tozero", "title": title | {"text": "entropy, bits"}},
+        xaxis4=ticks | {"anchor": "y4", "title": title | {"text": _("step: token predicted")}},
+        yaxis3={"domain": [0.54, 1], "anchor": "x3", "title": title | {"text": _("log p (nats), line: sum")}},
+        yaxis4={
+            "domain": [0, 0.46],
+            "anchor": "x4",
+            "rangemode": "tozero",
+            "title": title | {"text": _("entropy, bits")},
+        },
     )
     for axis in ("xaxis3", "xaxis4", "yaxis3", "yaxis4"):
         figure.update_layout({axis: {"automargin": True, "gridcolor": colors.grid, "zeroline": False}})

@@ -14,9 +14,10 @@ from bartviz.figures import axes, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.heads import one
+from bartviz.language import _, later, mark
 
 HEIGHT = 300
-NAMES = ("the clean text", "the corrupted text")
+NAMES = (mark("the clean text"), mark("the corrupted text"))
 
 
 def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
@@ -39,7 +40,7 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
         },
         "yaxis": {
             "range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%", "tickfont": small,
-            "title": {"text": "probability", "font": small},
+            "title": {"text": _("probability"), "font": small},
         },
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
         "modebar": BUTTONS, "barmode": "overlay", "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
@@ -49,13 +50,8 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
 
 def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
     color = theme.kind_color("decoder", dark)
-    name = "✓ the best guess" if right else "✗ another token was likelier"
-    said = [
-        f"<b>{theme.escape(told.labels[i])}</b>: {np.exp(told.log_probability[i]):.1%}, "
-        f"{-told.log_probability[i]:.3f} nats"
-        + ("" if right else f"<br>likelier: <b>{theme.escape(told.best[i])}</b> {told.best_probability[i]:.1%}")
-        for i in rows
-    ]
+    name = _("✓ the best guess") if right else _("✗ another token was likelier")
+    said = [_say(told, int(i), right) for i in rows]
     marker: Part = {"color": color, "line": {"color": color, "width": 1}}
     if not right:
         marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": theme.palette(dark).background, "size": 6}
@@ -66,10 +62,23 @@ def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], ri
     }  # fmt: skip
 
 
+def _say(told: Score, i: int, right: bool) -> str:
+    """A token with its probability, and the one that was likelier where there is one."""
+    said = _(
+        "{token}: {probability:.1%}, {loss:.3f} nats", token=f"<b>{theme.escape(told.labels[i])}</b>",
+        probability=np.exp(told.log_probability[i]), loss=-told.log_probability[i],
+    )  # fmt: skip
+    if right:
+        return said
+    best = f"<b>{theme.escape(told.best[i])}</b>"
+    likelier = _("likelier: {token} {probability:.1%}", token=best, probability=told.best_probability[i])
+    return f"{said}<br>{likelier}"
+
+
 def _lost(told: Score, dark: bool) -> Part:
     rows = np.flatnonzero(told.lost).astype(np.int32)
     return {
-        "type": "scatter", "mode": "markers", "name": "lost or moved", "x": rows,
+        "type": "scatter", "mode": "markers", "name": _("lost or moved"), "x": rows,
         "y": np.full(len(rows), 1.07, np.float32), "hoverinfo": "skip", "showlegend": True,
         "marker": {"symbol": "triangle-down", "size": 10, "color": theme.palette(dark).ink},
     }  # fmt: skip
@@ -81,7 +90,7 @@ def pair(
     """The same head (or mean) on the clean text and on the corrupted one; cross-attention rows are named by the token
     that they predict, of the same original. Raises SettingError."""
     if kind == "decoder":
-        raise SettingError("Encoder and cross attention differ with the corruption: choose one of them.")
+        raise SettingError(later("Encoder and cross attention differ with the corruption: choose one of them."))
     first, second = (
         views.view(record.attention(kind), layer, head, query=record.rows(kind, "predicts"), words=words)
         for record in (found.plain, found.given)
@@ -100,5 +109,5 @@ def attention(
 ) -> go.Figure:
     """One head, a layer's mean or the mean of all, of the clean text and of the corrupted one, side by side."""
     shown = pair(found, kind, layer, head, words=words)
-    titles = [f"{view.name}, {name}" for view, name in zip(shown, NAMES, strict=True)]
+    titles = [f"{view.name}, {_(name)}" for view, name in zip(shown, NAMES, strict=True)]
     return beside([one(view, dark=dark) for view in shown], titles, dark=dark)

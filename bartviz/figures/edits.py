@@ -8,17 +8,22 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis import terms
 from bartviz.analysis.edits import Edit, Reach
 from bartviz.attention import Floats, Kind, Tokens
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
 from bartviz.figures.panels import Panel, panels
+from bartviz.language import _, later, mark
 
 View = Literal["encodings", "attention", "outputs"]
 LOWEST = -3.0  # of the colours: a thousandth, and everything below
 TICKS = ([-3.0, -2.0, -1.0, 0.0], ["≤ 0.001", "0.01", "0.1", "1"])
-MASKS = {"bidirectional": "Bidirectional: all open", "window": "Window of {} on each side", "causal": "Causal"}
+MASKS = {
+    "bidirectional": mark("Bidirectional: all open"), "window": mark("Window of {} on each side"),
+    "causal": mark("Causal"),
+}  # fmt: skip
 
 
 def edits(
@@ -42,7 +47,7 @@ def edits(
         stacks = [stack for stack in found.hidden if kinds is None or stack in kinds]
         return panels([_states(found, stack, dark) for stack in stacks], dark=dark)
     if view != "attention":
-        raise SettingError('The view of an edit is one of "encodings", "attention" or "outputs".')
+        raise SettingError(later('The view of an edit is one of "encodings", "attention" or "outputs".'))
     chosen = [kind for kind in found.attention if kinds is None or kind in kinds]
     return panels([_rows(found, kind, dark) for kind in chosen], dark=dark)
 
@@ -55,7 +60,7 @@ def reach(
     for mask, change in found.changes.items():
         if masks is not None and mask not in masks:
             continue
-        title = MASKS[mask].format(found.window)
+        title = _(MASKS[mask]).format(found.window)
         chosen = () if place is None else [(row, place) for row in range(len(change))]
         given.append(_change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen))
     return panels(given, dark=dark)
@@ -63,7 +68,7 @@ def reach(
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
     marked = found.position if stack == found.edited else None
-    title = f"{stack.capitalize()} states: relative change"
+    title = terms.begun(_("{kind} states: relative change", kind=terms.kind(stack)))
     return _change(title, found.hidden[stack], found.tokens(stack), stack, marked, dark)
 
 
@@ -77,8 +82,10 @@ def _change(
         tens = np.where(zero, np.nan, np.maximum(np.log10(change), LOWEST)).astype(np.float32)
     layers = len(change) - 1
     return Panel(
-        title, tens, ["embedding", *(f"L{layer}" for layer in range(layers))], tokens.labels, theme.scale(kind, dark),
-        LOWEST - 0.4, 0.3, "<b>%{x}</b> after %{y}: changed by %{customdata:.3g}<extra></extra>", ticks=TICKS,
+        title, tens, [_("embedding"), *(f"L{layer}" for layer in range(layers))], tokens.labels,
+        theme.scale(kind, dark), LOWEST - 0.4, 0.3,
+        _("{token} after {layer}: changed by {change}", token="<b>%{x}</b>", layer="%{y}", change="%{customdata:.3g}")
+        + "<extra></extra>", ticks=TICKS,
         shown=change, special=tokens.special, zeros=zero, marked=marked, chosen=list(chosen),
     )  # fmt: skip
 
@@ -90,16 +97,18 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
     marked = found.position if kind == found.edited or (kind == "cross" and found.edited == "decoder") else None
     high = max(0.05, *(float(found.rows_changed(one).max()) for one in found.attention))
     return Panel(
-        f"{kind.capitalize()} rows of attention", np.where(zero, np.nan, change).astype(np.float32),
+        terms.begun(_("{kind} rows of attention", kind=terms.kind(kind))),
+        np.where(zero, np.nan, change).astype(np.float32),
         [f"L{layer}" for layer in range(len(change))], attention.query.labels, theme.scale(kind, dark), 0.0, high,
-        "row of <b>%{x}</b> in %{y} moved by %{customdata:.3f}, mean over heads<extra></extra>",
-        unit="Jensen-Shannon distance", shown=change, special=attention.query.special, zeros=zero, marked=marked,
+        _("row of {token} in {layer} moved by {distance}, mean over heads", token="<b>%{x}</b>", layer="%{y}",
+          distance="%{customdata:.3f}") + "<extra></extra>",
+        unit=_("Jensen-Shannon distance"), shown=change, special=attention.query.special, zeros=zero, marked=marked,
     )  # fmt: skip
 
 
 def _outputs(found: Edit, dark: bool) -> go.Figure:
     if found.before is None or found.after is None:
-        raise SettingError("This network names no words: look at its encodings.")
+        raise SettingError(later("This network names no words: look at its encodings."))
     turned = np.flatnonzero(found.before.best != found.after.best)
     return before_after(
         found.targets, found.before.log_probability, found.after.log_probability, now=found.after.labels,

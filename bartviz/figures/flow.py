@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import heads, weighing
+from bartviz.analysis import heads, terms, weighing
 from bartviz.analysis import rollout as analysis
 from bartviz.attention import Attention, Floats, Tokens
+from bartviz.figures import maps
 from bartviz.figures.beside import beside
-from bartviz.figures.maps import Range, attention_map
+from bartviz.figures.maps import Range, Says
+from bartviz.language import _, mark
 
 WEIGHT, REACHES, TAKES = ("weight", "attends to"), ("share that reaches", "is fed by"), ("contribution", "takes from")
+_SAYS = {
+    WEIGHT: maps.WEIGHT,
+    REACHES: Says(
+        {
+            "fixed": mark("share that reaches, 0 to 1"), "row": mark("share of the row's largest share that reaches"),
+            "log": mark("share that reaches, powers of ten"),
+        },
+        mark("{row} is fed by {column}: {weight}"),
+    ),
+    TAKES: Says(
+        {
+            "fixed": mark("contribution, 0 to 1"), "row": mark("share of the row's largest contribution"),
+            "log": mark("contribution, powers of ten"),
+        },
+        mark("{row} takes from {column}: {weight}"),
+    ),
+}  # fmt: skip
 
 
 def rollout(
@@ -26,11 +45,12 @@ def rollout(
     """
     last = attention.shape[0] - 1 if layer is None else layer
     rolled = analysis.rollout(attention, last)
-    maps = [
+    drawn = [
         flow_map(heads.mean(attention, last), attention, range=range, dark=dark),
         flow_map(rolled, attention, words=REACHES, range=range, dark=dark),
     ]
-    return beside(maps, [heads.name(attention, last), f"rollout, {attention.kind} layers 0 to {last}"], dark=dark)
+    title = _("rollout, {kind} layers 0 to {layer}", kind=terms.kind(attention.kind), layer=last)
+    return beside(drawn, [heads.name(attention, last), title], dark=dark)
 
 
 def contribution(
@@ -48,12 +68,15 @@ def contribution(
     values, or a head that is not there.
     """
     found = weighing.weigh(attention, layer, head, query=query)
-    maps = [
+    drawn = [
         flow_map(found.attention, attention, rows=found.query, range=range, dark=dark),
         flow_map(found.contribution, attention, rows=found.query, words=TAKES, range=range, dark=dark),
     ]
-    titles = [f"weights of {heads.name(attention, layer, head)}", f"contributions, rank correlation {found.rank:.2f}"]
-    return beside(maps, titles, dark=dark)
+    titles = [
+        _("weights of {head}", head=heads.name(attention, layer, head)),
+        _("contributions, rank correlation {rank:.2f}", rank=found.rank),
+    ]
+    return beside(drawn, titles, dark=dark)
 
 
 def flow_map(
@@ -66,13 +89,10 @@ def flow_map(
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """Numbers (Q, K) with the axes and the mask of an attention; ``words`` say what a colour is and what a row does."""
+    """Numbers (Q, K) with the axes and the mask of an attention; ``words`` say what a colour is and what a row does:
+    WEIGHT, REACHES or TAKES."""
     query = rows or attention.query
-    drawn = attention_map(
+    return maps.attention_map(
         weights, query.labels, attention.key.labels, kind=attention.kind, mask=attention.mask, range=range,
-        query_special=query.special, key_special=attention.key.special, height=height, dark=dark,
+        query_special=query.special, key_special=attention.key.special, height=height, dark=dark, says=_SAYS[words],
     )  # fmt: skip
-    cells = next(iter(drawn.select_traces({"name": "weights"})))
-    cells.colorbar.title.text = cells.colorbar.title.text.replace(WEIGHT[0], words[0])
-    cells.hovertemplate = cells.hovertemplate.replace(WEIGHT[1], words[1])
-    return drawn

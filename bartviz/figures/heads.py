@@ -15,6 +15,7 @@ from bartviz.attention import Attention, Kind, Tokens
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, box, unseen
 from bartviz.figures.maps import Range, attention_map
+from bartviz.language import _
 
 GAP = 0.1  # of a small map, between two of them
 
@@ -143,7 +144,10 @@ def _names(small: Small, grid: _Grid) -> Part:
     return unseen(
         grid.x + np.float32(0.45), grid.y + np.float32(0.45), name="heads", size=14,
         customdata=np.column_stack([place, small.strongest.ravel()]).astype(np.float32),
-        hovertemplate="<b>L%{customdata[0]}H%{customdata[1]}</b>, strongest weight %{customdata[2]:.2f}<extra></extra>",
+        hovertemplate=_(
+            "{head}, strongest weight {weight}", head="<b>L%{customdata[0]}H%{customdata[1]}</b>",
+            weight="%{customdata[2]:.2f}",
+        ) + "<extra></extra>",
     )  # fmt: skip
 
 
@@ -169,17 +173,18 @@ def _grid_axes(grid: _Grid, layers: Sequence[int], small: Bytes, dark: bool) -> 
     faint = {"size": 12, "color": theme.palette(dark).faint}
     plain = {"showgrid": False, "zeroline": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     across, down = np.arange(grid.across), np.arange(grid.down)
+    heads = _("layer {layer}, its heads →", layer=layers[0]) if grid.one else _("heads →")
     lines = [f"H{line * grid.across}" for line in down] if grid.one else [f"L{layer}" for layer in layers]
     columns = [f"+{place}" if place else "" for place in across] if grid.one else [f"H{head}" for head in across]
     return {
         "xaxis": plain | {
             "tickvals": across + 0.45, "ticktext": columns, "range": [-0.05, grid.across], "side": "top",
-            "title": {"text": f"layer {layers[0]}, its heads →" if grid.one else "heads →", "font": faint},
+            "title": {"text": heads, "font": faint},
             "constrain": "domain", "constraintoward": "left",
         },
         "yaxis": plain | {
             "tickvals": down + 0.45, "ticktext": lines, "range": [grid.down, -0.05], "scaleanchor": "x",
             "scaleratio": _aspect(small), "constrain": "domain", "constraintoward": "top",
-            "title": {"text": "" if grid.one else "layers ↓", "font": faint},
+            "title": {"text": "" if grid.one else _("layers ↓"), "font": faint},
         },
     }  # fmt: skip

@@ -11,6 +11,7 @@ from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Floats, Inputs, Shift
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
+from bartviz.language import _
 
 ROW, GAP = 78, 0.05  # pixels of one line of bars; share of the height between two
 NAMED = 48  # tokens that are named below the bars
@@ -31,10 +32,11 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     height = (1 - GAP * (count - 1)) / count
     for line, (name, values) in enumerate(lengths.items()):
         axis = "y" if line == 0 else f"y{line + 1}"
-        told = [
-            f"{label}, {name}: {value:.3f}" + (f", {share[name][i]:.1%} of the sum" if name in share else "")
-            for i, (label, value) in enumerate(zip(labels, values, strict=True))
-        ]
+        said = _(name)
+        told = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
+        if name in share:
+            told = [_("{said}, {share:.1%} of the sum", said=one, share=part)
+                    for one, part in zip(told, share[name], strict=True)]  # fmt: skip
         shade = color if name not in share else theme.tint(one.stack, dark)
         traces.append(
             {"type": "bar", "name": name, "x": places, "y": values, "yaxis": axis, "hovertext": told,
@@ -44,7 +46,7 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
         most = own if name in share or name == "sum" else float(values.max(initial=0)) or 1.0
         layout[f"yaxis{'' if line == 0 else line + 1}"] = {
             "domain": [max(top - height, 0), top], "range": [0, most * 1.08], "nticks": 3, "anchor": "x",
-            "tickfont": {"size": 11}, "title": {"text": name, "font": {"size": 12, "color": colors.ink}},
+            "tickfont": {"size": 11}, "title": {"text": said, "font": {"size": 12, "color": colors.ink}},
         }  # fmt: skip
     layout |= {"bargap": 0.25, "showlegend": False, "modebar": BUTTONS, "hovermode": "closest"}
     return theme.build(traces, layout, dark=dark, height=70 + ROW * count)
@@ -64,24 +66,28 @@ def _title(text: str) -> Part:
     return {"text": text, "font": {"size": 13}}
 
 
-def positions(learned: Floats, *, name: str = "learned", dark: bool = False) -> go.Figure:
+def positions(learned: Floats, *, name: str | None = None, dark: bool = False) -> go.Figure:
     """Cosine similarity of every two positions: of this table (P, e), and of a sinusoidal one of the same size."""
     rows, width = learned.shape
-    maps = {name: analysis.similarity(learned), "sinusoidal": analysis.similarity(analysis.sinusoidal(rows, width))}
+    wave = analysis.similarity(analysis.sinusoidal(rows, width))
+    maps = ((name or _("learned"), analysis.similarity(learned)), (_("sinusoidal"), wave))
     traces, notes, layout = [], [], dict[str, Any]()
-    for column, (title, values) in enumerate(maps.items()):
+    for column, (title, values) in enumerate(maps):
+        said = _("{table}: positions {row} and {column}, cosine {cosine}", table=theme.escape(title), row="%{y}",
+                 column="%{x}", cosine="%{z:.3f}")  # fmt: skip
         axis = "" if column == 0 else "2"
         place = [0.0, 0.47] if column == 0 else [0.53, 1.0]
         traces.append(
             {"type": "heatmap", "name": title, "z": values.astype(np.float32), "zmin": -1, "zmax": 1,
              "colorscale": theme.difference_scale(dark), "xaxis": f"x{axis}", "yaxis": f"y{axis}",
-             "showscale": column == 1, "colorbar": {"thickness": 12, "title": {"text": "cosine", "font": {"size": 13}}},
-             "hovertemplate": f"{theme.escape(title)}: positions %{{y}} and %{{x}}, cosine %{{z:.3f}}<extra></extra>"}
+             "showscale": column == 1,
+             "colorbar": {"thickness": 12, "title": {"text": _("cosine"), "font": {"size": 13}}},
+             "hovertemplate": f"{said}<extra></extra>"}
         )  # fmt: skip
-        layout[f"xaxis{axis}"] = {"domain": place, "anchor": f"y{axis}", "title": _title("position"),
+        layout[f"xaxis{axis}"] = {"domain": place, "anchor": f"y{axis}", "title": _title(_("position")),
                                   "showgrid": False}  # fmt: skip
         layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "range": [rows - 0.5, -0.5], "showgrid": False,
-                                  "title": _title("position" if column == 0 else "")}  # fmt: skip
+                                  "title": _title(_("position") if column == 0 else "")}  # fmt: skip
         notes.append(
             {"text": f"<b>{theme.escape(title)}</b>", "x": place[0], "xref": "paper", "xanchor": "left", "y": 1,
              "yref": "paper", "yanchor": "bottom", "showarrow": False}
@@ -94,20 +100,27 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     """What a linear map misses, by how far it shifts: the learned table's best, and the sinusoidal one's."""
     colors = theme.palette(dark)
     lines = (
-        ("learned, positions the map has not seen", found.held, theme.kind_color("decoder", dark), "solid", "circle"),
-        ("sinusoidal, fitted in the same way", found.control, theme.kind_color("encoder", dark), "dash", "square"),
-        ("sinusoidal, by its rotation", found.exact, colors.ink, "dot", "diamond"),
+        (
+            _("learned, positions the map has not seen"),
+            found.held,
+            theme.kind_color("decoder", dark),
+            "solid",
+            "circle",
+        ),
+        (_("sinusoidal, fitted in the same way"), found.control, theme.kind_color("encoder", dark), "dash", "square"),
+        (_("sinusoidal, by its rotation"), found.exact, colors.ink, "dot", "diamond"),
     )
+    said = _("shift by {shift}: {missed}", shift="%{x}", missed="%{y:.3g}")
     traces: list[Part] = [
         {"type": "scatter", "mode": "lines+markers", "name": name, "x": found.shifts, "y": values,
          "line": {"color": color, "dash": dash, "width": 2}, "marker": {"symbol": symbol, "size": 7},
-         "hovertemplate": f"shift by %{{x}}: %{{y:.3g}}<extra>{name}</extra>"}
+         "hovertemplate": f"{said}<extra>{name}</extra>"}
         for name, values, color, dash, symbol in lines
     ]  # fmt: skip
     most = max(1.0, float(np.max([found.held.max(), found.control.max()])))
     layout = {
-        "xaxis": {"title": _title("positions shifted by"), "dtick": max(1, len(found.shifts) // 8)},
-        "yaxis": {"title": _title("missed (1 = as the mean)"), "range": [-0.03 * most, 1.06 * most]},
+        "xaxis": {"title": _title(_("positions shifted by")), "dtick": max(1, len(found.shifts) // 8)},
+        "yaxis": {"title": _title(_("missed (1 = as the mean)")), "range": [-0.03 * most, 1.06 * most]},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, "modebar": BUTTONS,
         "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 1, "y1": 1,
                     "line": {"color": colors.hatch, "width": 1, "dash": "dot"}}],
@@ -123,11 +136,12 @@ def relative(bias: Floats, stack: analysis.Stack, *, dark: bool = False) -> go.F
     traces: list[Part] = [
         {"type": "scatter", "mode": "lines", "name": f"H{head}", "x": steps, "y": line,
          "line": {"color": color, "width": 1.5, "shape": "hvh"}, "opacity": 0.75,
-         "hovertemplate": f"H{head}, distance %{{x}}: %{{y:.3f}}<extra></extra>"}
+         "hovertemplate": _("H{head}, distance {distance}: {bias}", head=head, distance="%{x}", bias="%{y:.3f}")
+         + "<extra></extra>"}
         for head, line in enumerate(values)
     ]  # fmt: skip
     layout = {
-        "xaxis": {"title": _title("key's position minus query's")}, "modebar": BUTTONS, "showlegend": False,
-        "yaxis": {"title": _title("added to the score")},
+        "xaxis": {"title": _title(_("key's position minus query's"))}, "modebar": BUTTONS, "showlegend": False,
+        "yaxis": {"title": _title(_("added to the score"))},
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=360)

@@ -9,10 +9,11 @@ from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.attention import Attention, Floats
 from bartviz.figures import theme
-from bartviz.figures.arithmetic import Frame
+from bartviz.figures.arithmetic import Frame, others
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.hatch import pattern
 from bartviz.figures.strips import bars, signed, strip
+from bartviz.language import _
 
 
 def inside(
@@ -56,16 +57,20 @@ def _vectors(frame: Frame) -> list[Part]:
     empty = np.full((frame.rows - len(frame.keys), one.width), np.nan, np.float32)
     keys = np.concatenate([one.k[frame.keys], empty])  # (rows, d)
     blank = np.full((len(empty), one.width), "", object)
-    hover = "%{customdata}, dimension %{x}: "
-    query = theme.escape(one.query_label)
     return [
         strip(one.q[None], color=theme.QUERY, xaxis="x", yaxis="y2", name="q", dark=dark,
-              hover=f"q of {query}, dimension %{{x}}: %{{z:.3f}}"),
-        strip(keys, color=theme.KEY, xaxis="x", yaxis="y", name="k", dark=dark, hover=f"k of {hover}%{{z:.3f}}",
+              hover=_said("q", theme.escape(one.query_label))),
+        strip(keys, color=theme.KEY, xaxis="x", yaxis="y", name="k", dark=dark, hover=_said("k", "%{customdata}"),
               customdata=np.concatenate([names, blank])),
         strip(keys * one.q, color=frame.color, xaxis=frame.axis("products"), yaxis="y", name="q × k", dark=dark,
-              hover=f"q × k of {hover}%{{z:.3f}}", customdata=np.concatenate([names, blank])),
+              hover=_said("q × k", "%{customdata}"), customdata=np.concatenate([names, blank])),
     ]  # fmt: skip
+
+
+def _said(vector: str, token: str) -> str:
+    """What the pointer says on a strip."""
+    return _("{vector} of {token}, dimension {dimension}: {number}", vector=vector, token=token, dimension="%{x}",
+             number="%{z:.3f}")  # fmt: skip
 
 
 def _scores(frame: Frame) -> list[Part]:
@@ -76,7 +81,7 @@ def _scores(frame: Frame) -> list[Part]:
     ]
     found = [_bar(frame, "scaled", one.scaled[keys], told)]
     if one.bias is not None:
-        texts = [f"{label}: bias of the relative position {one.bias[key]:.3f}"
+        texts = [_("{token}: bias of the relative position {bias:.3f}", token=label, bias=one.bias[key])
                  for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
         sums = [f"{label}: {one.scaled[key]:.3f} {one.bias[key]:+.3f} = {one.scores[key]:.3f}"
                 for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
@@ -89,13 +94,15 @@ def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
     open_, numbers = frame.one.mask[frame.keys], values.astype(float)
     if name == frame.score:
         told = [
-            text if seen else f"{text}; masked: the score becomes −∞" for text, seen in zip(told, open_, strict=True)
+            text if seen else _("{said}; masked: the score becomes −∞", said=text)
+            for text, seen in zip(told, open_, strict=True)
         ]
         numbers = np.where(open_, numbers, np.nan)
         if frame.shown.rest:
             score = frame.shown.rest_score
             numbers = np.append(numbers, np.nan if score is None else score)
-            told = [*told, f"{frame.shown.rest:,} others: their scores act as one, log of the sum of e^score"]
+            rest = others(frame.shown.rest)
+            told = [*told, _("{others}: their scores act as one, log of the sum of e^score", others=rest)]
     texts = ["" if np.isnan(number) else f"{number:.2f}" for number in numbers]
     colors = signed(numbers, frame.color, frame.dark)
     return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=told, name=name, text=texts)
@@ -104,10 +111,11 @@ def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
 def _weights(frame: Frame) -> list[Part]:
     one, shown = frame.one, frame.shown
     weights = one.weights[frame.keys].astype(float)
-    told = [f"{label}: weight {weight:.4f}" for label, weight in zip(frame.labels, weights, strict=True)]
+    told = [_("{token}: weight {weight:.4f}", token=label, weight=weight)
+            for label, weight in zip(frame.labels, weights, strict=True)]  # fmt: skip
     if shown.rest:
         weights = np.append(weights, shown.rest_weight)
-        told.append(f"{shown.rest:,} others together: {shown.rest_weight:.4f}")
+        told.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
     texts = [f"{weight:.3f}" for weight in weights]
     color = [frame.color] * len(weights)
     return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=told, name="weight", text=texts)]
@@ -124,22 +132,26 @@ def _values(frame: Frame) -> list[Part]:
     if shown.rest:
         value = np.zeros(width, np.float32) if shown.rest_value is None else shown.rest_value
         parts, values = np.vstack([parts, shown.rest_weight * value]), np.vstack([values, value])
-    labels = [*frame.labels, *(["the others together"] if shown.rest else [])]
+    labels = [*frame.labels, *([_("the others together")] if shown.rest else [])]
     names = np.array(labels, object)[:, None].repeat(width, 1)
     data = np.stack([names, np.vectorize(lambda number: f"{number:.3f}")(values)], axis=2)
-    axis, query = frame.axis("values"), theme.escape(one.query_label)
+    axis = frame.axis("values")
+    said = _("{token}, dimension {dimension}: weight × v = {part}, v = {value}", token="%{customdata[0]}",
+             dimension="%{x}", part="%{z:.3f}", value="%{customdata[1]}")  # fmt: skip
+    summed = _("output for {token}, dimension {dimension}: {number}", token=theme.escape(one.query_label),
+               dimension="%{x}", number="%{z:.3f}")  # fmt: skip
     return [
         strip(parts, color=theme.VALUE, xaxis=axis, yaxis="y", name="weight × v", dark=frame.dark, customdata=data,
-              hover="%{customdata[0]}, dimension %{x}: weight × v = %{z:.3f}, v = %{customdata[1]}"),
+              hover=said),
         strip(one.context[None], color=theme.VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark,
-              hover=f"output for {query}, dimension %{{x}}: %{{z:.3f}}"),
+              hover=summed),
     ]  # fmt: skip
 
 
 def _pointer(frame: Frame) -> list[Part]:
     """Points over the weights that report a click with their key."""
     rows = np.arange(len(frame.keys))
-    told = [f"{label}: weight {frame.one.weights[key]:.4f}. Click: its products"
+    told = [_("{token}: weight {weight:.4f}. Click: its products", token=label, weight=frame.one.weights[key])
             for key, label in zip(frame.keys, frame.labels, strict=True)]  # fmt: skip
     return [
         unseen(np.full(len(rows), place), rows, name="keys", size=22, customdata=np.array(frame.keys),
@@ -158,10 +170,11 @@ def _masked(frame: Frame) -> list[Part]:
     x = [low, high, high, low, low, gap] * len(rows)
     y = [y for row in rows for y in (row - 0.36, row - 0.36, row + 0.36, row + 0.36, row - 0.36, gap)]
     told = [
-        f"{frame.labels[row]}: q · k × scale would be {frame.one.scaled[frame.keys[row]]:.3f}, "
-        "but it is masked: the score becomes −∞ and the weight exactly 0"
+        _("{token}: q · k × scale would be {score:.3f}, but it is masked: the score becomes −∞ and the weight exactly "
+          "0",
+          token=frame.labels[row], score=frame.one.scaled[frame.keys[row]])
         for row in rows
-    ]
+    ]  # fmt: skip
     return [
         {
             "type": "scatter", "mode": "lines", "name": "masked", "x": x, "y": y, "xaxis": axis, "yaxis": "y",

@@ -8,10 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.activations import CURVES, Curve, Doubles, gelu, relu
-from bartviz.analysis.scaling import Scaling
+from bartviz.analysis.scaling import Scaling, Side
 from bartviz.attention import Floats, Kind
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
+from bartviz.language import _
 
 BINS = 41
 _LEGEND: Part = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"}
@@ -26,12 +27,15 @@ def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290
     entropy = np.linspace(0, max(float(side.entropy.max(initial=1.0)) for side in sides) + 1e-6, 25)
     traces = []
     for side, color in zip(sides, colors, strict=True):
-        traces.append(_steps(side.scores, scores, side.name, color, "x", "y", "scores"))
-        traces.append(_steps(side.entropy, entropy, side.name, color, "x2", "y2", "rows") | {"showlegend": False})
+        near = {"share": "%{y:.1%}", "place": "%{x:.2f}"}
+        told = _("{share} of the scores near {place}", **near)
+        traces.append(_steps(side.scores, scores, side, color, "", told))
+        told = _("{share} of the rows near {place}", **near)
+        traces.append(_steps(side.entropy, entropy, side, color, "2", told) | {"showlegend": False})
     layout = {
-        "xaxis": _titled("score") | {"domain": [0, 0.46]}, "yaxis": _titled("share of the cells"),
-        "xaxis2": _titled("entropy of a row, in bits") | {"domain": [0.56, 1]},
-        "yaxis2": _titled("share of the rows") | {"anchor": "x2"},
+        "xaxis": _titled(_("score")) | {"domain": [0, 0.46]}, "yaxis": _titled(_("share of the cells")),
+        "xaxis2": _titled(_("entropy of a row, in bits")) | {"domain": [0.56, 1]},
+        "yaxis2": _titled(_("share of the rows")) | {"anchor": "x2"},
         "legend": _LEGEND, "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=height)
@@ -43,15 +47,15 @@ def _edges(parts: Sequence[Floats]) -> Doubles:
     return edges
 
 
-def _steps(values: Floats, edges: Doubles, name: str, color: str, xaxis: str, yaxis: str, what: str) -> Part:
-    """A histogram as an outline: share of ``values`` in each bin."""
+def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, told: str) -> Part:
+    """A histogram as an outline: share of ``values`` in each bin; filled where the model scales so."""
     counts = np.histogram(values, edges)[0] / max(values.size, 1)
     middles = (edges[1:] + edges[:-1]) / 2
     return {
-        "type": "scatter", "mode": "lines", "name": name, "x": middles, "y": counts, "xaxis": xaxis, "yaxis": yaxis,
-        "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if "as the model" in name else "dot"},
-        "fill": "tozeroy" if "as the model" in name else None,
-        "hovertemplate": f"%{{y:.1%}} of the {what} near %{{x:.2f}}<extra>{theme.escape(name)}</extra>",
+        "type": "scatter", "mode": "lines", "name": side.name, "x": middles, "y": counts,
+        "xaxis": f"x{axis}", "yaxis": f"y{axis}",
+        "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if side.own else "dot"},
+        "fill": "tozeroy" if side.own else None, "hovertemplate": f"{told}<extra>{theme.escape(side.name)}</extra>",
     }  # fmt: skip
 
 
@@ -65,7 +69,8 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
     paints = {"GELU": theme.VALUE, "ReLU": theme.KEY}
     traces = [
         {
-            "type": "scatter", "mode": "lines", "name": f"{label} · this model's" if label == title else label,
+            "type": "scatter", "mode": "lines",
+            "name": _("{curve} · this model's", curve=_(label)) if label == title else _(label),
             "x": x, "y": curve(x), "hovertemplate": f"{label}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
             "line": {"color": paints.get(label, theme.QUERY), "width": 4 if label == title else 2,
                      "dash": "dash" if label == "ReLU" else "solid"},
@@ -73,7 +78,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
         for label, curve in curves.items()
     ]  # fmt: skip
     layout = {
-        "xaxis": _titled("x"), "yaxis": _titled("what comes out"), "legend": _LEGEND, "modebar": BUTTONS,
+        "xaxis": _titled("x"), "yaxis": _titled(_("what comes out")), "legend": _LEGEND, "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=height)
@@ -82,8 +87,8 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
 def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
     """The two orders as two lines of boxes; the model's own is in its colour."""
     lines = {
-        "post-norm": ("x", "attention", "+ x", "LayerNorm", "to the next block"),
-        "pre-norm": ("x", "LayerNorm", "attention", "+ x", "to the next block"),
+        "post-norm": ("x", _("attention"), "+ x", "LayerNorm", _("to the next block")),
+        "pre-norm": ("x", "LayerNorm", _("attention"), "+ x", _("to the next block")),
     }
     colors, own = theme.palette(dark), "pre-norm" if pre else "post-norm"
     shapes: list[Part] = []
@@ -91,7 +96,8 @@ def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
     for y, (name, boxes) in enumerate(lines.items()):
         mine = name == own
         ink = theme.kind_color(kind, dark) if mine else colors.faint
-        notes.append(_word(f"<b>{name}</b>" + (" · this model" if mine else ""), -0.45, y - 0.42, ink, "left"))
+        title = f"<b>{name}</b>"
+        notes.append(_word(_("{name} · this model", name=title) if mine else title, -0.45, y - 0.42, ink, "left"))
         for x, word in enumerate(boxes):
             shapes.append({
                 "type": "rect", "x0": x - 0.4, "x1": x + 0.4, "y0": y - 0.22, "y1": y + 0.22,
@@ -122,13 +128,14 @@ def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, heigh
     color = theme.kind_color(kind, dark)
     traces = [
         {
-            "type": "bar", "x": place, "y": lengths, "hovertemplate": "layer %{x}: length %{y:.3f}<extra></extra>",
+            "type": "bar", "x": place, "y": lengths,
+            "hovertemplate": _("layer {layer}: length {length}", layer="%{x}", length="%{y:.3f}") + "<extra></extra>",
             "marker": {"color": [color if one == layer else theme.palette(dark).masked for one in place]},
         }
     ]  # fmt: skip
     layout = {
-        "xaxis": _titled("layer") | {"dtick": 1 if len(lengths) <= 16 else 4, "showgrid": False},
-        "yaxis": _titled("length of what is added") | {"rangemode": "tozero"}, "modebar": BUTTONS, "bargap": 0.3,
+        "xaxis": _titled(_("layer")) | {"dtick": 1 if len(lengths) <= 16 else 4, "showgrid": False},
+        "yaxis": _titled(_("length of what is added")) | {"rangemode": "tozero"}, "modebar": BUTTONS, "bargap": 0.3,
     }  # fmt: skip
     return theme.build(traces, layout, dark=dark, height=height)
 

@@ -6,21 +6,42 @@ as typed arrays, never as lists. A map with more cells than a screen has pixels 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis.masks import no_row
 from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.cells import Part, clicks, closed, color_bar, frames, grid, pool
+from bartviz.language import _, later, mark
 from bartviz.record import Bools, Floats, Kind
 
 __all__ = ["RANGES", "Range", "attention_map"]
 
 SIDE = 360  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
+ROW, COLUMN = "<b>%{y}</b>", "<b>%{x}</b>"  # as plotly fills them in under the pointer
 CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
+
+
+class Says(NamedTuple):
+    """What the numbers of a map are: the title of the colour bar by its range, and what a cell says ({row}, {column},
+    {weight}). Marked messages."""
+
+    bars: Mapping[Range, str]
+    hover: str
+
+
+WEIGHT = Says(
+    {
+        "fixed": mark("weight, 0 to 1"), "row": mark("share of the row's largest weight"),
+        "log": mark("weight, powers of ten"),
+    },
+    mark("{row} attends to {column}: {weight}"),
+)  # fmt: skip
 
 
 def attention_map(
@@ -36,11 +57,12 @@ def attention_map(
     row: int | None = None,
     query_special: Bools | None = None,
     key_special: Bools | None = None,
-    query_title: str = axes.ROW_TITLE,
-    key_title: str = axes.COLUMN_TITLE,
+    query_title: str | None = None,
+    key_title: str | None = None,
     selectable: bool = False,
     height: int | None = None,
     title: str | None = None,
+    says: Says | None = None,
 ) -> go.Figure:
     """A heatmap of ``weights`` (Q, K) in 0..1, first row on top; labels (Q,) and (K,) are plain text, escaped here.
 
@@ -48,7 +70,7 @@ def attention_map(
     ``range``: "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the
     colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
     ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
-    ``title`` is plain text above it, in lines.
+    ``title`` is plain text above it, in lines. ``says``: what the numbers are, where they are no weights.
     ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
     x (key position) and y (query position).
     Along a side of more than 360 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
@@ -60,15 +82,17 @@ def attention_map(
     _check(weights, query_labels, key_labels, mask, range, rows, row)
     factor = -(-max(weights.shape) // SIDE)
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
-    traces = [_weights(drawn, seen, factor, kind, range, dark, height), axes.anchor()]
+    told = says or WEIGHT
+    traces = [_weights(drawn, seen, factor, kind, range, told, dark, height), axes.anchor()]
     if selectable and weights.size <= CLICK_CELLS:
-        traces.append(clicks(drawn, seen, _hover("customdata", 1)))
+        traces.append(clicks(drawn, seen, _hover(told, "customdata", 1)))
     if seen is not None:
-        said = closed(seen, factor, "<b>%{y}</b> may not attend to <b>%{x}</b>: masked")
+        said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
         traces = [said, *traces, hatch.hatching(~seen, dark)]
     layout = axes.token_axes(
         query_labels, key_labels, query_special=query_special, key_special=key_special,
-        titles=(query_title, key_title), pooled=factor, height=height, dark=dark,
+        titles=(query_title or _(axes.ROW_TITLE), key_title or _(axes.COLUMN_TITLE)),
+        pooled=factor, height=height, dark=dark,
     ) | {"shapes": frames(weights.shape, row, dark)}  # fmt: skip
     pixels = height or axes.height(query_labels, key_labels)
     if title is not None:
@@ -102,20 +126,23 @@ def _check(
 ) -> None:
     labels = (len(query_labels), len(key_labels))
     if weights.ndim != 2 or 0 in weights.shape or weights.shape != labels:
-        raise SettingError(f"A map needs weights (rows, columns) and a label for each: {weights.shape} and {labels}.")
+        message = mark("A map needs weights (rows, columns) and a label for each: {weights} and {labels}.")
+        raise SettingError(later(message, weights=weights.shape, labels=labels))
     if mask is not None and mask.shape != weights.shape:
-        raise SettingError(f"The mask has shape {mask.shape}, but the weights have {weights.shape}.")
+        message = mark("The mask has shape {mask}, but the weights have {weights}.")
+        raise SettingError(later(message, mask=mask.shape, weights=weights.shape))
     if span not in RANGES:
-        raise SettingError(f"The colour range is one of {choices(RANGES)}.")
+        raise SettingError(later("The colour range is one of {choices}.", choices=choices(RANGES)))
     if rows is not None and not 1 <= rows <= len(weights):
-        raise SettingError(f"A map of {len(weights)} rows shows 1 to {len(weights)} of them.")
+        raise SettingError(later("A map of {count} rows shows 1 to {count} of them.", count=len(weights)))
     if row is not None and not 0 <= row < len(weights):
-        raise SettingError(f"There is no row {row}: choose 0 to {len(weights) - 1}.")
+        raise no_row(row, len(weights))
 
 
 def _weights(
-    weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, dark: bool, height: int | None
-) -> Part:
+    weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, says: Says, dark: bool,
+    height: int | None,
+) -> Part:  # fmt: skip
     """The heatmap itself, on the hidden axes, with gaps where everything is masked."""
     seen = weights if mask is None else np.where(mask, weights, np.float32(np.nan))
     values = pool(seen, factor)  # (Q / factor, K / factor)
@@ -123,25 +150,31 @@ def _weights(
     return {
         "type": "heatmap", "name": "weights", "z": shares(values, span), **grid(factor), **exact,
         "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark),
-        "colorbar": _weight_bar(span, factor, dark, height),
-        "hoverongaps": False, "hovertemplate": _hover("customdata" if exact else "z", factor),
+        "colorbar": _weight_bar(says, span, factor, dark, height),
+        "hoverongaps": False, "hovertemplate": _hover(says, "customdata" if exact else "z", factor),
     }  # fmt: skip
 
 
-def _hover(value: str, factor: int) -> str:
-    most = "" if factor == 1 else "at most "
-    return f"<b>%{{y}}</b> attends to <b>%{{x}}</b>: {most}%{{{value}:.3f}}<extra></extra>"
+def _hover(says: Says, value: str, factor: int) -> str:
+    weight = at_most(f"%{{{value}:.3f}}", factor)
+    return _(says.hover, row=ROW, column=COLUMN, weight=weight) + "<extra></extra>"
 
 
-_BAR: dict[Range, tuple[str, list[str]]] = {
-    "fixed": ("weight, 0 to 1", ["0", "0.25", "0.5", "0.75", "1"]),
-    "row": ("share of the row's largest weight", ["0 %", "25 %", "50 %", "75 %", "100 %"]),
-    "log": ("weight, powers of ten", ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]),
+def at_most(number: str, factor: int) -> str:
+    """What a cell says that stands for a block of cells."""
+    return number if factor == 1 else _("at most {number}", number=number)
+
+
+_TICKS: dict[Range, list[str]] = {
+    "fixed": ["0", "0.25", "0.5", "0.75", "1"],
+    "row": ["0 %", "25 %", "50 %", "75 %", "100 %"],
+    "log": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"],
 }
 
 
-def _weight_bar(span: Range, factor: int, dark: bool, height: int | None) -> Part:
+def _weight_bar(says: Says, span: Range, factor: int, dark: bool, height: int | None) -> Part:
     """The colour bar of weights, which says what its range is and whether cells stand for blocks."""
-    title, ticks = _BAR[span]
-    note = "" if factor == 1 else f"; a cell is the largest of {factor} × {factor}"
-    return color_bar(title + note, dark, height) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": ticks}
+    title = _(says.bars[span])
+    if factor > 1:
+        title = _("{title}; a cell is the largest of {factor} × {factor}", title=title, factor=factor)
+    return color_bar(title, dark, height) | {"tickvals": [0.0, 0.25, 0.5, 0.75, 1.0], "ticktext": _TICKS[span]}

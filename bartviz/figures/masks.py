@@ -14,14 +14,17 @@ from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
-from bartviz.figures.maps import attention_map
+from bartviz.figures.maps import COLUMN, ROW, attention_map
+from bartviz.language import _, later, mark
 from bartviz.record import Kind, Record
 
 View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)
 SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
 WRITTEN = 100  # cells: so many have their number written in them
-_TITLES: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+_TITLES: dict[Kind, str] = {
+    "encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention"),
+}  # fmt: skip
 SHORT = {"-10,000": "-1e4", "-1e9": "-1e9", "lowest": "-3e38", "-inf": "-∞"}
 
 
@@ -36,7 +39,7 @@ def masks(
     """
     squares = [square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
                for kind in record.kinds]  # fmt: skip
-    return beside(squares, [_TITLES[kind] for kind in record.kinds], dark=dark)
+    return beside(squares, [_(_TITLES[kind]) for kind in record.kinds], dark=dark)
 
 
 def square(
@@ -53,7 +56,7 @@ def square(
 ) -> go.Figure:
     """The mask of one kind (Q, K), as ``masks`` shows it; ``query`` names the rows otherwise, ``row`` frames one."""
     if view not in VIEWS:
-        raise SettingError(f"Masks are shown as {choices(VIEWS)}.")
+        raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))
     number_of(number)  # raises for an unknown one
     layers, heads = attention.shape[:2]
     layer, head = min(max(layer, 0), layers - 1), min(max(head, 0), heads - 1)
@@ -78,27 +81,32 @@ def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
     mask, color = attention.mask, theme.tint(attention.kind, dark)
     flat = {"colorscale": [[0, color], [1, color]], "showscale": False}
     return [
-        closed(mask, factor, "<b>%{y}</b> may not look at <b>%{x}</b>"),
-        _open(mask, np.zeros(mask.shape, np.float32), factor, "<b>%{y}</b> may look at <b>%{x}</b>") | flat,
+        closed(mask, factor, _("{row} may not look at {column}", row=ROW, column=COLUMN)),
+        _open(mask, np.zeros(mask.shape, np.float32), factor, _("{row} may look at {column}", row=ROW, column=COLUMN))
+        | flat,
         hatch.hatching(~mask, dark),
     ]
 
 
 def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bool) -> list[Part]:
     """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere."""
-    mask, color, words = attention.mask, theme.tint(attention.kind, dark), "<b>%{y}</b> to <b>%{x}</b>: "
+    mask, color = attention.mask, theme.tint(attention.kind, dark)
     bias = np.zeros(mask.shape, np.float32) if attention.bias is None else attention.bias[head]  # (Q, K)
     scale: Part = {"colorscale": [[0, color], [1, color]], "showscale": False}
     if attention.bias is not None:
         largest = float(np.abs(bias).max()) or 1.0
-        bar = color_bar("bias added in this head", dark, 0)
+        bar = color_bar(_("bias added in this head"), dark, 0)
         scale = {"colorscale": theme.difference_scale(dark), "zmin": -largest, "zmax": largest, "colorbar": bar}
     traces = [
-        closed(mask, factor, f"{words}{number_of(number):.3g} is added"),
-        _open(mask, bias, factor, f"{words}%{{z:.3g}} is added") | scale,
+        closed(mask, factor, _added(f"{number_of(number):.3g}")),
+        _open(mask, bias, factor, _added("%{z:.3g}")) | scale,
         hatch.hatching(~mask, dark),
     ]
     return [*traces, _written(mask, bias, SHORT[number], dark)] if mask.size <= WRITTEN else traces
+
+
+def _added(number: str) -> str:
+    return _("{row} to {column}: {number} is added", row=ROW, column=COLUMN, number=number)
 
 
 def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:

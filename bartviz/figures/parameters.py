@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from bartviz.analysis import parts
+from bartviz.analysis import parts, roles, terms
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.figures import theme
+from bartviz.language import _, mark
 from bartviz.record import Kind
 
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once
-_TITLES = {"shared": "Shared", "encoder": "Encoder", "decoder": "Decoder", "head": "Head"}
 _FEW_LAYERS = 8  # whose columns are wide enough for whole words
-_BRIEF = {"self-attention": "self", "cross-attention": "cross", "feed-forward": "ff"}
+_BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _LEGIBLE = {"minsize": 9, "mode": "hide"}  # what does not fit is left to the pointer
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
@@ -42,7 +42,7 @@ class _Area:
 def parameters(
     model: pd.DataFrame | Sequence[Parameter],
     *,
-    title: str = "model",
+    title: str | None = None,
     depth: int = 4,
     dark: bool = False,
     height: int = 430,
@@ -54,7 +54,7 @@ def parameters(
     ``model`` is the table of ``bartviz.parameters``, or its rows.
     """
     rows = from_table(model) if isinstance(model, pd.DataFrame) else model
-    areas = [*_areas(rows, title, dark)]
+    areas = [*_areas(rows, title or _("model"), dark)]
     total = parts.total(rows)
     figure = go.Figure(
         go.Treemap(
@@ -65,7 +65,7 @@ def parameters(
             customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in areas],
             hovertemplate="%{customdata}<extra></extra>",
             texttemplate="%{label}",
-            textfont={"family": theme.FACE, "size": 13, "color": [_ink(area.color) for area in areas]},
+            textfont={"family": theme.FACE, "size": 13, "color": [theme.ink_on(area.color) for area in areas]},
             branchvalues="total",
             sort=False,
             maxdepth=depth,
@@ -94,13 +94,17 @@ def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]
     total, uses = parts.total(rows), {matrix.name: matrix.uses for matrix in parts.shared(rows)}
     counted = [row for row in rows if row.count]
     name = theme.escape(title)
-    yield _Area("model", "", f"{name} · {total:,} parameters", total, name, theme.palette(dark).background)
+    whole = _("{model} · {count:,} parameters", model=name, count=total)
+    yield _Area("model", "", whole, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
-        label = f"{_TITLES[component]} · {short(size)} · {parts.percent(size / total)}"
-        yield _Area(component, "model", label + " + shared matrix" * reads, size, _TITLES[component], color)
+        name = terms.begun(roles.said(component))
+        label = f"{name} · {short(size)} · {parts.percent(size / total)}"
+        if reads:
+            label = _("{label} + shared matrix", label=label)
+        yield _Area(component, "model", label, size, name, color)
         layers = Counter(row.name for row in rows if row.component == component)
         yield from _layers(mine, uses, layers, len(counted) <= MOST_MATRICES, color, dark)
 
@@ -117,45 +121,51 @@ def _layers(
 
     ``layers``: how many layers use a matrix; more than one in ALBERT alone.
     """
-    component = mine[0].component
+    component, title = mine[0].component, terms.begun(roles.said(mine[0].component))
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
-        where, layer = f"{component}/{place}", held[0].layer
+        where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
         if layer is None and len(held) == 1:
             yield _matrix(held[0], component, uses, dark)
             continue
-        label = place.capitalize() if few or layer is None else f"L{layer}"
+        label = terms.begun(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
-            label = f"One set of weights for {layers[held[0].name]} layers"
-        yield _Area(where, component, label, _sum(held), f"{_TITLES[component]}, {place}", color)
+            label = _("One set of weights for {count} layers", count=layers[held[0].name])
+        hover = f"{title}, {said}"
+        yield _Area(where, component, label, _sum(held), hover, color)
         if layer is None:
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parts.sublayer(row.role)):
-            inner, hover = f"{where}/{name}", f"{_TITLES[component]}, layer {layer}, {name}"
-            told = name if few else _BRIEF.get(name, name)
-            yield _Area(inner, where, told, _sum(group), hover, _color(group[0], dark))
+            inner, told = f"{where}/{name}", roles.said(name)
+            brief = told if few or name not in _BRIEF else _(_BRIEF[name])
+            yield _Area(inner, where, brief, _sum(group), f"{hover}, {told}", _color(group[0], dark))
             if matrices:
                 yield from (_matrix(row, inner, uses, dark) for row in group)
 
 
 def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
     shape = " × ".join(f"{size:,}" for size in row.shape)
-    label, hover = row.role, f"<b>{theme.escape(row.name)}</b><br>{row.role}, {shape}"
+    label = role = roles.said(row.role)
+    told = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
         lines = [used] if row.component == "shared" else uses[row.name]
-        label = "<br>".join((row.role, short(row.count), "one matrix for", *lines))
-        hover += f"<br>one matrix, counted once, used as {used}"
+        label = "<br>".join((role, short(row.count), _("one matrix for"), *lines))
+        told.append(_("one matrix, counted once, used as {uses}", uses=used))
     if not row.trainable:
-        hover += "<br>computed from sines, never trained"
-    return _Area(row.name, parent, label, row.count, hover, _color(row, dark), row.name in uses)
+        told.append(_("computed from sines, never trained"))
+    return _Area(row.name, parent, label, row.count, "<br>".join(told), _color(row, dark), row.name in uses)
 
 
 def _place(row: Parameter) -> str:
     if row.layer is not None:
         return f"layer {row.layer}"
     return "final layer norm" if row.role.startswith("final") else "head" if row.component == "head" else "embeddings"
+
+
+def _place_said(row: Parameter) -> str:
+    return _("layer {layer}", layer=row.layer) if row.layer is not None else roles.said(_place(row))
 
 
 def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iterator[tuple[str, list[Parameter]]]:
@@ -166,7 +176,7 @@ def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iter
 
 
 def _said(count: int, total: int) -> str:
-    return f"{count:,} parameters, {parts.percent(count / total)}"
+    return _("{count:,} parameters, {share}", count=count, share=parts.percent(count / total))
 
 
 def _sum(rows: Sequence[Parameter]) -> int:
@@ -186,14 +196,6 @@ def _color(row: Parameter, dark: bool) -> str:
     return str(ramp[_SUBLAYER_STEP.get(name, 2)][1])
 
 
-def _ink(background: str) -> str:
-    """Dark or light letters, whichever reads better on a colour (relative luminance, WCAG 2)."""
-    channels = [int(background[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "#12161d" if luminance > 0.197 else "#ffffff"
-
-
 def short(count: int) -> str:
     """A count as a label has room for it: 38.6 M, 789 k, 768."""
     if count >= 999_500:
@@ -208,16 +210,19 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
     for part in parts.PARTS:
         values = table[part] / 1e6
         figure.add_bar(
-            y=names, x=values, name=part, orientation="h", marker={"color": colors[part], "line": {"width": 0}},
+            y=names, x=values, name=roles.said(part), orientation="h",
+            marker={"color": colors[part], "line": {"width": 0}},
             text=[f"{value:,.0f}" if value > 18 else "" for value in values], textposition="inside",
-            insidetextanchor="middle", textfont={"color": _ink(colors[part]), "size": 12}, textangle=0,
+            insidetextanchor="middle", textfont={"color": theme.ink_on(colors[part]), "size": 12}, textangle=0,
             customdata=[f"{count:,}" for count in table[part]],
-            hovertemplate="%{y}: " + part + "<br>%{customdata} parameters<extra></extra>",
+            hovertemplate=_(
+                "{model}: {part}<br>{count} parameters", model="%{y}", part=roles.said(part), count="%{customdata}"
+            ) + "<extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
-        y=names, x=table["claimed"], mode="markers", name="as the articles say",
+        y=names, x=table["claimed"], mode="markers", name=_("as the articles say"),
         marker={"symbol": "diamond-open", "size": 11, "color": theme.palette(dark).ink, "line": {"width": 2}},
-        hovertemplate="%{y}: %{x} million in the articles<extra></extra>",
+        hovertemplate=_("{model}: {count} million in the articles", model="%{y}", count="%{x}") + "<extra></extra>",
     )  # fmt: skip
     for model, size, claimed in zip(names, table["parameters"], table["claimed"], strict=True):
         figure.add_annotation(
@@ -232,7 +237,7 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
     )
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(title={"text": "million parameters, shared matrices counted once", "font": {"size": 12}})
+    figure.update_xaxes(title={"text": _("million parameters, shared matrices counted once"), "font": {"size": 12}})
     return figure.update_xaxes(range=[0, 1.12 * max(table["parameters"].max() / 1e6, table["claimed"].max())])
 
 

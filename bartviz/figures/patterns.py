@@ -13,6 +13,7 @@ from bartviz.analysis.patterns import PATTERNS, example_bias, pattern
 from bartviz.attention import Bools, Floats
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.cells import Part
+from bartviz.language import _
 from bartviz.record import Kind
 
 
@@ -26,7 +27,7 @@ def gallery(n: int = 16, *, dark: bool = False) -> str:
         (known.title, known.models, svg(pattern(known.name, n), known.kind, dark=dark)) for known in PATTERNS.values()
     ]
     items.append(
-        ("relative bias (no mask)", "T5, mT5: a learned number for each distance is added", _bias_svg(n, dark))
+        (_("relative bias (no mask)"), _("T5, mT5: a learned number for each distance is added"), _bias_svg(n, dark))
     )
     cells = "".join(_item(*item, ink=colors.ink, faint=colors.faint) for item in items)
     style = "display:grid;grid-template-columns:repeat(auto-fill,minmax(132px,1fr));gap:18px 16px"
@@ -66,7 +67,7 @@ def _bias_svg(n: int, dark: bool) -> str:
     """The example of T5's bias as a picture: the darker (in the dark, lighter), the more is taken away."""
     bias = example_bias(n)
     steps = np.rint(7 * bias / bias.min()).astype(int)  # (n, n) 0..7
-    colors = [str(color) for _, color in theme.scale("encoder", dark)]
+    colors = [str(color) for _place, color in theme.scale("encoder", dark)]
     layers = "".join(_cells(steps == step, colors[step]) for step in range(8))
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {10 * n} {10 * n}">{layers}</svg>'
 
@@ -79,18 +80,20 @@ def row_bars(
     kind: Kind,
     mask: Bools | None = None,
     special: Bools | None = None,
-    name: str = "with the pattern",
+    name: str | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """One row of weights (K,) over its keys: without a mask outlined, with it as bars; closed keys are hatched."""
     positions = np.arange(len(labels), dtype=np.int16)
-    words, outline = "<b>%{x}</b>: %{y:.3f}", {"color": theme.palette(dark).faint, "width": 1.5}
+    called, outline = name or _("with the pattern"), {"color": theme.palette(dark).faint, "width": 1.5}
+    told = {"token": "<b>%{x}</b>", "weight": "%{y:.3f}"}
+    open_ = _("{token}: {weight} with nothing closed", **told)
+    then = _("{token}: {weight} {name}", name=theme.escape(called), **told)
     traces: list[Part] = [
-        {"type": "bar", "name": "nothing closed", "x": positions, "y": before, "width": 0.86,
-         "hovertemplate": f"{words} with nothing closed<extra></extra>",
-         "marker": {"color": "rgba(0,0,0,0)", "line": outline}},
-        {"type": "bar", "name": name, "x": positions, "y": after, "width": 0.6,
-         "hovertemplate": f"{words} {name}<extra></extra>", "marker": {"color": theme.kind_color(kind, dark)}},
+        {"type": "bar", "name": _("nothing closed"), "x": positions, "y": before, "width": 0.86,
+         "hovertemplate": f"{open_}<extra></extra>", "marker": {"color": "rgba(0,0,0,0)", "line": outline}},
+        {"type": "bar", "name": called, "x": positions, "y": after, "width": 0.6,
+         "hovertemplate": f"{then}<extra></extra>", "marker": {"color": theme.kind_color(kind, dark)}},
     ]  # fmt: skip
     if mask is not None and not mask.all():
         traces.insert(0, _closed_keys(~mask, float(max(before.max(), np.nanmax(after))) * 1.05, dark))
@@ -100,7 +103,7 @@ def row_bars(
 def _closed_keys(closed: Bools, top: float, dark: bool) -> Part:
     """Hatching behind the keys that are closed to the row, as high as the figure."""
     return {
-        "type": "bar", "name": "closed", "hoverinfo": "skip", "width": 1,
+        "type": "bar", "name": _("closed"), "hoverinfo": "skip", "width": 1,
         "x": np.flatnonzero(closed).astype(np.int16), "y": np.full(int(closed.sum()), top, np.float32),
         "marker": {"color": theme.palette(dark).masked, "line": {"width": 0}, "pattern": hatch.pattern(dark)},
     }  # fmt: skip
@@ -111,7 +114,7 @@ def _bar_layout(labels: Sequence[str], special: Bools | None, dark: bool) -> Par
     return {
         "barmode": "overlay", "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
-        "xaxis": axes.shown(labels, special, axes.WIDTH, axes.COLUMN_TITLE, dark)
+        "xaxis": axes.shown(labels, special, axes.WIDTH, _(axes.COLUMN_TITLE), dark)
         | {"range": [-0.6, len(labels) - 0.4], "tickangle": -90 if len(labels) > 12 else 0},
-        "yaxis": {"title": {"text": "weight", "font": small}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": _("weight"), "font": small}, "rangemode": "tozero"},
     }  # fmt: skip

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis import terms
 from bartviz.analysis.inside import Inside
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.strips import bars, signed, strip
+from bartviz.language import _
 
 MANY = 24  # heads above which the bars of shares are thin and without numbers
 
@@ -20,9 +22,10 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
     order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
     sums = np.cumsum(numbers[order])  # (d,)
     told = [
-        f"dimension {m}: {one.q[m]:.3f} × {one.k[key, m]:.3f} = {numbers[m]:.3f}, sum so far {total:.3f}"
+        _("dimension {dimension}: {q:.3f} × {k:.3f} = {product:.3f}, sum so far {total:.3f}",
+          dimension=m, q=one.q[m], k=one.k[key, m], product=numbers[m], total=total)
         for m, total in zip(order, sums, strict=True)
-    ]
+    ]  # fmt: skip
     colors, total = theme.palette(dark), float(one.dots[key])
     traces: list[Part] = [
         {
@@ -40,10 +43,10 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
         "xanchor": "left", "yanchor": "bottom" if total >= 0 else "top",
         "font": {"family": theme.MONO, "size": 13, "color": colors.ink},
     }  # fmt: skip
-    title = "dimension, the largest product first" if by_size else "dimension"
+    title = _("dimension, the largest product first") if by_size else _("dimension")
     layout = {
         "xaxis": _titled(title, dark) | {"showgrid": False, "showticklabels": not by_size, "zeroline": False},
-        "yaxis": _titled("sum of q × k so far", dark) | {"zeroline": True, "zerolinecolor": colors.hatch},
+        "yaxis": _titled(_("sum of q × k so far"), dark) | {"zeroline": True, "zerolinecolor": colors.hatch},
         "annotations": [note], "bargap": 0.12, "modebar": BUTTONS, "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
     }  # fmt: skip
@@ -58,10 +61,13 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     assert one.shares is not None
     assert one.added is not None
     assert one.block is not None
-    whole = "all heads + bias" if one.projection_bias else "all heads"
+    whole = _("all heads + bias") if one.projection_bias else _("all heads")
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
-    told = [f"{one.kind} L{one.layer}H{head}: {part:.1%} of what the heads add" for head, part in enumerate(one.shares)]
+    told = [
+        _("{head}: {share:.1%} of what the heads add", head=terms.head(one.kind, one.layer, head), share=part)
+        for head, part in enumerate(one.shares)
+    ]
     many = heads > MANY
     named = range(0, heads, 4 if many else 1)
     texts = None if many else [f"{part:.0%}" for part in one.shares]
@@ -70,15 +76,16 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     traces = [
         bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
         strip(both, color=theme.VALUE, xaxis="x2", yaxis="y2", name="output", dark=dark,
-              hover="%{y}, dimension %{x} of the layer: %{z:.3f}",
-              y=np.array([f"this head, H{one.head}", whole])),
+              hover=_("{output}, dimension {dimension} of the layer: {number}", output="%{y}", dimension="%{x}",
+                      number="%{z:.3f}"),
+              y=np.array([_("this head, H{head}", head=one.head), whole])),
     ]  # fmt: skip
     layout = {
         "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
                   "showgrid": False},
         "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(named), "showgrid": False,
                   "ticktext": [f"H{head}" for head in named], "tickfont": {"family": theme.MONO, "size": 12}},
-        "xaxis2": _titled(f"dimension of the model's width, {len(one.block):,}", dark)
+        "xaxis2": _titled(_("dimension of the model's width, {width:,}", width=len(one.block)), dark)
         | {"domain": [0.46, 1], "showgrid": False},
         "yaxis2": {"anchor": "x2", "autorange": "reversed", "showgrid": False}, "showlegend": False,
         "modebar": BUTTONS, "bargap": 0,

@@ -7,8 +7,10 @@ Differences run orange - neutral - blue. Masked cells are grey, never the colour
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -90,6 +92,34 @@ def difference_scale(dark: bool = False) -> Scale:
 def _scale(colors: Sequence[str]) -> Scale:
     last = len(colors) - 1
     return [[position / last, color] for position, color in enumerate(colors)]
+
+
+def at(scale: Scale, share: float) -> str:
+    """The colour of a scale at a share of its length, 0..1, as plotly mixes it: between its stops, in RGB."""
+    place = min(max(share, 0.0), 1.0)
+    (start, low), (end, high) = next(
+        (pair for pair in pairwise(scale) if place <= float(pair[1][0])), (scale[-2], scale[-1])
+    )
+    part = (place - float(start)) / (float(end) - float(start))
+    mixed = (round(a + (b - a) * part) for a, b in zip(_channels(str(low)), _channels(str(high)), strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def ink_on(background: str) -> str:
+    """Dark or light letters, whichever reads better on a colour (relative luminance, WCAG 2)."""
+    shares = (channel / 255 for channel in _channels(background))
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in shares)
+    return "#12161d" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.197 else "#ffffff"
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
+    return red, green, blue
+
+
+def width(text: str) -> int:
+    """How many Latin letters wide a text is: Korean and other wide signs take nearly two."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
 def escape(label: str) -> str:
