@@ -23,7 +23,7 @@ from bartviz.forward import capture, capture_batch
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record import Head, Record
 from bartviz.replay import Replay
 from bartviz.runs import prepare
 from bartviz.tape import Tape, recording
@@ -121,6 +121,43 @@ def house(model: Model, cancelled: Cancel) -> Verdict:
 
 
 @torch.inference_mode()
+def normalised(model: Model, cancelled: Cancel) -> Verdict:
+    record = capture(model, TEXT, cancelled=cancelled)
+    states = Replay(model, record).run(Tape(cancelled=cancelled)).hidden["encoder"][-1][0].double()  # (n, D)
+    last: Any = model.network.get_encoder()
+    norm = last.layers[-1].final_layer_norm
+    plain = (states - norm.bias.double()) / norm.weight.double()  # before gain and shift
+    means, variances = ([float(one.mean(-1).abs().max()), float(one.var(-1, unbiased=False).mean())]
+                        for one in (plain, states))  # fmt: skip
+    numbers = (
+        number(later("last encoder layer, gain and shift taken out: largest mean of a token"), 0,
+               float(f"{means[0]:.1e}"), means[0] < CLOSE),
+        number(later("its mean variance"), 1, round(means[1], 4), abs(means[1] - 1) < 0.01),
+        number(later("with the learned gain and shift, as the next layer reads it: mean variance"), 1,
+               round(variances[1], 3), abs(variances[1] - 1) < 0.01, core=False),
+    )  # fmt: skip
+    why = later("So it is before the learned gain and shift, which are part of a LayerNorm: with them the variance is "
+                "{variance:.2f} in this model.", variance=variances[1])  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
+    layers, heads = model.info.decoder_layers, model.info.decoder_heads
+    every = [str(Head("cross", layer, head)) for layer, head in np.ndindex(layers, heads)]
+    blind = [decode(model, text, ablate=every, cancelled=cancelled).target_text or "" for text in TEXTS]
+    seeing = [decode(model, text, cancelled=cancelled).target_text for text in TEXTS]
+    numbers = (
+        number(later("{count} sources with cross-attention: different texts", count=len(TEXTS)), len(TEXTS),
+               len(set(seeing))),
+        number(later("the same sources, all {heads} cross heads silenced: different texts", heads=len(every)), 1,
+               len(set(blind))),
+    )  # fmt: skip
+    why = later("With every cross head silenced the model writes “{text}” whatever the source is: frequent words "
+                "that mean nothing together.", text=blind[0])  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+@torch.inference_mode()
 def encoded_once(model: Model, cancelled: Cancel) -> Verdict:
     ids = torch.from_numpy(prepare(model, TEXT).tokens.ids.copy())[None]  # (1, n)
     network: Any = model.network
@@ -135,7 +172,7 @@ def encoded_once(model: Model, cancelled: Cancel) -> Verdict:
         number(later("steps that looked at the source"), steps, cross),
         number(later("keys of the source in the last step"), ids.shape[1], 0 if keys is None else keys.shape[2]),
     )
-    why = later("transformers' own generate() called the encoder {encoder} time and the decoder {steps} times.",
+    why = later("transformers' own generate() called the encoder {encoder} × and the decoder {steps} ×.",
                 encoder=encoder, steps=steps)  # fmt: skip
     return Verdict(numbers, why, _basis(model))
 
@@ -183,9 +220,9 @@ def beams(model: Model, cancelled: Cancel) -> Verdict:
         number(later("tokens of the longest text"), "≤ 50", max(texts), max(texts) <= 50),
         number(later("texts that differ from greedy search's"), len(TEXTS), len(TEXTS) - same, core=False),
     )  # fmt: skip
-    why = later("On {count} sentences four beams gain up to {gain:.2f} in log p, and {same} texts are the same as with "
-                "one. A model that writes summaries does not ship: this one translates.",
-                count=len(TEXTS), gain=max(better), same=same)  # fmt: skip
+    why = later("On {count} sentences four beams gain up to {gain:.2f} in log p and lose up to {loss:.2f}, as "
+                "they rank by log p for each token. No model that writes summaries ships: this one translates.",
+                count=len(TEXTS), gain=max(better), loss=max(0.0, -min(better)))  # fmt: skip
     return Verdict(numbers, why, _basis(model))
 
 
@@ -223,7 +260,8 @@ def tied(model: Model, cancelled: Cancel) -> Verdict:
 
 
 CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
-    "9b": padding, "9c": crossing, "17": directions, "18": house, "22": encoded_once, "25": by_hand, "27": beams,
+    "9b": padding, "9c": crossing, "16b": normalised, "17": directions, "18": house, "22": encoded_once,
+    "22d": without_crossing, "25": by_hand, "27": beams,
     "28": tied,
 }  # fmt: skip
 

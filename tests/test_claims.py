@@ -69,6 +69,17 @@ def test_line_22_one_call_of_the_encoder(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["22"], "steps of generate()") == 8
 
 
+def test_line_16b_mean_0_and_variance_1_before_gain_and_shift(judged: Mapping[str, Verdict]) -> None:
+    assert judged["16b"].word == "caveat"
+    assert found(judged["16b"], "its mean variance") == pytest.approx(1, abs=0.001)
+    assert found(judged["16b"], "with the learned gain") != pytest.approx(1, abs=0.1)
+
+
+def test_line_22d_without_cross_attention_every_source_gives_the_same_text(judged: Mapping[str, Verdict]) -> None:
+    assert judged["22d"].word == "holds"
+    assert [number.found for number in judged["22d"].numbers] == [4, 1]
+
+
 def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
     assert judged["25"].word == "caveat"
     assert found(judged["25"], "steps that chose") == 5
@@ -99,4 +110,4 @@ def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
 
     with pytest.raises(Cancelled):
         claims.judge_all(model, cancelled=lambda: True, on_progress=stop)
-    assert told == [("Line 9b of the ledger", 0, 8)]
+    assert told == [("Line 9b of the ledger", 0, 10)]

@@ -214,6 +214,9 @@ CLAIMS: tuple[Claim, ...] = (
           mark("BART and BERT normalise after each sum, twice in an encoder layer and three times in a decoder layer; "
                "T5 and GPT-2 before."),
           ("bart", "bert", "korean"), "parameters", {"of": BART, "part": "decoder"}, _norms),
+    Claim("16b", "arithmetic", mark("What a LayerNorm leaves"),
+          mark("After each sublayer the states are normalised to mean 0 and variance 1."),
+          ("bart", "notes"), "inside", {"around": "norms"}),
     Claim("17", "arithmetic", mark("Bidirectional, causal, cross"),
           mark("Every encoding depends on every input token; an output depends on no later target token."),
           ("seq", "bart", "bert"), "experiments", {"experiment": "edit"}),
