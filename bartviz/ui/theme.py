@@ -1,10 +1,12 @@
-"""Light or dark: what the visitor sees, and a new run as soon as that changes."""
+"""Light or dark: what the visitor sees, and a new run as soon as that changes; and the language of the document."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import streamlit as st
+
+from bartviz.language import current
 
 _SCRIPT = Path(__file__).parent / "components" / "theme" / "theme.js"
 _WATCH = st.components.v2.component("bartviz.theme", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
@@ -18,4 +20,4 @@ def dark() -> bool:
 def watch() -> None:
     """Ask for a new run when the theme is no longer the one that this run draws for. Takes no room."""
     with st.container(key="theme"):
-        _WATCH(data=bytes([dark()]), key="theme_watch", on_changed_change=lambda: None)
+        _WATCH(data={"dark": dark(), "lang": current()}, key="theme_watch", on_changed_change=lambda: None)

@@ -62,7 +62,7 @@ def chrome(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(chrome: Browser) -> Iterator[Open]:
-    """``visit(address, scheme="dark", size=(420, 900), still=True)`` opens a page in a browser of its own.
+    """``visit(address, scheme="dark", size=(420, 900), still=True, locale="ko-KR")``: a page in a browser of its own.
 
     After the test it fails on any request that would have left the machine, on any error of a page, and on any
     message of the browser's console that says error.
@@ -83,14 +83,16 @@ def visit(chrome: Browser) -> Iterator[Open]:
             errors.append(f"{message.text} ({message.location['url']})")
 
     def open_page(
-        address: str, *, scheme: str = "light", size: tuple[int, int] = (1366, 768), still: bool = True
-    ) -> Page:
+        address: str, *, scheme: str = "light", size: tuple[int, int] = (1366, 768), still: bool = True,
+        locale: str = "en-US",
+    ) -> Page:  # fmt: skip
         context = chrome.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if scheme == "dark" else "light",
             reduced_motion="reduce" if still else "no-preference",
             has_touch=size[0] < 600,
             accept_downloads=True,
+            locale=locale,
         )
         contexts.append(context)
         context.route("**/*", route)

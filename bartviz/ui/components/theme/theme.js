@@ -1,5 +1,6 @@
 // Streamlit tells the server of a change of theme only with the next run. This asks for that run at once, because
-// figures are drawn in the theme's colours on the server. data: one byte, 1 where the server drew for a dark theme.
+// figures are drawn in the theme's colours on the server. It also tells the browser (and a screen reader) which language
+// the page is in. data: {dark: whether the server drew for a dark theme, lang: a language code}.
 
 /** Whether a CSS colour, #rrggbb or rgb(), is darker than middle grey. */
 export function isDark(color) {
@@ -9,6 +10,7 @@ export function isDark(color) {
 }
 
 export default function ({ parentElement, data, setTriggerValue }) {
+  if (document.documentElement.lang !== data.lang) document.documentElement.lang = data.lang;
   const color = getComputedStyle(parentElement.querySelector("span")).getPropertyValue("--st-background-color").trim();
-  if (color && isDark(color) !== (data[0] === 1)) setTriggerValue("changed", isDark(color));
+  if (color && isDark(color) !== data.dark) setTriggerValue("changed", isDark(color));
 }

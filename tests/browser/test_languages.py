@@ -1,0 +1,66 @@
+"""The visitor's language: the browser's, the link's, the chosen one; kept from page to page, and no number changes."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from bartviz.language import LANGUAGES, _, speaking
+from bartviz.ui import registry
+from tests.browser.conftest import Open, settle
+
+
+def said(message: str, language: str, **values: object) -> str:
+    with speaking(language):
+        return _(message, **values)
+
+
+def title(page: Page, word: str, language: str) -> None:
+    expect(page.get_by_role("heading", name=said(registry.page(word).title, language))).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", language)
+
+
+def go(page: Page, word: str, language: str) -> None:
+    page.get_by_role("link", name=said(registry.page(word).label, language), exact=True).first.click()
+    title(page, word, language)
+    settle(page)
+
+
+def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=encoder", locale="ko-KR")
+    title(page, "heads", "ko")
+    expect(page.get_by_role("radio", name=said("Encoder", "ko"), exact=True)).to_be_checked()
+    assert "lang" not in page.url  # it is the browser's own
+    page.get_by_test_id("stSidebar").get_by_role("radio", name=LANGUAGES["en"], exact=True).click()
+    title(page, "heads", "en")
+    settle(page)
+    expect(page).to_have_url(re.compile("lang=en"))
+    expect(page.get_by_role("radio", name="Encoder", exact=True)).to_be_checked()
+    go(page, "inside", "en")
+    expect(page).to_have_url(re.compile("lang=en"))
+    expect(page.get_by_role("radio", name="Encoder", exact=True)).to_be_checked()
+    page.reload()
+    title(page, "inside", "en")
+
+
+def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
+    title(visit(f"{server}/masks?lang=en", locale="ko-KR"), "masks", "en")
+    page = visit(f"{server}/masks?lang=ko")
+    title(page, "masks", "ko")
+    go(page, "start", "ko")
+    expect(page.get_by_role("button", name=said("Run", "ko"), exact=True).first).to_be_visible()
+    other = visit(f"{server}/masks?lang=xx", locale="de-DE")
+    title(other, "masks", "en")
+    title(page, "start", "ko")  # one visitor's choice is not another's
+
+
+def test_a_sentence_changes_its_words_and_keeps_its_numbers(visit: Open, server: str) -> None:
+    numbers = []
+    for language in LANGUAGES:
+        page = visit(f"{server}/?lang={language}")
+        title(page, "start", language)
+        told = page.locator(".bv-status").first.inner_text()
+        numbers.append(re.findall(r"\d+(?:\.\d+)?", told))
+    assert numbers[0] == numbers[1]
+    assert len(numbers[0]) >= 4
