@@ -109,6 +109,7 @@ LESSON = Lesson(
                  "and pull down; the largest gives {largest:.2f}. No single dimension decides."),
             {**VIEW, "follow": False, "token": KEY},
             facts=_products,
+            focus="inside_products",
         ),
         Step(
             "inside",
@@ -119,6 +120,7 @@ LESSON = Lesson(
                  "sums, and the division keeps the softmax from turning into all or nothing."),
             {**VIEW, "follow": False, "token": KEY, "order": "size"},
             facts=_scale,
+            focus="inside_products",
         ),
         Step(
             "inside",
@@ -157,8 +159,9 @@ LESSON = Lesson(
             mark("This head looks so clearly at “{best}”. Does it also add the most?"),
             mark("Here it does: {share:.1%}, where an even part is {even:.1%}. But {least} looks nearly as clearly, at "
                  "“{least_key}” ({least_weight:.2f}), and adds least, {least_share:.1%}. Looking is not adding."),
-            VIEW,
+            {**VIEW, "whole": False},
             facts=_share,
+            focus="inside_share",
         ),
     ),
 )  # fmt: skip

@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, View] = {
     "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 1, "look": "tokens"},
     "experiments": {},
     "alignment": {"align": "best", "reading": "predicts"},
-    "parameters": {},
+    "parameters": {"of": "facebook/bart-base", "part": "all"},
 }
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 
@@ -37,6 +37,7 @@ class Step:
 
     ``see`` (what to look at), ``ask`` and ``answer`` are messages that are marked; the names in braces are filled by
     ``facts`` from the record that the step shows, so that a number or a token in them is never older than the model.
+    ``focus``: the key of the element that is brought into sight where it is not at the top of the page.
     """
 
     page: str
@@ -46,6 +47,7 @@ class Step:
     view: View = field(default_factory=dict)
     facts: Facts | None = None
     record: str = "start"
+    focus: str = ""
 
     @property
     def whole(self) -> View:

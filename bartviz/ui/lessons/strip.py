@@ -32,7 +32,7 @@ def strip(page: str) -> None:
         else:
             _astray(step)
     with st.container(key="lesson_keys"):
-        _KEYS(key="lesson_script")
+        _KEYS(key="lesson_script", data=f"{lesson.word} {now.at} {step.focus if page == step.page else ''}")
 
 
 def _controls(lesson: Lesson, at: int, shown: bool) -> None:

@@ -22,8 +22,30 @@ export function meant(event, path, large) {
   return LETTERS[letterOf(event)] ?? (large ? CLICKER[event.key] : "") ?? "";
 }
 
-export default function () {
+/** Bring a new step into sight: the element of its focus, else the top of the page. `data`: lesson, step, focus. */
+function show(data) {
   const { body } = document;
+  if (!data || body.dataset.lessonStep === data) return;
+  const first = !body.dataset.lessonStep;
+  body.dataset.lessonStep = data;
+  const focus = data.split(" ")[2], behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  if (!focus) {
+    if (!first) document.querySelector("[data-testid='stMain']")?.scrollTo({ top: 0, behavior });
+    return;
+  }
+  let tries = 40; // a page may still be being drawn
+  const look = () => {
+    if (body.dataset.lessonStep !== data) return;
+    const node = document.querySelector(`.st-key-${focus}`);
+    if (node && node.getBoundingClientRect().height > 20) node.scrollIntoView({ block: "center", behavior });
+    else if (tries-- > 0) setTimeout(look, 150);
+  };
+  setTimeout(look, 250);
+}
+
+export default function ({ data }) {
+  const { body } = document;
+  show(data);
   if (body.dataset.lessonKeys) return; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";
   document.addEventListener("keydown", (event) => {
