@@ -211,7 +211,8 @@ def _written(
     settings = record.provenance.settings
     if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
         return None
-    prompt = record.source.ids if record.cross is not None else record.source.ids[: record.steps[0].row + 1]
+    seen = ~padding(record, "encoder") if record.cross is not None else slice(record.steps[0].row + 1)
+    prompt = record.source.ids[seen]
     special = _special(model, record.source_text, prompt)
     if special is None:
         return None

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,30 +19,15 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.labels import CONTINUES
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Kind, Record, Tokens
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.tape import Tape, recording
 
-MOST_SUGGESTIONS = 12
+LOOKED_AT = 600  # tokens of which the most alike is chosen
 Said = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
 _NUMBER = re.compile(r"#(\d{1,9})")
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1.
-
-    ``typed`` is what stands for it where a replacement is typed: its text, or ``#id`` where that would be another one.
-    """
-
-    token_id: int
-    label: str
-    value: float
-    why: str
-    typed: str
 
 
 def edit(
@@ -136,42 +119,6 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     )
 
 
-def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
-    """Tokens that could stand at a place, the likeliest first, the one that is there left out.
-
-    Where the model itself can say (candidates of its step; a masked language model's guesses with the place masked)
-    its probability; elsewhere the tokens whose embeddings are most alike (cosine).
-    """
-    old = tokens_of(record, part)
-    if not 0 <= position < len(old):
-        raise SettingError(
-            later("There is no position {position}: choose 0 to {last}.", position=position, last=len(old) - 1)
-        )
-    own = int(old.ids[position])
-    found = _by_step(record, part, position) or _by_mask(model, record, position, part) or _alike(model, own)
-    special = set(model.tokenizer.all_special_ids)
-    before = old.ids[:position].tolist()
-    kept: list[Suggestion] = []
-    for token, value, why in found:
-        if token == own or token in special or token >= model.info.vocabulary:
-            continue
-        name = tokens.label(model.tokenizer, token, before)
-        if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
-            continue  # the rest of a word where a word begins, or the other way round
-        if any(sign.isalnum() for sign in name) and name not in {one.label for one in kept}:
-            kept.append(Suggestion(token, name, value, why, _typed(model, token, name, old, position, part)))
-        if len(kept) == MOST_SUGGESTIONS:
-            break
-    return tuple(kept)
-
-
-def _typed(model: Model, token: int, name: str, old: Tokens, position: int, part: Part) -> str:
-    with suppress(TextError, SettingError):
-        if token_id(model, name, old, position, part=part) == token:
-            return name
-    return f"#{token}"
-
-
 def reach(
     model: Model,
     text: str | Record,
@@ -195,7 +142,7 @@ def reach(
         raise SettingError(later("A window reaches 1 to {count} positions on each side.", count=n))
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
     if token is None:
-        token = next(i for i, _, _ in _alike(model, int(old.ids[position])) if i != old.ids[position])
+        token = next(i for i, _, _ in alike(model, int(old.ids[position])) if i != old.ids[position])
     new = token_id(model, token, old, position)
     other = ids.clone()
     other[0, position] = new
@@ -258,34 +205,10 @@ def _spaced(old: Tokens, position: int) -> bool:
     return old.pieces[position][:1] in ("Ġ", "▁", " ")
 
 
-def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float, str]]:
-    """The candidates of the step that chose this token."""
-    if part == "source" and record.encoder is not None:
-        return []
-    step = next((step for step in record.steps if step.row == position - 1), None)
-    return [] if step is None else [(one.token_id, one.probability, "probability") for one in step.candidates]
-
-
 @torch.inference_mode()
-def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[tuple[int, float, str]]:
-    """A masked language model's own guesses for the place, with a mask there."""
-    mask = model.tokenizer.mask_token_id
-    if part == "target" or model.info.kind != "encoder" or mask is None:
-        return []
-    replay = Replay(model, record)
-    ids = replay.source.clone()
-    ids[0, position] = mask
-    logits = replay.run(SideBySide(), source=ids).logits
-    if logits is None:
-        return []
-    best = logits[0, position].softmax(-1).topk(min(4 * MOST_SUGGESTIONS, model.info.vocabulary))
-    return [(i, p, "probability") for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
-
-
-@torch.inference_mode()
-def _alike(model: Model, own: int) -> list[tuple[int, float, str]]:
-    """The tokens whose input embeddings point the same way."""
+def alike(model: Model, own: int) -> list[tuple[int, float, str]]:
+    """The tokens whose input embeddings point the same way: id, cosine, "likeness", the most alike first."""
     table: Tensor = model.network.get_input_embeddings().weight  # (V, w)
     likeness = torch.nn.functional.cosine_similarity(table, table[own][None], dim=-1)  # (V,)
-    best = likeness.topk(min(16 * MOST_SUGGESTIONS, len(likeness)))
+    best = likeness.topk(min(LOOKED_AT, len(likeness)))
     return [(i, v, "likeness") for i, v in zip(best.indices.tolist(), best.values.tolist(), strict=True)]

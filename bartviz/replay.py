@@ -27,6 +27,7 @@ from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Head, Kind, Record, Tokens
 from bartviz.tape import Entry, Tape, recording
+from bartviz.weights import shown
 
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB
 
@@ -161,6 +162,19 @@ class Replay:
             scores.log_probability.numpy(), scores.best.numpy(), self.labels(rows, best), scores.probability.numpy()
         )
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a reader of the new record should know: heads that were scaled in the old one are not scaled here."""
+        names = self.record.provenance.settings.get("ablated", ())
+        if not isinstance(names, tuple) or not names:
+            return ()
+        said = later(
+            "The record that this run is compared with was made with heads scaled ({heads}); before the change stands "
+            "the model with all its heads as they are.",
+            heads=shown([str(name) for name in names]),
+        )
+        return (said,)
+
     def kept(self, tape: Tape) -> Record:
         """The record of the pass on ``tape`` with the record's own tokens."""
         record = self.record
@@ -170,7 +184,8 @@ class Replay:
             source_text=record.source_text, target_text=record.target_text,
         )  # fmt: skip
         heads = runs.ablated(tape)
-        return runs.finish(made, self.started, settings={"mode": "ablated" if heads else "one pass", "ablated": heads})
+        settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
+        return runs.finish(made, self.started, settings=settings, notices=self.notices)
 
     def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
         """The record of the pass on ``tape`` in which ``named`` took the place of the source or of the decoder's
@@ -196,7 +211,7 @@ class Replay:
             source_text=source_text, target_text=target_text,
         )  # fmt: skip
         said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
-        return runs.finish(made, self.started, settings={"mode": "edited", "edited": said})
+        return runs.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
 
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:

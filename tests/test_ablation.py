@@ -197,6 +197,15 @@ def test_a_padded_record_is_run_with_its_padding_closed() -> None:
     assert changes[0] == pytest.approx(changes[1], abs=1e-3)
 
 
+def test_a_padded_record_is_written_anew_as_it_would_be_alone() -> None:
+    model = loaded.model("bart")
+    padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]
+    alone = bartviz.capture(model, "What time is it?", target="Wie spät ist es?")
+    texts = [[part.target_text for part in ablate(model, one, ["cross L0H1"]).written or ()] for one in (padded, alone)]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 2
+
+
 @pytest.mark.parametrize("family", ["bart", "gpt2", "bert"])
 def test_padding_is_not_counted(family: str) -> None:
     """The numbers of a padded text are those of the text alone."""

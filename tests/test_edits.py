@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
+from bartviz.ablation import ablate
 from bartviz.analysis.edits import notice
 from bartviz.analysis.words import word_labels
-from bartviz.edits import edit, reach, suggestions, token_id
+from bartviz.edits import edit, reach, token_id
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.record import Record
 from bartviz.tokens import from_ids
@@ -172,24 +173,6 @@ def test_a_replacement_is_one_token_of_the_vocabulary() -> None:
         token_id(model, "#999999", one.source, place)
 
 
-def test_what_is_offered_can_be_taken_as_it_is_typed() -> None:
-    for family in ("bert", "bart", "t5", "gpt2"):
-        model, one = loaded.model(family), record(family)
-        offered = suggestions(model, one, 4)
-        for number, suggestion in enumerate(offered):
-            assert token_id(model, suggestion.typed, one.source, 4) == suggestion.token_id != one.source.ids[4]
-            assert number == 0 or offered[number - 1].value >= suggestion.value
-
-
-def test_a_written_token_is_offered_its_own_rivals() -> None:
-    model = loaded.model("bart")
-    one = bartviz.decode(model, TEXT, max_new_tokens=9, top_k=20)
-    rivals = {candidate.token_id for candidate in one.steps[2].candidates}
-    offered = suggestions(model, one, 3, part="target")
-    assert {suggestion.token_id for suggestion in offered} <= rivals
-    assert all(suggestion.why == "probability" for suggestion in offered)
-
-
 @settings(max_examples=12)
 @given(st.sampled_from(["bert", "bart", "t5", "distilbert", "gpt2"]), st.integers(0, 15), st.integers(1, 6))
 def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: str, position: int, window: int) -> None:
@@ -236,9 +219,18 @@ def test_what_cannot_be_done_is_refused() -> None:
         edit(model, one, 1, 5, part="target")
     with pytest.raises(SettingError, match="window"):
         reach(model, TEXT, 1, window=0)
-    with pytest.raises(SettingError, match="position"):
-        suggestions(model, one, -1)
     with pytest.raises(Cancelled):
         edit(model, one, 1, 5, cancelled=lambda: True)
     with pytest.raises(SettingError, match="another model"):
         edit(model, record("bart"), 1, 5)
+
+
+def test_a_record_of_silenced_heads_is_said_to_be_one() -> None:
+    """Neither experiment repeats the silence of the record: before the change stands the whole model."""
+    model, one = loaded.model("bart"), record("bart")
+    silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["encoder L0H0"])
+    assert edit(model, one, 2, another(one, 2)).changed.provenance.notices == ()
+    (said,) = edit(model, silenced, 2, another(one, 2)).changed.provenance.notices
+    assert "heads scaled (encoder L0H0" in said
+    (again,) = ablate(model, silenced, ["encoder L1H0"], write=False).changed.provenance.notices
+    assert again == said

@@ -1,0 +1,121 @@
+"""Tokens that could stand at a place of a record: what the model itself says, or what is most alike, words first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+
+from bartviz import tokens
+from bartviz.analysis.edits import Part
+from bartviz.catalogue import EMBEDDED
+from bartviz.edits import alike, token_id, tokens_of
+from bartviz.errors import SettingError, TextError
+from bartviz.labels import CONTINUES
+from bartviz.language import later
+from bartviz.models import Model
+from bartviz.record import Record, Tokens
+from bartviz.replay import Replay, SideBySide
+
+MOST = 12
+FEW = 3  # with fewer words than this among the candidates (another language, a rare word) pieces are offered too
+Found = tuple[int, float, str]  # token, probability or likeness, which of the two
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1.
+
+    ``typed`` is what stands for it where a replacement is typed: its text, or ``#id`` where that would be another one.
+    """
+
+    token_id: int
+    label: str
+    value: float
+    why: str
+    typed: str
+
+
+@cache
+def words() -> frozenset[str]:
+    """Words of English and German, as they are written in the texts that the models which ship learned from."""
+    return frozenset((EMBEDDED / "words.txt").read_text(encoding="utf-8").split())
+
+
+def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
+    """Tokens that could stand at a place, the likeliest first, the one that is there left out.
+
+    Where the model itself can say (candidates of its step; a masked language model's guesses with the place masked)
+    its probability; elsewhere the tokens whose embeddings are most alike (cosine). Where a whole word stands, pieces
+    that are no words are left out, as far as English and German words remain. Raises SettingError.
+    """
+    old = tokens_of(record, part)
+    if not 0 <= position < len(old):
+        raise SettingError(
+            later("There is no position {position}: choose 0 to {last}.", position=position, last=len(old) - 1)
+        )
+    own = int(old.ids[position])
+    found = _by_step(record, part, position) or _by_mask(model, record, position, part) or alike(model, own)
+    offered = list(_named(model, found, old, position))
+    whole = [(token, name, value, why) for token, name, value, why in offered if name in words()]
+    if is_whole(old, position) and len(whole) >= FEW:
+        offered = whole
+    return tuple(
+        Suggestion(token, name, value, why, _typed(model, token, name, old, position, part))
+        for token, name, value, why in offered[:MOST]
+    )
+
+
+def is_whole(old: Tokens, position: int) -> bool:
+    """Whether a token is all of a word."""
+    word = old.words[position]
+    return word is not None and sum(other == word for other in old.words) == 1
+
+
+def _named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> Iterator[tuple[int, str, float, str]]:
+    """The candidates that can be taken, with what they are called at this place; each name once."""
+    special = set(model.tokenizer.all_special_ids)
+    before, seen = old.ids[:position].tolist(), {old.labels[position]}
+    for token, value, why in found:
+        if token == int(old.ids[position]) or token in special or token >= model.info.vocabulary:
+            continue
+        name = tokens.label(model.tokenizer, token, before)
+        if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
+            continue  # the rest of a word where a word begins, or the other way round
+        if any(sign.isalnum() for sign in name) and name not in seen:
+            seen.add(name)
+            yield token, name, value, why
+
+
+def _typed(model: Model, token: int, name: str, old: Tokens, position: int, part: Part) -> str:
+    with suppress(TextError, SettingError):
+        if token_id(model, name, old, position, part=part) == token:
+            return name
+    return f"#{token}"
+
+
+def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float, str]]:
+    """The candidates of the step that chose this token."""
+    if part == "source" and record.encoder is not None:
+        return []
+    step = next((step for step in record.steps if step.row == position - 1), None)
+    return [] if step is None else [(one.token_id, one.probability, "probability") for one in step.candidates]
+
+
+@torch.inference_mode()
+def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[tuple[int, float, str]]:
+    """A masked language model's own guesses for the place, with a mask there."""
+    mask = model.tokenizer.mask_token_id
+    if part == "target" or model.info.kind != "encoder" or mask is None:
+        return []
+    replay = Replay(model, record)
+    ids = replay.source.clone()
+    ids[0, position] = mask
+    logits = replay.run(SideBySide(), source=ids).logits
+    if logits is None:
+        return []
+    best = logits[0, position].softmax(-1).topk(min(8 * MOST, model.info.vocabulary))
+    return [(i, p, "probability") for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
