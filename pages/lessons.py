@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import page, show
+from bartviz.ui import levels, page, show
 from bartviz.ui.lessons import cards
 
 
@@ -17,6 +17,7 @@ def main() -> None:
         )
     )
     cards.cards()
+    levels.explain("lessons")
     st.html("<style>.bv-card-title { padding: 0; font-size: 1.12rem; } .bv-card-about { margin: 0; }</style>")
 
 

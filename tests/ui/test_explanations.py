@@ -14,7 +14,7 @@ from bartviz.ui.explanations import Explanation, explanation
 from bartviz.ui.glossary import TERMS
 
 WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
-PARTS = {"experiments": list(EXPERIMENTS), "lessons": []}  # three pages in one; a page that is all explanation
+PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one
 WORDS = [word for entry in registry.PAGES for word in PARTS.get(entry.word, [entry.word])]
 
 
