@@ -71,7 +71,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
         {
             "type": "scatter", "mode": "lines",
             "name": _("{curve} · this model's", curve=_(label)) if label == title else _(label),
-            "x": x, "y": curve(x), "hovertemplate": f"{label}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
+            "x": x, "y": curve(x), "hovertemplate": f"{_(label)}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
             "line": {"color": paints.get(label, theme.QUERY), "width": 4 if label == title else 2,
                      "dash": "dash" if label == "ReLU" else "solid"},
         }
