@@ -51,14 +51,10 @@ TOKENS = {
         *stand_in.OUTPUT,
         *(line[1] for line in trees.LINES),
         "Haus",
-        "red",
-        "city",
-        "Du",
-        "kaufen",
-        "kaufe",
+        *reach().tokens.labels,
     )
     for word in re.findall("[A-Za-z]+", label)
-}
+} | {"Du", "kaufe", "kaufen"}
 NAMES = {"log", "kB", "MB", "GB", "TB", "LayerNorm", "GELU", "ReLU", "pre", "post", "norm"}
 MODELS = {"BERT", "BART", "GPT", "base", "large", "small", "medium"}
 
