@@ -11,7 +11,18 @@ from bartviz.analysis import heads
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted, padding
-from bartviz.analysis.quiz.question import TRIES, Material, Option, Question, alone, drawn, kind_said, shuffled, small
+from bartviz.analysis.quiz.question import (
+    TRIES,
+    Material,
+    Option,
+    Question,
+    alone,
+    drawn,
+    in_order,
+    kind_said,
+    shuffled,
+    small,
+)
 from bartviz.attention import Floats, Kind
 from bartviz.language import later
 from bartviz.record import Record
@@ -64,8 +75,8 @@ def _most(
         if found is None:
             continue
         best, *others = found
-        options, answer = shuffled(
-            random, _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
+        options, answer = in_order(
+            _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
         )
         attention = material.record.attention(kind)
         maps = sum((small(attention, attention.head(*one), _short(one)) for one in sorted(found)), ())
@@ -170,12 +181,12 @@ def average(material: Material, random: Generator) -> Question | None:
             continue
         mean = heads.mean(attention, layer)[rows]
         far = np.array([float(jensen_shannon(one[rows], mean).mean()) for one in attention.layer(layer)])  # (H,)
-        chosen = drawn(random, range(len(far)), 4)
+        chosen = drawn(random, range(len(far)), 3)
         best = max(chosen, key=lambda head: float(far[head]))
         others = [head for head in chosen if head != best]
         if far[best] < max(far[others]) + FARTHER:
             continue
-        options, answer = shuffled(random, _distance(far, layer, best), [_distance(far, layer, one) for one in others])
+        options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
         said = {"kind": kind_said(kind), "layer": layer, "count": attention.shape[1]}
         maps = small(attention, heads.mean(attention, layer), later("the mean"))
         maps += sum((small(attention, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())

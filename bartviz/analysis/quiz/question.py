@@ -111,6 +111,12 @@ def shuffled(random: Generator, right: Option, wrong: Sequence[Option]) -> tuple
     return tuple(options[place] for place in order), int(np.flatnonzero(order == 0)[0])
 
 
+def in_order(right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
+    """The right option among the wrong ones in the order of their texts, as their pictures stand; and its place."""
+    options = sorted([right, *wrong[: MOST - 1]], key=lambda option: option.text)
+    return tuple(options), options.index(right)
+
+
 def drawn(random: Generator, things: Iterable[int], most: int) -> list[int]:
     """At most so many of the things, in random order."""
     every = list(things)

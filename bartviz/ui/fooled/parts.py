@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis.quiz.question import kind_said
 from bartviz.attention import Attention, Floats, Head, Kind, Tokens
 from bartviz.figures.maps import attention_map
-from bartviz.language import _
+from bartviz.language import _, current
 from bartviz.ui import page, registry, saved, session, show
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def named(head: Head) -> str:
 
 
 def begun(sentence: str) -> str:
-    """The sentence with a capital letter, whatever its first value is."""
-    return sentence[:1].upper() + sentence[1:]
+    """An English sentence with a capital letter, whatever its first value is; other languages have no need of it."""
+    return sentence[:1].upper() + sentence[1:] if current() == "en" else sentence
 
 
 def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key: str, row: int | None = None) -> None:

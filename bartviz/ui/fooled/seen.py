@@ -117,7 +117,7 @@ def sinks(record: Record) -> None:
     with first:
         one_map(whole, attention, names, _("{head} as it is", head=named(found.head)), "fooled_sinks", found.row)
     with second:
-        said = _("The same without them, each row divided by what is left; {share:.0%} of this head's weight is hidden",
+        said = _("without them: {share:.0%} of its weight is hidden, rows are divided by the rest",
                  share=found.share_head)  # fmt: skip
         one_map(left / rows, attention, names, said, "fooled_hidden", found.row)
     below(_("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
