@@ -118,7 +118,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     "query",
     [
         {"silenced": "cross L99H0", "factor": "1e9", "measure": "x", "mode": ""},
-        {"position": "999", "changed": "-1", "felt": "abc", "window": "77", "part": "sideways", "view": "<b>"},
+        {"position": "999", "changed": "-1", "felt": "abc", "window": "77", "side": "sideways", "moved": "<b>"},
     ],
 )
 def test_odd_links_are_brought_within_the_record(
@@ -131,7 +131,7 @@ def test_odd_links_are_brought_within_the_record(
 
 def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -> None:
     model, record = subject
-    page = app("experiments", record=record, experiment="edit", part="the target", position="4", replace="#9")
+    page = app("experiments", record=record, experiment="edit", side="target", position="4", replace="#9")
     assert not page.exception
     found = edit(model, record, 4, 9, part="target")
     assert f"all {len(record.source)} encoder states stay equal to the last bit" in words(page)
@@ -156,12 +156,37 @@ def test_several_tokens_are_refused_in_our_words(app: App, subject: Subject) -> 
 
 
 def test_the_house_is_heard_of_in_one_step(app: App, subject: Subject) -> None:
-    page = app("experiments", record=subject[1], experiment="reach")
+    page = app("experiments", record=subject[1], experiment="reach", sentence="article")
     assert not page.exception
     assert "1 step with bidirectional attention" in words(page)
     assert len(specs(page)) == 3
-    page = app("experiments", record=subject[1], experiment="reach", sentence="this text", changed="2", felt="1")
+    page = app("experiments", record=subject[1], experiment="reach", changed="2", felt="1")
     assert "1 position" in words(page)
+
+
+def test_the_news_begins_in_the_visitors_own_text(app: App, subject: Subject) -> None:
+    _, record = subject
+    page = app("experiments", record=record, experiment="reach")
+    assert not page.exception
+    tokens = record.source
+    words_ = [i for i, label in enumerate(tokens.labels) if not tokens.special[i] and any(map(str.isalnum, label))]
+    assert [page.slider(key=key).value for key in ("changed", "felt")] == [words_[0], words_[-1]]
+    assert "house" not in " ".join(specs(page))
+
+
+def test_a_text_that_is_refused_is_not_offered_again(app: App, subject: Subject) -> None:
+    page = app("experiments", record=subject[1], experiment="edit", replace="<b>two</b> words")
+    assert page.error
+    assert "Run it again" not in [button.label for button in page.button]
+
+
+def test_a_factor_that_was_pressed_is_not_set_again(app: App, subject: Subject) -> None:
+    """Setting a widget in every run would undo what the visitor pressed while the run was on its way."""
+    page = app("experiments", record=subject[1], silenced="cross L1H1", factor="0.5")
+    page.slider(key="factor").set_value(0.6).run()
+    state = page.session_state["factor"]
+    assert state == pytest.approx(0.6)
+    assert not any(proto.set_value for proto in [page.slider(key="factor").proto])
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bartviz.language import _, mark, named
 from bartviz.ui import pick, show
 
+NAMES = {"ablation": mark("ablation"), "edit": mark("edit"), "reach": mark("reach")}
 EXPERIMENTS = {
-    "ablation": "... heads are silenced, or made louder? What each is worth here, and what the model then says.",
-    "edit": "... one token is another one? Which states, rows of attention and predictions hear of it.",
-    "reach": "... a word is far away? How many steps its news needs, under three masks.",
+    "ablation": mark("... heads are silenced, or made louder? What each is worth here, and what the model then says."),
+    "edit": mark("... one token is another one? Which states, rows of attention and predictions hear of it."),
+    "reach": mark("... a word is far away? How many steps its news needs, under three masks."),
 }
 
 
@@ -17,7 +19,7 @@ def choose() -> str:
     """Which experiment (URL ``experiment``), and in words what it asks."""
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
-        chosen = pick.one_of("What changes if ...", list(EXPERIMENTS), key="experiment")
+        chosen = pick.one_of(_("What changes if ..."), named(NAMES), key="experiment")
     with right:
-        show.note(EXPERIMENTS[chosen])
+        show.note(_(EXPERIMENTS[chosen]))
     return chosen

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import streamlit as st
-
 from bartviz.analysis.ablation import shortened
+from bartviz.language import _
 from bartviz.ui import show, tasks
 
 if TYPE_CHECKING:
@@ -52,22 +51,8 @@ def ask(
     *,
     button: str | None = None,
 ) -> T | None:
-    """The answer of a task for this record and these settings, begun here if nobody has; None while it is not there.
-
-    With ``button`` it waits until that is pressed. What was stopped or failed can be begun again.
-    """
-    whole = identity(record) | dict(key)
-    begin = (name, record.model.name, whole, work, size)
-    if tasks.begun(name) != whole:
-        if button is not None:
-            tasks.drop(name)
-            st.button(button, key=f"begin_{name}", type="primary", on_click=tasks.begin, args=begin)
-            return None
-        tasks.begin(*begin)
-    found: T | None = tasks.show(name, whole)
-    if found is None and tasks.ended(name):
-        st.button("Run it again", key=f"again_{name}", on_click=tasks.begin, args=begin)
-    return found
+    """The answer to a question about this record, as ``tasks.ask`` gives it."""
+    return tasks.ask(name, record.model.name, identity(record) | dict(key), work, size, button=button)
 
 
 def say_ablated(record: Record) -> None:
@@ -75,6 +60,9 @@ def say_ablated(record: Record) -> None:
     names = record.provenance.settings.get("ablated", ())
     if isinstance(names, tuple) and names:
         show.note(
-            f"This record was made with heads scaled ({shortened([str(name) for name in names])}). "
-            "Here before is the model with all its heads as they are."
+            _(
+                "This record was made with heads scaled ({shortened}). Here before is the model with all its "
+                "heads as they are.",
+                shortened=shortened([str(name) for name in names]),
+            )
         )

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
+from bartviz.analysis import terms
 from bartviz.analysis.stretches import aligned, paired
 from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
 from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
+from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
@@ -24,32 +26,14 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 MEASURES = {
-    "log_probability": "log p",
-    "divergence": "KL",
-    "changed": "best tokens",
-    "distance": "states",
+    "log_probability": mark("log p"),
+    "divergence": mark("KL"),
+    "changed": mark("best tokens"),
+    "distance": mark("states"),
 }
-MODES = {"each": "scale it alone", "only": "scale all others of its layer"}
-SILENCED, FACTOR = "silenced", "factor"
-FIRST, CLICKS = "_silenced_first", "_silenced_clicks"
-EXPLAIN = """
-**A cell is a head.** Its colour says what happens to this text when the head's output is multiplied by the factor (0
-silences it; Michel, Levy and Neubig 2019). The tokens of the output are given again, so each is compared with itself:
-orange, the record's own output becomes less likely; blue, it becomes *more* likely without the head.
-
-**Ablation is not importance.** Heads compensate: two heads that do the same work can each be silenced at no cost, and
-only both together show. So a cell near 0 does not prove that a head is useless, and a strong one says that *this text*
-needs it. "Scale all others of its layer" asks the opposite: is this head alone enough for its layer?
-
-**Before and after.** The bars are probabilities of the same tokens, given in both runs. The two lines of chips are what
-the model then writes by itself, where one changed word changes everything after it. A model that fills masks shows its
-best guesses instead.
-
-**What other heads did then:** mean Jensen-Shannon distance of their rows, 0 to 1. Heads before the silenced one cannot
-notice it: their 0 is exact.
-
-The change rides on one run. No other visitor and no later run sees it.
-"""
+MODES = {"each": mark("scale it alone"), "only": mark("scale all others of its layer")}
+SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
+CLICKS = "_silenced_clicks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +61,9 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     if found is not None:
         _found(found)
     if sweep is not None:
-        show.table(analysis.sweep_table(sweep), title="Every head, ranked")
+        show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
     if found is not None:
-        show.table(analysis.rows_table(found), title="Every token, before and after")
+        show.table(analysis.rows_table(found), title=_("Every token, before and after"))
     return found, sweep
 
 
@@ -88,20 +72,25 @@ def _lead(found: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str
         return analysis.notice(found)
     if sweep is not None:
         return analysis.sweep_notice(sweep)
-    return "Click heads to silence them, or measure every head in turn." if not heads else "Running the text again."
+    if heads:
+        return _("Running the text again.")
+    return _("Click heads to silence them, or measure every head in turn.")
 
 
 def _settings(record: Record) -> Chosen:
     first, second, third = st.columns([2.2, 2, 1.2], vertical_alignment="center")
     with first:
-        measure = pick.one_of("Coloured by the change of", MEASURES, key="measure")
+        measure = pick.one_of(_("Coloured by the change of"), named(MEASURES), key="measure")
     with second:
-        mode = pick.one_of("For each head", MODES, key="mode")
+        mode = pick.one_of(_("For each head"), named(MODES), key="mode")
     with third:
-        if FACTOR in st.session_state:
-            st.session_state[FACTOR] = min(max(float(st.session_state[FACTOR]), 0.0), 2.0)
-        hint = "0 silences a head, 1 leaves it as it is, 2 doubles its output."
-        factor = st.slider("Factor", 0.0, 2.0, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
+        held = st.session_state.get(FACTOR)
+        if (
+            held is not None and not 0 <= held <= LOUDEST
+        ):  # only then: what is set here undoes what is pressed meanwhile
+            st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
+        hint = _("0 silences a head, 1 leaves it as it is, 2 doubles its output.")
+        factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
     return Chosen(cast("Measure", measure), mode == "only", float(factor))
 
 
@@ -113,15 +102,15 @@ def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
         from bartviz.ablation import ablate_sweep
 
         def progress(done: int, total: int) -> None:
-            ticket.report(f"Head {done:,} of {total:,}", done / total)
+            ticket.report(later("Head {done:,} of {total:,}", done=done, total=total), done / total)
 
         return ablate_sweep(
             model, record, keep=chosen.keep, factor=chosen.factor, cancelled=ticket.cancelled, on_progress=progress
         )
 
     key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor}
-    button = f"Measure all {count:,} heads, one after the other" if large(record, count) else None
-    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=button)
+    asked = _("Measure all {count:,} heads, one after the other", count=count)
+    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=asked if large(record, count) else None)
 
 
 def _shapes(record: Record) -> dict[Kind, tuple[int, int]]:
@@ -134,18 +123,26 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     measure = chosen.measure
     if sweep is not None and measure not in sweep.measures:
         measure = sweep.measures[0]
-        show.note("This network names no words, so heads are measured by how far the hidden states move.")
+        show.note(_("This network names no words, so heads are measured by how far the hidden states move."))
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
     for column, kind in zip(columns, record.kinds, strict=True):
         figure = worth({kind: sweep}, shapes, measure=measure, chosen=heads, high=high, clicks=True, dark=page.dark())
-        said = f"{kind} heads, {shapes[kind][0]} layers of {shapes[kind][1]}"
-        said += f", by {UNITS[measure]}" if sweep is not None else ", not measured yet"
+        words = (
+            mark("{kind} heads, {layers} layers of {heads}, by {measure}")
+            if sweep is not None
+            else mark("{kind} heads, {layers} layers of {heads}, not measured yet")
+        )
+        said = _(
+            words,
+            kind=terms.begun(terms.kind(kind)), layers=shapes[kind][0], heads=shapes[kind][1],
+            measure=_(UNITS[measure]),
+        )  # fmt: skip
         with column:
             _clickable(figure, kind, said)
     if sweep is not None:
-        also = f"{analysis.sweep_notice(sweep)} " if heads else ""
-        show.note(f"{also}Click heads to scale them together.")
+        told = [analysis.sweep_notice(sweep)] if heads else []
+        show.note(" ".join([*told, _("Click heads to scale them together.")]))
 
 
 def _clickable(figure: Any, kind: Kind, said: str) -> None:
@@ -172,20 +169,16 @@ def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
     """The heads that are ticked; at first the one that the sweep found to matter most."""
     names = [str(Head(k, layer, head)) for k, (depth, wide) in _shapes(record).items()
              for layer in range(depth) for head in range(wide)]  # fmt: skip
-    if SILENCED in st.session_state:
-        st.session_state[SILENCED] = [name for name in st.session_state[SILENCED] if name in names]
-    if sweep is not None and st.session_state.get(FIRST) is not record and not st.query_params.get_all(SILENCED):
-        st.session_state[SILENCED] = st.session_state.get(SILENCED) or [str(sweep.heads[sweep.ranked()[0]])]
-        st.session_state[FIRST] = record
+    first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
     left, right = st.columns([5, 1.3], vertical_alignment="bottom")
     with left:
-        chosen = st.multiselect(
-            "Heads that are scaled together", names, key=SILENCED, bind="query-params",
-            persist_state="session", placeholder="Click heads in the map, or type their names",
+        chosen = pick.several(
+            _("Heads that are scaled together"), names, key=SILENCED, default=first,
+            placeholder=_("Click heads in the map, or type their names"),
         )  # fmt: skip
-    with right, st.popover("Several at once", width="stretch"):
+    with right, st.popover(_("Several at once"), width="stretch"):
         _several(record)
-    return [Head.parse(name) for name in chosen if name in names]
+    return [Head.parse(name) for name in chosen]
 
 
 def _several(record: Record) -> None:
@@ -196,14 +189,19 @@ def _several(record: Record) -> None:
     one = Head(kind, layer, head)
     row = [Head(kind, layer, other) for other in range(shape[1])]
     every = [Head(kind, deep, other) for deep in range(shape[0]) for other in range(shape[1])]
+    said = terms.kind(kind)
     sets = {
-        f"All heads of {kind} L{layer}": row,
-        f"All of L{layer} but H{head}": [other for other in row if other != one],
-        f"All {kind} heads but {one.short}": [other for other in every if other != one],
-        "None": [],
-    }
-    for label, heads in sets.items():
-        st.button(label, key=f"set_{label}", width="stretch", on_click=_take, args=([str(name) for name in heads],))
+        "layer": (_("All heads of {kind} L{layer}", kind=said, layer=layer), row),
+        "others": (
+            _("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one],
+        ),
+        "all": (
+            _("All {kind} heads but {head}", kind=said, head=one.short), [other for other in every if other != one],
+        ),
+        "none": (_("None"), []),
+    }  # fmt: skip
+    for word, (label, heads) in sets.items():
+        st.button(label, key=f"set_{word}", width="stretch", on_click=_take, args=([str(name) for name in heads],))
 
 
 def _take(names: list[str]) -> None:
@@ -226,24 +224,33 @@ def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None
 def _found(found: Ablation) -> None:
     """What became of the output, of each token's probability, and of the attention of other heads."""
     _written(found)
-    title = "The same tokens, given again" if found.before is not None else "How far each hidden state moved"
-    st.markdown(f"**{title}**")
-    alt = "Probability of each token before and after. " + analysis.notice(found)
+    title = (
+        mark("**The same tokens, given again**")
+        if found.before is not None
+        else mark("**How far each hidden state moved**")
+    )
+    st.markdown(_(title))
+    alt = f"{_('Probability of each token before and after.')} {analysis.notice(found)}"
     show.figure(probabilities(found, dark=page.dark()), key="ablation_bars", alt=alt)
-    st.markdown("**What other heads did then**")
+    st.markdown(_("**What other heads did then**"))
     if not any(change.any() for change in found.attention.values()):
         show.note(
-            "Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit."
+            _("Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit.")
             if set(found.factors.values()) == {1.0}
-            else "Nothing: every row of attention is equal to the last bit. Only heads after these can notice."
+            else _("Nothing: every row of attention is equal to the last bit. Only heads after these can notice.")
         )
         return
     widths = [change.shape[1] + 3 for change in found.attention.values()]
     for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
-        alt = f"How far the attention of each {kind} head moved, at most {change.max():.3f}."
+        alt = _(
+            "How far the attention of each {kind} head moved, at most {most:.3f}.",
+            kind=terms.kind(kind), most=change.max(),
+        )  # fmt: skip
         with column:
             show.figure(moved(found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
-    show.note("Mean Jensen-Shannon distance of a head's rows, 0 to 1; a written 0 is exact; framed, the scaled heads.")
+    show.note(
+        _("Mean Jensen-Shannon distance of a head's rows, 0 to 1; a written 0 is exact; framed, the scaled heads.")
+    )
 
 
 def _written(found: Ablation) -> None:
@@ -252,20 +259,22 @@ def _written(found: Ablation) -> None:
         outputs = [part.output for part in found.written]
         before, after = outputs
         if before is None or after is None:
-            raise SettingError("The run wrote nothing.")
+            raise SettingError(_("The run wrote nothing."))
         stretches = aligned(before, after)
         same = all(stretch.same for stretch in stretches)
-        wrote = "what it wrote" if found.written[0] is found.record else "what greedy search writes"
-        show.note(
-            "It now writes the same output, token for token."
-            if same
-            else f"Above {wrote}, below what it writes now: struck through what fell out, framed what is new."
-        )  # fmt: skip
+        told = mark("It now writes the same output, token for token.")
+        if not same:
+            told = (
+                mark("Above what it wrote, below what it writes now: struck through what fell out, framed what is new.")
+                if found.written[0] is found.record
+                else mark(
+                    "Above what greedy search writes, below what it writes now: struck through what fell out, framed "
+                    "what is new."
+                )
+            )
+        show.note(_(told))
         special = (before.special.tolist(), after.special.tolist())
         lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
     elif found.before is not None and found.after is not None:
-        show.note("The model's best guesses at these places, above before and below after.")
+        show.note(_("The model's best guesses at these places, above before and below after."))
         lines(found.before.labels, found.after.labels, paired(found), kind=kind, key="written")
-
-
-__all__ = ["EXPLAIN", "draw"]

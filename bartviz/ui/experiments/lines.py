@@ -9,6 +9,7 @@ import streamlit as st
 
 from bartviz.analysis.stretches import Stretch
 from bartviz.attention import Kind
+from bartviz.language import _
 
 _GONE = "text-decoration:line-through;border-style:dashed"
 _NEW = "font-weight:700;outline:2px solid currentColor;outline-offset:1px"
@@ -53,4 +54,5 @@ def _chip(label: str, special: bool, style: str = "") -> str:
 
 
 def _nothing() -> str:
-    return "<span class='bv-chip bv-special' style='border-style:dashed' title='nothing here'>∅</span>"
+    title = html.escape(_("nothing here"), quote=True)
+    return f"<span class='bv-chip bv-special' style='border-style:dashed' title='{title}'>∅</span>"

@@ -9,38 +9,25 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import edits as analysis
+from bartviz.analysis import terms
 from bartviz.figures.edits import View, edits
+from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask, say_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
     from bartviz.attention import Tokens
-    from bartviz.edits import Suggestion
     from bartviz.gate import Ticket
     from bartviz.models import Model
     from bartviz.record import Record
+    from bartviz.suggestions import Suggestion
 
-PARTS = {"source": "the source", "target": "the target"}
-VIEWS = {"encodings": "encodings", "attention": "rows of attention"}
+PARTS = {"source": mark("the source"), "target": mark("the target")}
+VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}
 REPLACE = "replace"
 LONGEST = 60  # letters of a replacement
 OFFERED = 6  # tokens, one line of buttons
-EXPLAIN = """
-**Two runs, one token apart.** Everything else is given as it was, the output too. A cell is a position (column) after a
-layer (row): how far its hidden state moved, as a share of its length, in powers of ten.
-
-**A written 0 is exact:** every number there is equal to the last bit. That can be said because both runs have the same
-shape and so go through the same arithmetic; runs of different lengths would differ in the last bits without meaning.
-
-**Bidirectional attention** (BERT, the encoder of BART): each position sees every other, so after *one* layer all of
-them have heard of the change. **Causal attention** (GPT-2, a decoder): a position sees what came before it alone, so
-what stands before the change stays exactly as it was, in every layer. A change of the source reaches the whole decoder
-through cross-attention; a change of the target never reaches the encoder.
-
-**Small is not nothing.** That a number moved says that there is a path, not that the meaning changed: look at the
-probabilities below.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +46,10 @@ def draw(record: Record) -> Edit | None:
     with columns[0]:
         part = _part(record)
     with columns[1]:
-        view = cast("View", pick.one_of("Show the change of", VIEWS, key="view"))
+        view = cast("View", pick.one_of(_("Show the change of"), named(VIEWS), key="moved"))
     tokens = _tokens(record, part)
     with columns[2]:
-        place = Place(part, pick.index("Position", len(tokens), key="position", default=_word(tokens)))
+        place = Place(part, pick.index(_("Position"), len(tokens), key="position", default=_word(tokens)))
     left, right = st.columns([1, 1], gap="medium")
     with left:
         _text(record, place)
@@ -73,11 +60,11 @@ def draw(record: Record) -> Edit | None:
         token = _replacement(offered)
     found = _edit(record, place, token) if token else None
     with said:
-        show.lead(analysis.notice(found) if found is not None else "Which numbers hear of one changed token?")
+        show.lead(analysis.notice(found) if found is not None else _("Which numbers hear of one changed token?"))
     if found is not None:
         _maps(found, view)
         _outputs(found)
-        show.table(analysis.hidden_table(found), title="Every state of every layer")
+        show.table(analysis.hidden_table(found), title=_("Every state of every layer"))
     return found
 
 
@@ -88,7 +75,7 @@ def _tokens(record: Record, part: Part) -> Tokens:
 def _part(record: Record) -> Part:
     if record.cross is None:
         return "source"
-    return "target" if pick.one_of("Change a token of", PARTS, key="part") == "target" else "source"
+    return "target" if pick.one_of(_("Change a token of"), named(PARTS), key="side") == "target" else "source"
 
 
 def _word(tokens: Tokens) -> int:
@@ -98,29 +85,33 @@ def _word(tokens: Tokens) -> int:
 
 
 def _text(record: Record, place: Place) -> None:
-    which = "The source" if place.part == "source" else "What the decoder reads"
+    label = (
+        _("The source; the framed token is replaced.")
+        if place.part == "source"
+        else _("What the decoder reads; the framed token is replaced.")
+    )
     show.running_text(
         _tokens(record, place.part), None, chosen=place.position,
         kind="decoder" if place.part == "target" or record.encoder is None else "encoder",
-        label=f"{which}; the framed token is replaced.", key="edit_text",
+        label=label, key="edit_text",
     )  # fmt: skip
 
 
 def _replacement(offered: tuple[Suggestion, ...]) -> str:
     """What is typed, or the first token that is offered."""
     typed = st.text_input(
-        "Replace it by", key=REPLACE, bind="query-params", max_chars=LONGEST,
-        placeholder=offered[0].label if offered else "one token",
-        help="One token of the model's vocabulary; left empty, the first of those that are offered.",
+        _("Replace it by"), key=REPLACE, bind="query-params", max_chars=LONGEST,
+        placeholder=offered[0].label if offered else _("one token"),
+        help=_("One token of the model's vocabulary; left empty, the first of those that are offered."),
     )  # fmt: skip
     return (typed or "").strip() or (offered[0].typed if offered else "")
 
 
 def _offered(record: Record, place: Place) -> tuple[Suggestion, ...]:
     def work(model: Model, ticket: Ticket[tuple[Suggestion, ...]]) -> tuple[Suggestion, ...]:
-        from bartviz.edits import suggestions
+        from bartviz.suggestions import suggestions
 
-        ticket.report("Looking for tokens that could stand here")
+        ticket.report(later("Looking for tokens that could stand here"))
         return suggestions(model, record, place.position, part=place.part)
 
     key: dict[str, object] = {"part": place.part, "position": place.position}
@@ -131,8 +122,11 @@ def _choices(offered: tuple[Suggestion, ...]) -> None:
     """Buttons for the tokens that are offered."""
     if not offered:
         return
-    why = "by the model's own probability" if offered[0].why == "probability" else "by likeness of their embeddings"
-    show.note(f"Tokens that could stand there, {why}")
+    show.note(
+        _("Tokens that could stand there, by the model's own probability")
+        if offered[0].why == "probability"
+        else _("Tokens that could stand there, by likeness of their embeddings")
+    )
     with st.container(horizontal=True, gap="small", key="offered"):
         for number, one in enumerate(offered[:OFFERED]):
             value = f"{one.value:.0%}" if one.why == "probability" else f"{one.value:.2f}"
@@ -147,7 +141,7 @@ def _edit(record: Record, place: Place, token: str) -> Edit | None:
     def work(model: Model, ticket: Ticket[Edit]) -> Edit:
         from bartviz.edits import edit
 
-        ticket.report("Running both texts")
+        ticket.report(later("Running both texts"))
         return edit(model, record, place.position, token, part=place.part, cancelled=ticket.cancelled)
 
     key: dict[str, object] = {"part": place.part, "position": place.position, "token": token}
@@ -161,20 +155,23 @@ def _maps(found: Edit, view: View) -> None:
     for column, kind in zip(st.columns(widths, gap="small"), kinds, strict=True):
         change = found.hidden[kind] if view == "encodings" else found.rows_changed(kind)
         zero = int(np.sum(change == 0)) if view == "encodings" else int(found.equal[kind].all(axis=1).sum())
-        alt = f"{kind} {VIEWS[view]} by layer and position: {zero} of {change.size} cells are exactly 0."
+        alt = _(
+            "{kind} {what} by layer and position: {zero} of {count} cells are exactly 0.",
+            kind=terms.begun(terms.kind(kind)), what=_(VIEWS[view]), zero=zero, count=change.size,
+        )  # fmt: skip
         with column:
             show.figure(edits(found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt)
-    show.note("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token.")
+    show.note(_("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token."))
 
 
 def _outputs(found: Edit) -> None:
     """What the model says at each row, before and after."""
     if found.before is None:
-        show.note("This network names no words, so there are no predictions to compare.")
+        show.note(_("This network names no words, so there are no predictions to compare."))
         return
-    st.markdown("**What the model predicts, given the same tokens but one**")
+    st.markdown(_("**What the model predicts, given the same tokens but one**"))
     same = int(found.same.sum())
-    alt = f"Probabilities before and after; {same} of {len(found.rows)} rows are bit-equal."
+    alt = _("Probabilities before and after; {same} of {rows} rows are bit-equal.", same=same, rows=len(found.rows))
     show.figure(edits(found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
-    show.note(f"{same} of {len(found.rows)} rows of logits are equal to the last bit.")
-    show.table(analysis.rows_table(found), title="Every prediction, before and after")
+    show.note(_("{same} of {rows} rows of logits are equal to the last bit.", same=same, rows=len(found.rows)))
+    show.table(analysis.rows_table(found), title=_("Every prediction, before and after"))
