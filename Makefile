@@ -1,6 +1,7 @@
 # Every target sets up what it needs: a virtual environment, packages, and Chromium where tests look at pages.
 PYTHON ?= python3
 PORT ?= 8501
+WORKERS ?= 2
 CORPUS ?= $(BARTVIZ_CORPUS)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +17,7 @@ run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
