@@ -67,8 +67,9 @@ def several(
         return found if found or said in ((), ("",)) else None
 
     held = st.session_state.get(key)
-    words = address.take(key, None if held is None else tuple(held), understood, first)
-    if held is not None and tuple(held) != words:
+    had = tuple(held) if isinstance(held, list | tuple) else None  # another page may have one word under the key
+    words = address.take(key, had, understood, first)
+    if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
@@ -161,7 +162,7 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     names = _names(options)
     first = _first(names, default)
     held = st.session_state.get(key)
-    (word,) = address.take(key, (held,) if held in names else None, _reader(names), (first,))
+    (word,) = address.take(key, (held,) if isinstance(held, str) and held in names else None, _reader(names), (first,))
     if held is not None and held != word:  # where there is no widget yet, it begins with the word
         st.session_state[key] = word
     chosen = draw(names, word)

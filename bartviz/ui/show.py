@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
+from bartviz.ui.columns import CELLS, COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,19 @@ def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> s
 def table(frame: pd.DataFrame, *, title: str | None = None) -> None:
     """The figure's numbers, folded away: for a screen reader, and for whoever wants to read them."""
     with st.expander(title or _("The same numbers as a table")):
-        st.dataframe(frame, hide_index=True)
+        st.dataframe(in_words(frame), hide_index=True, column_config=headers(frame))
+
+
+def headers(names: Iterable[object]) -> dict[str, str | None]:
+    """What the columns of a table are called on a page, for ``column_config``; a file keeps their English names."""
+    return {str(name): _(str(name)) if name in COLUMNS else str(name) for name in names}
+
+
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table with the cells of those columns translated that hold nothing but words of ours, such as a kind."""
+    texts = {str(name): cells for name, cells in frame.items() if cells.dtype.kind == "O"}
+    spoken = {name: cells for name, cells in texts.items() if (said := set(cells.dropna())) and said <= CELLS}
+    return frame.assign(**{name: cells.map(_, na_action="ignore") for name, cells in spoken.items()})
 
 
 def explain(markdown: str, *, title: str | None = None) -> None:

@@ -1,0 +1,91 @@
+"""With every message in ⟦brackets⟧: what stands on a page without them was never looked up for translation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from bartviz import language
+from bartviz.catalogue import CATALOGUE
+from bartviz.language import LANGUAGES, PSEUDO
+from bartviz.ui import examples, languages, registry
+from tests import stand_in
+from tests.conftest import App
+from tests.ui.seen import plain, texts
+
+assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
+LETTERS = re.compile(r"[^\W\d_]+")
+# Texts of a visitor, tokens, names of models and files, and what is written the same in every language.
+GIVEN = " ".join(
+    [
+        *stand_in.SOURCE, *stand_in.OUTPUT, "kaufen stand-in Stand-in Haus", *LANGUAGES.values(),
+        *(entry.name for entry in CATALOGUE), *(one.text for found in examples.BY_KIND.values() for one in found),
+    ]
+)  # fmt: skip
+# Formats, units, functions and terms that are written so in every language; and the sentence of the articles.
+SAME = """CSV NPZ HTML Pharaoh Markdown MB kB GB TB FLOPs ID log tanh ReLU GELU gelu relu softmax pre post norm
+float bfloat int NaN CLS SEP MASK Ich will ein Auto kaufen"""
+KNOWN = frozenset(LETTERS.findall(f"{GIVEN} {SAME}"))
+
+VIEWS: dict[str, tuple[dict[str, str], ...]] = {
+    "inputs": tuple({"look": look} for look in ("sum", "positions", "tokenizers")),
+    "masks": (
+        {"see": "patterns"}, {"see": "patterns", "pattern": "causal"}, {"see": "zero"}, {"view": "weights"},
+        {"view": "numbers"},
+    ),
+    "inside": ({"around": "activation"}, {"around": "norms"}, {"kind": "encoder", "order": "largest"}),
+    "heads": (
+        {"view": "lines", "range": "log"}, {"view": "text", "range": "row", "hide": "true", "divide": "true"},
+        {"weights": "all", "kind": "encoder"}, {"weights": "layer", "words": "true", "small": "layer"},
+    ),
+    "compare": tuple({"below": tab} for tab in ("all", "likeness", "rollout", "contribution", "measures")),
+    "experiments": ({"experiment": "edit"}, {"experiment": "reach"}),
+    "parameters": tuple({"more": tab} for tab in ("models", "claims", "check")),
+    "models": tuple({"about": tab} for tab in ("architecture", "input", "training")),
+    "alignment": ({"align": "head", "links": "threshold"}, {"align": "set"}, {"align": "layer", "words": "true"}),
+    "decoding": ({"search": "beams"}, {"search": "sampling"}, {"search": "checkpoint"}),
+    "denoising": tuple({"look": look} for look in ("attention", "tokens")),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_followed", [lambda: PSEUDO])
+
+
+def unspoken(text: str) -> str:
+    """What stands outside of all brackets."""
+    while "⟦" in text and "⟧" in text:
+        shorter = re.sub(r"⟦[^⟦⟧]*⟧", " ", text)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def missing(found: Iterator[tuple[str, str]]) -> list[str]:
+    said = {}
+    for kind, text in found:
+        left = [word for word in LETTERS.findall(unspoken(text)) if len(word) > 1 and word not in KNOWN]
+        if left:
+            said[f"{kind}: {' '.join(text.split())[:110]}: {' '.join(left)[:80]}"] = True
+    return list(said)
+
+
+def test_what_stands_outside_of_brackets_is_found() -> None:
+    assert unspoken("⟦all of ⟦it⟧ said⟧ 3").strip() == "3"
+    assert missing(iter([("html", "⟦one⟧ forgotten ⟦three⟧")])) == ["html: ⟦one⟧ forgotten ⟦three⟧: forgotten"]
+    assert plain("<p title='told'>a &lt; b</p><style>c</style>").split() == ["a", "<", "b", "told"]
+
+
+@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
+    """As an expert sees it, and every choice of it that draws something else."""
+    found: dict[str, None] = {}
+    for query in ({}, *VIEWS.get(word, ())):
+        page = app(word, level="expert", **query)
+        assert not page.exception
+        found |= dict.fromkeys(missing(texts(page)))
+    assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
