@@ -121,7 +121,7 @@ def _numbers(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
         f"<td class='bv-number'>{_safe(ledger.text(number.claimed))}</td>"
-        f"<td class='bv-number'>{_safe(ledger.text(number.found))}</td><td>{'=' if number.agrees else '≠'}</td>"
+        f"<td class='bv-number'>{_safe(ledger.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
         f"<td>{'' if number.core else _safe(_('beside the claim'))}</td></tr>"
         for number in verdict.numbers
     )

@@ -29,13 +29,13 @@ def _comparable(_evidence: Evidence) -> Verdict:
     costs = Costs(BERT)
     crossing, (short, long) = costs.crossing(), (ratios(costs, length) for length in (128, 512))
     numbers = (
-        number(later("attention with its projections ÷ feed-forward, n = 128"), "0.5 to 2", round(short[1], 3),
+        number(later("attention with its projections ÷ feed-forward, n = 128"), "0.5 – 2", round(short[1], 3),
                0.5 <= short[1] <= 2),
-        number(later("attention with its projections ÷ feed-forward, n = 512"), "0.5 to 2", round(long[1], 3),
+        number(later("attention with its projections ÷ feed-forward, n = 512"), "0.5 – 2", round(long[1], 3),
                0.5 <= long[1] <= 2),
-        number(later("what grows with n² ÷ feed-forward, n = 128"), "0.5 to 2", round(short[0], 3),
+        number(later("what grows with n² ÷ feed-forward, n = 128"), "0.5 – 2", round(short[0], 3),
                0.5 <= short[0] <= 2, core=False),
-        number(later("what grows with n² ÷ feed-forward, n = 512"), "0.5 to 2", round(long[0], 3),
+        number(later("what grows with n² ÷ feed-forward, n = 512"), "0.5 – 2", round(long[0], 3),
                0.5 <= long[0] <= 2, core=False),
         number(later("equal from n, with the projections"), "≤ 512", round(crossing.attention),
                crossing.attention <= 512, core=False),

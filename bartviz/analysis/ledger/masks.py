@@ -92,7 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
           ("bart",), "masks", {"view": "pattern"}),
     Claim("10", "masks", mark("A large negative number"),
           mark("-10,000, -1e9 or minus infinity is added to a masked score; after the softmax its weight is about 0."),
-          ("bert", "korean", "notes"), "masks", {"view": "additive", "about": "zero"}, _number),
+          ("bert", "korean", "notes"), "masks", {"view": "additive", "number": "-10,000", "about": "zero"}, _number),
     Claim("11", "masks", mark("Other patterns"),
           mark("Bigram and prefix masks exist, and windows with global tokens make thousands of tokens affordable."),
           ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
