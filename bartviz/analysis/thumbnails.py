@@ -18,6 +18,8 @@ Bytes = NDArray[np.uint8]
 # writes as six characters.
 ONE, MASKED = 240, 250
 _NEVER = -1e30  # the score of a masked cell: its exponential is 0
+_SAFE = 60.0  # scores within this have exponentials, and sums of them, that float32 holds
+_DENSE, _PARTS = 0.8, 4  # an open share from which all is computed at once; else in so many parts
 SIDE = 64  # cells along a side of one small map, at most
 BUDGET = 300_000  # cells of all small maps together
 
@@ -61,8 +63,8 @@ class _Pool:
     """The largest weight of each row in each block of columns, without the weights themselves.
 
     Keys go down and queries across, (K, Q), so that a softmax, and the largest of some keys, run over whole rows of
-    memory. exp(x - m) / Z grows with x: the largest score of a block gives its largest weight, and of all other scores
-    only the sum Z of their exponentials is needed.
+    memory. exp(x) / Z grows with x: the largest score of a block gives its largest weight, and of all other scores only
+    the sum Z of their exponentials is needed. Under a mask only those parts are computed in which somebody may look.
     """
 
     def __init__(self, attention: Attention, kept: Ints | None, columns: Ints) -> None:
@@ -70,26 +72,71 @@ class _Pool:
         self._kept = kept
         self._edges = list(pairwise([*columns.tolist(), attention.shape[3] if kept is None else len(kept)]))
         self._hidden = None if attention.mask.all() else np.ascontiguousarray(~attention.mask.T)  # (K, Q)
-        self._scores = np.empty(attention.shape[:1:-1], np.float32)  # (K, Q)
+        self._blind = np.flatnonzero(~attention.mask.any(axis=1))  # rows that may look at nothing
+        self._parts = _parts(attention.mask, self._edges if kept is None else [(0, attention.shape[3])])
+        self._scores = np.full(attention.shape[:1:-1], _NEVER, np.float32)  # (K, Q)
         self._ones = np.ones(len(self._scores), np.float32)
 
     def head(self, layer: int, head: int) -> Floats:
         """(w, Q): exact to the rounding of float32."""
         given, scores = self._attention, self._scores
-        np.matmul(given.k[layer, head], given.q[layer, head].T * np.float32(given.scale), out=scores)
-        if given.bias is not None:
-            scores += given.bias[head].T
-        if self._hidden is not None:
-            np.copyto(scores, _NEVER, where=self._hidden)  # a row that is masked wholly comes out uniform
-        seen = scores if self._kept is None else scores[self._kept]  # (K', Q)
-        largest = np.empty((len(self._edges), given.shape[2]), np.float32)  # (w, Q)
-        for (start, end), block in zip(self._edges, largest, strict=True):
-            np.maximum.reduce(seen[start:end], axis=0, out=block)
-        top = (largest if self._kept is None else scores).max(axis=0)  # (Q,)
-        np.exp(np.subtract(scores, top, out=scores), out=scores)
-        np.exp(np.subtract(largest, top, out=largest), out=largest)
-        largest /= self._ones @ scores
+        key, query = given.k[layer, head], given.q[layer, head].T * np.float32(given.scale)  # (K, d), (d, Q)
+        for keys, queries in self._parts:
+            part = scores[keys, queries]
+            np.matmul(key[keys], query[:, queries], out=part)
+            if given.bias is not None:
+                part += given.bias[head, queries, keys].T
+            if self._hidden is not None:
+                np.copyto(part, _NEVER, where=self._hidden[keys, queries])
+        largest = self._pooled()
+        self._exponentials(largest)
+        total = np.zeros(given.shape[2], np.float32)  # (Q,)
+        for keys, queries in self._parts:
+            total[queries] += self._ones[keys] @ scores[keys, queries]
+        total[self._blind] = 1
+        largest /= total
+        largest[:, self._blind] = 1 / given.shape[3]  # as such rows come out everywhere: evenly
         return largest
+
+    def _pooled(self) -> Floats:
+        """(w, Q) the largest score of each block."""
+        largest = np.full((len(self._edges), self._attention.shape[2]), _NEVER, np.float32)
+        if self._kept is not None:
+            seen = self._scores[self._kept]  # (K', Q)
+            for (start, end), block in zip(self._edges, largest, strict=True):
+                np.maximum.reduce(seen[start:end], axis=0, out=block)
+            return largest
+        for keys, queries in self._parts:
+            for (start, end), block in zip(self._edges, largest, strict=True):
+                if keys.start <= start < keys.stop:
+                    np.maximum.reduce(self._scores[start:end, queries], axis=0, out=block[queries])
+        return largest
+
+    def _exponentials(self, largest: Floats) -> None:
+        """In place of all scores, those in ``largest`` (w, Q) too; less the row's largest where they might overflow."""
+        top = largest.max(axis=0) if self._kept is None else self._scores.max(axis=0)  # (Q,)
+        safe = top.min() > -_SAFE and top.max() < _SAFE
+        for keys, queries in self._parts:
+            part = self._scores[keys, queries]
+            np.exp(part if safe else np.subtract(part, top[queries], out=part), out=part)
+        np.exp(largest if safe else np.subtract(largest, top, out=largest), out=largest)
+
+
+def _parts(mask: Bools, edges: list[tuple[int, int]]) -> list[tuple[slice, slice]]:
+    """Blocks of keys (whole ones of ``edges``) with the queries that may look at any of them: all that is open.
+
+    A mask (Q, K) without a gap, or with few of them, gives one part.
+    """
+    count = len(mask)
+    if mask.mean() > _DENSE:
+        return [(slice(0, mask.shape[1]), slice(0, count))]
+    parts = []
+    for place in range(0, len(edges), max(1, len(edges) // _PARTS)):
+        start, end = edges[place][0], edges[min(place + max(1, len(edges) // _PARTS), len(edges)) - 1][1]
+        looking = np.flatnonzero(mask[:, start:end].any(axis=1))
+        if len(looking):
+            parts.append((slice(start, end), slice(int(looking[0]), int(looking[-1]) + 1)))
+    return parts
 
 
 def cells(heads: int) -> int:
