@@ -17,8 +17,8 @@ SLOW = 90_000  # milliseconds: the model is loaded meanwhile, and the machine ma
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_lines_stand_and_the_model_s_come_later(server: str, visit: Open, scheme: str) -> None:
     page = visit(f"{server}/textbook", scheme=scheme)
-    expect(page.locator(".bv-lead")).to_contain_text("60 statements", timeout=SLOW)
-    expect(page.locator(".bv-claim")).to_have_count(60, timeout=SLOW)
+    expect(page.locator(".bv-lead")).to_contain_text("67 statements", timeout=SLOW)
+    expect(page.locator(".bv-claim")).to_have_count(67, timeout=SLOW)
     expect(page.get_by_text("not computed yet")).to_have_count(0, timeout=SLOW)
     expect(page.locator("[class*='st-key-claim_'][class*='_18']")).to_contain_text("13th word", timeout=SLOW)
 
@@ -49,13 +49,13 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
 
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
-    expect(page.locator(".bv-claim")).to_have_count(3, timeout=SLOW)
+    expect(page.locator(".bv-claim")).to_have_count(4, timeout=SLOW)
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=SLOW)
     with page.expect_download() as arriving:
         page.locator(".st-key-ledger_csv button").click()
     arriving.value.save_as(tmp_path / "ledger.csv")
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text("utf-8-sig").splitlines()))
-    assert len(rows) == 60  # the whole ledger, whatever is shown
+    assert len(rows) == 67  # the whole ledger, whatever is shown
     assert {row["number"]: row["verdict"] for row in rows}["3b"] == "fails"
 
 

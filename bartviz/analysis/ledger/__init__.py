@@ -47,7 +47,7 @@ _PARTS = (sizes, parts, masks, arithmetic, inputs, generation, pretraining, cost
 
 def _order(line: Claim) -> tuple[int, str]:
     """1, 2, 2b, 3, ..., 35b."""
-    return int(line.number.rstrip("bcd")), line.number
+    return int(line.number.rstrip("bcde")), line.number
 
 
 CLAIMS: tuple[Claim, ...] = tuple(sorted((line for part in _PARTS for line in part.CLAIMS), key=_order))

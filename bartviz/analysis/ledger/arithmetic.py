@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis import activations
-from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, layer, sizes_of
+from bartviz.analysis import activations, parts
+from bartviz.analysis.costs import Costs
+from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, encoder, layer, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.scaling import scaling
 from bartviz.attention import Attention, Floats
@@ -68,6 +69,40 @@ def _dots(attention: Attention, head: int) -> Floats:
 def _softmax(scores: Floats) -> Floats:
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float32)
+
+
+def _additive(_evidence: Evidence) -> Verdict:
+    n, width = KEYS, WIDTH
+    dot, added = n * n, n * n * width  # numbers held: the scores; tanh(W q + U k) of every pair before it is summed up
+    products = n * n * width, n * n * width + 2 * n * width * width  # the latter with the two projections
+    numbers = (
+        number(later("n = 512, 64 wide: numbers held for one head"), f"< {added:,}", dot, dot < added),
+        number(later("multiply-adds, those of tanh not counted"), f"< {products[1]:,}", products[0],
+               products[0] < products[1]),
+    )  # fmt: skip
+    why = later("Additive attention puts every pair of query and key through a layer of its own: {times} times the "
+                "numbers, where one matrix product is enough.", times=added // dot)  # fmt: skip
+    return Verdict(numbers, why, later("counted in closed form"))
+
+
+def _narrow(_evidence: Evidence) -> Verdict:
+    one = parts.total(rows(BERT, num_attention_heads=1))
+    wide, narrow = (
+        int(Costs(read(BERT, num_attention_heads=heads)).operations(512)["multiply_adds"].sum()) for heads in (1, 12)
+    )
+    numbers = (
+        number(
+            later("BERT base: a head's width against the model's"),
+            "< 768",
+            encoder(BERT).head_width,
+            encoder(BERT).head_width < sizes_of(BERT).width,
+        ),
+        number(later("parameters with one head of 768 and with 12 of 64"), one, parts.total(rows(BERT))),
+        number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
+    )
+    why = later("Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "
+                "held, 12 squares instead of one.")  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
 
 
 def _variance(evidence: Evidence) -> Verdict:
@@ -194,6 +229,12 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("12b", "arithmetic", mark("The formula without the division"),
           mark("The weights are Softmax(Kᵀq), with no division by √d."),
           ("seq",), "inside", {"kind": "encoder", "layer": "3", "around": "scaling"}, _unscaled),
+    Claim("12c", "arithmetic", mark("Dot product and additive attention"),
+          mark("Dot-product attention is faster and needs less space than additive attention."),
+          ("notes",), "inside", {}, _additive),
+    Claim("12d", "arithmetic", mark("Narrow heads"),
+          mark("A head is much narrower than the model, so that many heads cost as much as one."),
+          ("notes", "bert"), "parameters", {"of": BERT}, _narrow),
     Claim("13", "arithmetic", mark("Why scores are divided"),
           mark("Products of 64-wide vectors have variance 64, after division by 8 about 1; without it the softmax is "
                "nearly one-hot."),

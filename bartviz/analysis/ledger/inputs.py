@@ -104,6 +104,53 @@ def _tokenizers(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
+def _written(_evidence: Evidence) -> Verdict:
+    most, width = sizes_of(BERT).positions or 0, sizes_of(BERT).width
+    fits = [n for n in range(1, most + 1) if _sum_shape(n, most, width) == (n, width)]
+    numbers = (
+        number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
+        number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
+    )
+    why = later("It adds all {most} positions to every text, so that only a text of {most} tokens fits; and it leaves "
+                "out the LayerNorm that its own text names.", most=most)  # fmt: skip
+    return Verdict(numbers, why, later("the shapes that such a sum has, length by length"))
+
+
+def _sum_shape(n: int, most: int, width: int) -> tuple[int, ...] | None:
+    """The shape of (n, width) + (most, width), None where the two do not fit."""
+    try:
+        return np.broadcast_shapes((n, width), (most, width))
+    except ValueError:
+        return None
+
+
+def _segments(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(PAIR)
+    tokens, segments, labels = len(record.source), record.source.segments, record.source.labels
+    middle = labels.index("[SEP]")
+    numbers = (
+        number(later("segment numbers for {count} tokens", count=tokens), tokens - 1, len(segments)),
+        number(later("segment of the [SEP] between the sentences"), later("none"), str(segments[middle])),
+    )
+    why = later("Every token has a segment, [SEP] too: it belongs to the sentence that it ends. The example has 9 "
+                "tokens and 8 segments.")  # fmt: skip
+    return Verdict(numbers, why, basis)
+
+
+def _few_positions(_evidence: Evidence) -> Verdict:
+    def positions(name: str) -> int:
+        return sum(row.count for row in rows(name) if row.role in ("position embedding", "relative position bias"))
+
+    bart, t5 = positions(BART), positions(T5)
+    numbers = (
+        number(later("{model}: parameters for positions", model="T5 base"), f"< {bart:,}", t5, t5 < bart),
+        number(later("{model}: parameters for positions", model="BART base"), f"> {t5:,}", bart, bart > t5),
+    )
+    why = later("32 buckets for each of 12 heads, once in each stack, against a vector of {width} for every position "
+                "of two tables.", width=sizes_of(BART).width)  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
 @lru_cache
 def _pieces(name: str) -> str:
     """The kind of pre-tokenizer that a shipped tokenizer has."""
@@ -121,6 +168,15 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("19b", "inputs", mark("How a text gets into BART"),
           mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
           ("notes",), "inputs", {"look": "pieces"}, _notes),
+    Claim("19c", "inputs", mark("An embedding layer written out"),
+          mark("Its code adds token, segment and position embeddings of any text."),
+          ("notes",), "inputs", {"look": "sum"}, _written),
+    Claim("19d", "inputs", mark("Segments of a pair"),
+          mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
+          ("notes",), "inputs", {"look": "pieces"}, _segments),
+    Claim("21b", "inputs", mark("Cheap positions"),
+          mark("T5's relative positions need few parameters, BART's a vector for each position."),
+          ("bart",), "parameters", {"of": T5}, _few_positions),
     Claim("20", "inputs", mark("Learned and sinusoidal positions"),
           mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
           ("bert",), "inputs", {"look": "positions"}, _positions),

@@ -88,9 +88,13 @@ class Evidence:
                              text=record.source_text)  # fmt: skip
 
     def written(self) -> tuple[Record, str]:
-        """A run of an encoder-decoder with its steps: the visitor's, if it is one and not long."""
+        """A run of an encoder-decoder with its steps: the visitor's, if it is one, neither long nor a single
+        token, and without padding."""
         own = self.own
-        if own is None or own.cross is None or not own.steps or max(own.cross.shape[2:]) > MOST_TOKENS:
+        if own is None or own.cross is None or own.encoder is None or not own.steps:
+            return self.shipped(START)
+        sizes = own.cross.shape[2:]
+        if not 2 <= min(sizes) <= max(sizes) <= MOST_TOKENS or not own.encoder.mask.all():
             return self.shipped(START)
         return own, later("your run of {model}", model=own.model.name)
 

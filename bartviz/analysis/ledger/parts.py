@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 from bartviz.analysis import parts
-from bartviz.analysis.ledger.configs import BART, BERT, BERT_LARGE, GPT2, elements, layer, rows, sizes_of, total
+from bartviz.analysis.ledger.configs import (
+    BART,
+    BERT,
+    BERT_LARGE,
+    GPT2,
+    decoder,
+    elements,
+    encoder,
+    layer,
+    rows,
+    sizes_of,
+    total,
+)
 from bartviz.analysis.ledger.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
+from bartviz.analysis.parameters import Component
+from bartviz.catalogue import CATALOGUE
 from bartviz.language import later, mark
 
 EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger
@@ -129,6 +143,46 @@ def _embeddings(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, BASIS)
 
 
+def _nearer(_evidence: Evidence) -> Verdict:
+    def built(name: str, component: Component) -> tuple[dict[str, int], str]:
+        """Parameters by sublayer, and where the norm stands."""
+        found: dict[str, int] = {}
+        for row in layer(name, component):
+            found[parts.sublayer(row.role)] = found.get(parts.sublayer(row.role), 0) + row.elements
+        return found, sizes_of(name).family.norm
+
+    def layers_like(one: tuple[dict[str, int], str]) -> int:
+        both = (built(BART, "encoder"), encoder(BART).layers), (built(BART, "decoder"), decoder(BART).layers)
+        return sum(layers for mine, layers in both if mine == one)
+
+    bert, gpt = layers_like(built(BERT, "encoder")), layers_like(built(GPT2, "decoder"))
+    numbers = (
+        number(later("of 12 layers: those that are a layer of GPT-2"), f"> {bert}", gpt, gpt > bert),
+        number(later("of 12 layers: those that are a layer of BERT"), 0, bert),
+    )
+    why = later("Its {bert} encoder layers are those of BERT in every size and norm; no decoder layer is one of GPT-2, "
+                "which has no cross-attention and normalises before the sum.", bert=bert)  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _four_times(_evidence: Evidence) -> Verdict:
+    ratios = {}
+    for known in CATALOGUE:
+        sizes = sizes_of(known.name)
+        stack = sizes.encoder or sizes.decoder
+        if known.source == "hub" and stack is not None:
+            ratios[known.name] = stack.feed_forward / sizes.width
+    others = [name.rsplit("/", 1)[-1] for name, ratio in ratios.items() if ratio != 4]
+    numbers = (
+        number(later("BERT base: feed-forward width ÷ width"), 4, ratios[BERT]),
+        number(later("BART base: feed-forward width ÷ width"), 4, ratios[BART]),
+        number(later("models of the catalogue with four times the width"), len(ratios), len(ratios) - len(others),
+               core=False),
+    )  # fmt: skip
+    why = later("Typical, as is said, but not always: {models} has another width.", models=", ".join(others) or "–")
+    return Verdict(numbers, why, BASIS)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim("2", "sizes", mark("Parts of BART base"),
           mark("Encoder 81,920,256, decoder 96,103,680, shared embeddings 38,603,520, total 139,420,416."),
@@ -147,6 +201,12 @@ CLAIMS: tuple[Claim, ...] = (
           ("bert",), "parameters", {"of": BART, "part": "decoder"}, _feed_forward),
     Claim("8b", "sizes", mark("Share of the embeddings"), mark("It shrinks as the model gets deeper."),
           ("bert",), "parameters", {"of": BERT_LARGE}, _embeddings),
+    Claim("8d", "sizes", mark("Nearer to GPT-2 than to BERT"),
+          mark("With its decoder BART is quite another model than BERT, nearer to GPT-2."),
+          ("korean",), "models", {}, _nearer),
+    Claim("8e", "sizes", mark("Four times as wide"),
+          mark("Feed-forward layers are typically four times as wide as the model."),
+          ("bert", "bart"), "models", {}, _four_times),
     Claim("8c", "sizes", mark("BERT's encoder and GPT's decoder"),
           mark("BART's encoder is built as BERT is, its decoder as GPT is, joined by cross-attention."),
           ("bart", "korean", "notes"), "parameters", {"of": BART, "part": "decoder"}, _composition),

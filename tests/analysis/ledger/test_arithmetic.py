@@ -26,6 +26,22 @@ def test_line_12b_the_division_changes_weights_not_their_order() -> None:
     assert found(verdict, "mean largest weight") == pytest.approx(0.854, abs=0.01)
 
 
+def test_line_12c_additive_attention_holds_64_times_as_much() -> None:
+    verdict = judged("12c")
+    assert verdict.word == "holds"
+    assert found(verdict, "n = 512") == 512 * 512
+    assert found(verdict, "multiply-adds") == 512 * 512 * 64
+    assert "64 times" in verdict.why
+
+
+def test_line_12d_many_narrow_heads_cost_as_much_as_one() -> None:
+    verdict = judged("12d")
+    assert verdict.word == "holds"
+    n, d = 512, 768
+    layers = 12 * (12 * n * d * d + 2 * n * n * d)
+    assert found(verdict, "multiply-adds") == layers + d * d == 48_318_971_904  # the pooler sees one vector
+
+
 def test_line_13_variance() -> None:
     verdict = judged("13")
     assert verdict.word == "caveat"

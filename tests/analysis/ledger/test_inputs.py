@@ -20,6 +20,24 @@ def test_line_19b_that_is_not_barts_input() -> None:
     assert found(verdict, "id of the padding") == 1
 
 
+def test_line_19c_the_written_layer_fits_one_length() -> None:
+    verdict = judged("19c")
+    assert verdict.word == "fails"
+    assert [number.found for number in verdict.numbers] == [1, 512]
+
+
+def test_line_19d_sep_has_a_segment() -> None:
+    verdict = judged("19d")
+    assert verdict.word == "fails"
+    assert [number.found for number in verdict.numbers] == [15, "0"]
+
+
+def test_line_21b_buckets_against_tables() -> None:
+    verdict = judged("21b")
+    assert verdict.word == "holds"
+    assert [number.found for number in verdict.numbers] == [2 * 32 * 12, 2 * 1026 * 768]
+
+
 def test_line_20_a_shift_is_a_rotation() -> None:
     verdict = judged("20")
     assert verdict.word == "holds"

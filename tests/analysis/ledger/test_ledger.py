@@ -14,14 +14,14 @@ from bartviz.errors import SettingError
 from bartviz.language import PSEUDO, _, speaking
 
 NEED_A_MODEL = ["9b", "9c", "16b", "17", "18", "22", "22d", "25", "27", "28"]
-FAIL = ["3b", "4", "6", "13b", "14", "19b", "22b", "24", "25b", "29b", "35"]
+FAIL = ["3b", "4", "6", "8d", "13b", "14", "19b", "19c", "19d", "22b", "24", "25b", "29b", "35"]
 
 
 def test_all_35_lines_are_here_in_order() -> None:
     numbers = [int(re.sub(r"\D", "", line.number)) for line in CLAIMS]
     assert sorted(set(numbers)) == list(range(1, 36))
     assert numbers == sorted(numbers)
-    assert len({line.number for line in CLAIMS}) == len(CLAIMS) == 60
+    assert len({line.number for line in CLAIMS}) == len(CLAIMS) == 67
     chapters = [list(CHAPTERS).index(line.chapter) for line in CLAIMS]
     assert chapters == sorted(chapters)
 
@@ -30,7 +30,7 @@ def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
     found = ledger.verdicts()
     assert [line.number for line in CLAIMS if line.number not in found] == NEED_A_MODEL
     assert [number for number, verdict in found.items() if verdict.word == "fails"] == FAIL
-    assert ledger.tally(found) == {"holds": 20, "caveat": 19, "fails": 11}
+    assert ledger.tally(found) == {"holds": 23, "caveat": 20, "fails": 14}
 
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)

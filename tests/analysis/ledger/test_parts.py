@@ -56,6 +56,19 @@ def test_line_8b_share_of_the_embeddings() -> None:
     assert found(verdict, "embeddings of BERT base") == f"{embeddings / bert(768, 24):.1%}" == "12.3%"
 
 
+def test_line_8d_half_of_its_layers_are_those_of_bert() -> None:
+    verdict = judged("8d")
+    assert verdict.word == "fails"
+    assert [number.found for number in verdict.numbers] == [0, 6]
+
+
+def test_line_8e_four_times_but_for_t5_1_1() -> None:
+    verdict = judged("8e")
+    assert verdict.word == "caveat"
+    assert [number.found for number in verdict.numbers[:2]] == [3072 / 768, 3072 / 768]
+    assert "t5-v1_1-base" in verdict.why  # 2048 / 768
+
+
 def test_line_8c_bert_and_gpt() -> None:
     verdict = judged("8c")
     assert verdict.word == "caveat"
