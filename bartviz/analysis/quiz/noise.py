@@ -42,12 +42,11 @@ def noise(material: Material, random: Generator) -> Question | None:
         options, answer = shuffled(
             random, _named(name), [_named(others[place]) for place in drawn(random, range(len(others)), 3)]
         )
-        return Question(
-            "noise", later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
-                           noised=made.text, text=text),
-            options, answer, SAYS[name](), "denoising", {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}, about={"text": text, "noised": made.text,
-            "seed": seed},
-        )  # fmt: skip
+        prompt = later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
+                       noised=made.text, text=text)  # fmt: skip
+        query = {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}
+        about = {"text": text, "noised": made.text, "seed": seed}
+        return Question("noise", prompt, options, answer, SAYS[name](), "denoising", query, about=about)
     return None
 
 
