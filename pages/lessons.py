@@ -1,10 +1,14 @@
 """Where do I begin? Guided tours over the pages of the app."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from bartviz.language import _
 from bartviz.ui import levels, page, show
 from bartviz.ui.lessons import cards
+
+STYLE = Path(cards.__file__).with_name("cards.css")
 
 
 def main() -> None:
@@ -18,7 +22,7 @@ def main() -> None:
     )
     cards.cards()
     levels.explain("lessons")
-    st.html("<style>.bv-card-title { padding: 0; font-size: 1.12rem; } .bv-card-about { margin: 0; }</style>")
+    st.html(STYLE)
 
 
 main()

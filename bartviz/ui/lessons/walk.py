@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: Mapping[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
+FRAME = ("lang", "level", "large")  # words of the address that are no page's own
 _KEPT = ("model", "text", "pair", "target", "special")
 
 
@@ -81,12 +82,12 @@ def prepare(page: str) -> None:
         st.rerun()  # what the browser went back to wins in this run over all that is set
     if walk.to:
         if page != walk.to:
-            st.switch_page(registry.page(walk.to).file)
+            st.switch_page(registry.page(walk.to).file, query_params=_frame())
         walk.to = ""
     step = walk.step
     if walk.due and step is not None:
         if page != step.page or _contradicted(step):
-            st.switch_page(registry.page(step.page).file, query_params=_address(walk))
+            st.switch_page(registry.page(step.page).file, query_params={**_frame(), **_address(walk)})
         _set(walk, step)
     _say(walk)
 
@@ -154,6 +155,10 @@ def _follow(walk: Walk) -> bool:
 
 def _address(walk: Walk) -> dict[str, str]:
     return {LESSON: walk.lesson.word, AT: str(walk.at + 1)} if walk.lesson is not None else {}
+
+
+def _frame() -> dict[str, str]:
+    return {key: st.query_params[key] for key in FRAME if key in st.query_params}
 
 
 def _say(walk: Walk) -> None:
