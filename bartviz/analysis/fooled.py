@@ -14,13 +14,12 @@ from itertools import combinations
 import numpy as np
 
 from bartviz.analysis import contributions, heads
-from bartviz.analysis.aligners import aligners, best
-from bartviz.analysis.alignment import links, table
+from bartviz.analysis.alignment import agreement, heads_of, lines, links, merged, table
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.measures import counted, entropy, padding
 from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.analysis.weighing import RANKED, weigh
-from bartviz.attention import Bools, Floats, Head, Kind, Tokens
+from bartviz.attention import Attention, Bools, Floats, Head, Kind, Tokens
 from bartviz.record import Reading, Record
 
 MOST = 0.9
@@ -33,7 +32,7 @@ class Gap:
 
     weights (K,) and shares (K,), the norm-weighted attention divided by its sum (Kobayashi et al. 2020, equation 3).
     ``looked`` is the column of most weight, ``brought`` the one that brings most. ``rank``: Spearman's correlation of
-    the two within a row, averaged over the rows of all ``heads`` of the kind that can be ranked.
+    the two within a row of this head, averaged over its rows; NaN where none can be ranked.
     """
 
     head: Head
@@ -43,7 +42,6 @@ class Gap:
     looked: int
     brought: int
     rank: float
-    heads: int
 
 
 def gap(record: Record) -> Gap | None:
@@ -51,29 +49,36 @@ def gap(record: Record) -> Gap | None:
 
     Rows whose strongest key is not what brings most come first.
     """
-    found: list[tuple[tuple[bool, float], Gap]] = []
+    found: tuple[tuple[bool, float], Head, int] | None = None
     for kind in record.kinds:
         attention = record.attention(kind)
         if not contributions.available(attention):
             continue
         rows = rows_that_count(record, kind) & (attention.mask.sum(axis=1) >= RANKED)
-        ranks: list[float] = []
-        furthest: tuple[tuple[bool, float], Head, int, Floats, Floats] | None = None
-        for layer, head in np.ndindex(attention.shape[:2]):
-            one = weigh(attention, layer, head, query=names(record, kind))
-            ranks += [one.rank] if np.isfinite(one.rank) else []
-            for row in np.flatnonzero(rows & one.counts).tolist():
-                weights, shares = one.attention[row], one.contribution[row]
-                top = int(weights.argmax())
-                size = (int(shares.argmax()) != top, float(weights[top] - shares[top]))
-                if furthest is None or size > furthest[0]:
-                    furthest = size, Head(kind, layer, head), row, weights, shares
-        if furthest is not None:
-            size, name, row, weights, shares = furthest
-            rank = float(np.mean(ranks)) if ranks else float("nan")
-            places = int(weights.argmax()), int(shares.argmax())
-            found.append((size, Gap(name, row, weights, shares, *places, rank, len(ranks))))
-    return max(found, key=lambda one: one[0])[1] if found else None
+        for layer, head in np.ndindex(attention.shape[:2]) if rows.any() else ():
+            size, row = _furthest(attention, layer, head, rows)
+            if size is not None and (found is None or size > found[0]):
+                found = size, Head(kind, layer, head), row
+    if found is None:
+        return None
+    _, name, row = found
+    one = weigh(record.attention(name.kind), name.layer, name.head, query=names(record, name.kind))
+    weights, shares = one.attention[row], one.contribution[row]
+    return Gap(name, row, weights, shares, int(weights.argmax()), int(shares.argmax()), one.rank)
+
+
+def _furthest(attention: Attention, layer: int, head: int, rows: Bools) -> tuple[tuple[bool, float] | None, int]:
+    """The row of a head with the largest gap, and how large it is: first whether another key brings most."""
+    weights, norms = attention.head(layer, head), contributions.norms(attention, layer, head)  # (Q, K)
+    total = norms.sum(axis=1)
+    rows = rows & (total > 0)
+    if not rows.any():
+        return None, 0
+    shares = norms / np.maximum(total, np.float32(1e-30))[:, None]
+    top, every = weights.argmax(axis=1), np.arange(len(weights))
+    other, lost = shares.argmax(axis=1) != top, weights[every, top] - shares[every, top]  # (Q,) each
+    row = int(np.where(rows, lost + 2 * other, -np.inf).argmax())
+    return (bool(other[row]), float(lost[row])), row
 
 
 def names(record: Record, kind: Kind) -> Tokens:
@@ -227,14 +232,26 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
     """
     if record.cross is None or record.output is None:
         return None
-    ranked = [one for one in aligners(record) if len(one.heads) == 1 and one.table.reading == "predicts"]
-    if not ranked or not ranked[0].table.weights.size:
+    best = _aligning(record, gold)
+    if best is None:
         return None
-    chosen = best(ranked, "predicts")
-    if gold is not None:
-        chosen = min(ranked, key=lambda one: score(links(one.table.weights), gold).error_rate)
     readings: tuple[Reading, ...] = ("predicts", "reads")
-    found = {reading: links(table(record, chosen.heads, reading=reading).weights) for reading in readings}
+    found = {reading: links(table(record, [best], reading=reading).weights) for reading in readings}
     truth = gold or Gold(found["predicts"], found["predicts"])
     errors = {reading: score(found[reading], truth).error_rate for reading in readings}
-    return Shift(chosen.heads[0], errors, found, gold is not None)
+    return Shift(best, errors, found, gold is not None)
+
+
+def _aligning(record: Record, gold: Gold | None) -> Head | None:
+    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement."""
+    source, target = lines(record)
+    if not len(source) or not len(target):
+        return None
+    found: dict[Head, float] = {}
+    for head in heads_of(record):
+        weights = record.attention("cross").head(head.layer, head.head)
+        shown = merged(record, weights, source, target, reading="predicts")
+        found[head] = (
+            agreement(shown.weights, shown.told) if gold is None else -score(links(shown.weights), gold).error_rate
+        )
+    return max(found, key=found.__getitem__)

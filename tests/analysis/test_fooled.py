@@ -8,13 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from bartviz.analysis import fooled, pharaoh, reruns
-from bartviz.analysis.ablation import Sweep
-from bartviz.analysis.measures import of_record
-from bartviz.attention import Attention, Head, Kind, Tokens
+from bartviz.analysis import fooled, pharaoh
+from bartviz.attention import Attention, Kind, Tokens
 from bartviz.record import Record, open_record
 from tests import records, stand_in
 
@@ -51,7 +48,7 @@ def test_a_large_weight_on_a_short_value_brings_little() -> None:
     assert (str(found.head), found.looked, found.brought) == ("encoder L0H0", 0, 2)
     np.testing.assert_allclose(found.weights, row, atol=1e-6)
     np.testing.assert_allclose(found.shares, [0.4, 0.1, 0.5], atol=1e-6)
-    assert found.heads == 1
+    assert found.rank == pytest.approx(0)  # ranks 3, 1.5, 1.5 against 2, 1, 3
 
 
 def test_without_values_nothing_is_said_of_contributions() -> None:
@@ -134,40 +131,9 @@ def test_a_record_without_cross_attention_has_no_shift_to_show() -> None:
     assert fooled.shift(records.encoder_only()) is None
 
 
-def test_a_sharp_head_whose_silence_changes_little_is_the_quietest() -> None:
-    record = encoder([[[[0.9, 0.1, 0]] * 3, [[0.6, 0.2, 0.2]] * 3, [[0.98, 0.01, 0.01]] * 3, [[0.34, 0.33, 0.33]] * 3]],
-                     ABC)  # fmt: skip
-    heads = tuple(Head("encoder", 0, head) for head in range(4))
-    change = np.array([-0.05, 0.0, -3.0, 0.0], np.float32)
-    nothing = np.zeros(4, np.float32)
-    sweep = Sweep(heads, 0.0, False, -1.0, 1, change, nothing, np.zeros(4, np.int64), nothing)
-    found = reruns.quiet(sweep, {"encoder": of_record(record, "encoder")})
-    np.testing.assert_allclose(found.peak, [0.9, 0.6, 0.98, 0.34], atol=1e-5)
-    assert (found.sharp, found.idle) == (3, 2)
-    assert found.quietest == 0
-
-
-def test_without_a_sharp_head_none_is_quietest() -> None:
-    record = encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)
-    nothing = np.zeros(1, np.float32)
-    sweep = Sweep((Head("encoder", 0, 0),), 0.0, False, -1.0, 1, nothing, nothing, np.zeros(1, np.int64), nothing)
-    found = reruns.quiet(sweep, {"encoder": of_record(record, "encoder")})
-    assert found.quietest is None
-    assert found.sharp == found.idle == 0
-
-
-def test_even_rows_have_all_the_bits_there_are() -> None:
-    [found] = reruns.evenness(encoder(np.full((2, 2, 4, 4), 0.25), (*ABC, " d")))
-    assert found.bits == pytest.approx(2, abs=1e-5)
-    assert found.possible == pytest.approx(2, abs=1e-5)
-    assert found.share == pytest.approx(1, abs=1e-5)
-    [sharp] = reruns.evenness(encoder([[[[1, 0, 0, 0]] * 4]], (*ABC, " d")))
-    assert sharp.bits == pytest.approx(0, abs=1e-5)
-
-
 @settings(max_examples=60)
-@given(records.records(), st.data())
-def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record: Record, data: st.DataObject) -> None:
+@given(records.records())
+def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record: Record) -> None:
     gap, mean, rest = fooled.gap(record), fooled.average(record), fooled.sinks(record)
     if gap is not None:
         weights = record.attention(gap.head.kind).head(gap.head.layer, gap.head.head)[gap.row]
@@ -187,9 +153,6 @@ def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record
         row = record.attention(rest.kind).head(rest.head.layer, rest.head.head)[rest.row]
         assert rest.before == row.argmax()
         assert 0 <= rest.rest <= 1.0001
-    kind = data.draw(st.sampled_from(record.kinds))
-    for one in reruns.evenness(record, [kind]):
-        assert one.bits <= one.possible + 1e-4
 
 
 def test_the_first_record_of_the_app_has_an_example_of_each() -> None:

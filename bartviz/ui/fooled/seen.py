@@ -45,9 +45,8 @@ def weight_and_effect(record: Record) -> None:
         drawn = figures.weights_and_contributions(gap, attention.key.labels, dark=page.dark())
         show.figure(drawn, key="fooled_gap", alt=said)
         if np.isfinite(gap.rank):
-            show.note(_("Within a row, weights and contributions agree in rank by {rank:.2f} on the mean over {count} "
-                        "heads of this kind (1 is the same order, 0 none).",
-                        rank=gap.rank, count=gap.heads))  # fmt: skip
+            show.note(_("Within a row of this head, weights and contributions agree in rank by {rank:.2f} on the mean "
+                        "(1 is the same order, 0 none).", rank=gap.rank))  # fmt: skip
         below(_("Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
                 "Wiegreffe and Pinter 2019, “Attention is not not explanation”."),
               "compare", _("Attention and contribution"),

@@ -1,0 +1,62 @@
+"""The bars of weights and contributions, and the heads as points: the numbers, the words, what is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import fooled
+from bartviz.analysis.reruns import Quiet
+from bartviz.attention import Head
+from bartviz.figures import fooled as figures
+from tests import stand_in
+
+
+def gap(weights: list[float], shares: list[float]) -> fooled.Gap:
+    first, second = (np.array(one, np.float32) for one in (weights, shares))
+    return fooled.Gap(Head("cross", 1, 2), 0, first, second, int(first.argmax()), int(second.argmax()), 0.5)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_two_bars_for_each_key(dark: bool) -> None:
+    found = gap([0.7, 0.2, 0.1], [0.1, 0.3, 0.6])
+    drawn = figures.weights_and_contributions(found, ("<s>", "b&c", "%{x}"), dark=dark)
+    np.testing.assert_allclose(drawn.data[0].y, found.weights)
+    np.testing.assert_allclose(drawn.data[1].y, found.shares)
+    assert list(drawn.layout.xaxis.ticktext) == ["&lt;s&gt;", "b&amp;c", "&#37;{x}"]
+
+
+def test_of_many_keys_the_twelve_with_the_largest_bars_stay_in_the_order_of_the_text() -> None:
+    weights = [0.01] * 20
+    weights[3], weights[17] = 0.5, 0.3
+    drawn = figures.weights_and_contributions(gap(weights, [0.05] * 20), [str(at) for at in range(20)])
+    shown = list(drawn.layout.xaxis.ticktext)
+    assert len(shown) == 12
+    assert shown == sorted(shown, key=int)
+    assert {"3", "17"} <= set(shown)
+
+
+def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:
+    heads = (Head("encoder", 0, 0), Head("encoder", 0, 1), Head("cross", 1, 0))
+    found = Quiet(heads, np.array([0.2, 0.9, 0.6]), np.array([0.0, 0.01, -1.0]), 1)
+    drawn = figures.sharp_and_silent(found)
+    assert [trace.name for trace in drawn.data[:2]] == ["encoder", "cross"]
+    assert list(drawn.data[0].text) == ["encoder L0H0", "encoder L0H1"]
+    np.testing.assert_allclose(drawn.data[1].y, [-1.0])
+    assert (drawn.data[2].x[0], drawn.data[2].y[0]) == (0.9, 0.01)
+    low, high = drawn.layout.yaxis.range
+    assert low < -1.0
+    assert high > 0.1
+
+
+def test_without_a_sharp_head_nothing_is_ringed() -> None:
+    found = Quiet((Head("encoder", 0, 0),), np.array([0.2]), np.array([0.0]), None)
+    assert len(figures.sharp_and_silent(found).data) == 1
+
+
+def test_a_record_draws() -> None:
+    record = stand_in.record()
+    found = fooled.gap(record)
+    assert found is not None
+    labels = record.attention(found.head.kind).key.labels
+    assert len(figures.weights_and_contributions(found, labels).data) == 2
