@@ -9,15 +9,22 @@ import plotly.graph_objects as go
 from bartviz.figures import theme
 from bartviz.figures.cells import Part
 
+ABOVE = 92  # pixels over a map for the labels of its columns and what they are
+LINE = 88  # letters of a line of titles over the whole width
 GAP = 0.09  # share of the figure's width between two maps, for the labels of the right one
 
 
 def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
-    """One figure of maps that have the axes of ``axes.token_axes``, from left to right."""
+    """One figure of maps that have the axes of ``axes.token_axes``, from left to right.
+
+    What the rows of all of them are is said once, on the left; long titles are broken into lines.
+    """
     width = (1 - GAP * (len(maps) - 1)) / len(maps)
     traces: list[Part] = []
-    layout: Part = {"shapes": [], "annotations": [], "margin": {"l": 8, "r": 8, "t": 110, "b": 8}}
-    for place, (one, title) in enumerate(zip(maps, titles, strict=True)):
+    above = [theme.lines(title, LINE // len(maps)) for title in titles]
+    top = ABOVE + 18 * (1 + max(title.count("<br>") for title in above))
+    layout: Part = {"shapes": [], "annotations": [], "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    for place, (one, title) in enumerate(zip(maps, above, strict=True)):
         left = place * (width + GAP)
         traces += [_moved(trace.to_plotly_json(), 2 * place, left) for trace in one.data]
         layout["shapes"] += [
@@ -26,13 +33,16 @@ def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = Fal
         ]
         layout["annotations"].append(_title(title, left, dark))
         layout |= _axes(one, 2 * place, (left, min(left + width, 1.0)))
-    return theme.build(traces, layout, dark=dark, height=max(int(one.layout.height) for one in maps) + 30)
+        if place and one.layout.yaxis2.title.text == maps[0].layout.yaxis2.title.text:
+            layout[f"yaxis{2 * place + 2}"] |= {"title": {"text": ""}}
+    return theme.build(traces, layout, dark=dark, height=max(int(one.layout.height) for one in maps) + top - 80)
 
 
 def _title(title: str, left: float, dark: bool) -> Part:
     return {
-        "text": theme.escape(title), "x": left, "y": 1, "xref": "paper", "yref": "paper", "yshift": 92,
-        "showarrow": False, "xanchor": "left", "font": {"size": 15, "color": theme.palette(dark).ink},
+        "text": title, "x": left, "y": 1, "xref": "paper", "yref": "paper", "yshift": ABOVE - 4, "align": "left",
+        "showarrow": False, "xanchor": "left", "yanchor": "bottom",
+        "font": {"size": 15, "color": theme.palette(dark).ink},
     }  # fmt: skip
 
 

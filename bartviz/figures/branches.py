@@ -14,6 +14,7 @@ from bartviz.language import _
 from bartviz.record import Record, Step
 
 FITTING = 18  # steps whose tokens can be read side by side; longer texts are dragged
+LINE = 96  # letters of a line of the title
 PALE = 0.4  # opacity of what both texts share
 
 
@@ -35,8 +36,11 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
     figure = theme.build(own, _layout(main, branch, run.parts or 0, count), dark=dark, height=height or 380)
     if run.parts is not None:
         figure.add_vline(run.parts + 0.5, line={"color": colors.ink, "width": 1.5, "dash": "dot"})
-    figure.update_layout(title={"text": theme.escape(analysis.sentence(main, branch)), "x": 0, "font": {"size": 14}})
-    return figure
+    title = theme.lines(analysis.sentence(main, branch), LINE)
+    figure.update_layout(title={
+        "text": title, "x": 0, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 14}, "font": {"size": 14},
+    })  # fmt: skip
+    return figure.update_layout(margin={"t": 26 + 20 * (1 + title.count("<br>"))})
 
 
 def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
@@ -63,12 +67,13 @@ def _bars(steps: tuple[Step, ...], axis: str, name: str, color: str, shared: lis
 def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, Any]:
     first = min(max(parts - 3, 0), max(count - FITTING, 0))
     shown = {"range": [first + 0.4, first + min(count, FITTING) + 0.6], "showgrid": False}
+    small = {"size": 13}
     probability = {"range": [0, 1.02], "tickformat": ".0%", "fixedrange": True}
     return {
         "xaxis": shown | _ticks(main) | {"anchor": "y"},
-        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": _("step")}},
-        "yaxis": probability | {"domain": [0.57, 1], "title": {"text": _("main: p")}},
-        "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": _("branch: p")}},
+        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": _("step"), "font": small}},
+        "yaxis": probability | {"domain": [0.57, 1], "title": {"text": _("main: p"), "font": small}},
+        "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": _("branch: p"), "font": small}},
         "dragmode": "pan", "bargap": 0.25, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
     }  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -43,7 +42,7 @@ def heads(
             attention, layer, head, query=query, words=words, hide_sinks=hide_sinks, renormalise=renormalise
         )
         note = analysis.hidden_note(shown)
-        return one(shown, range=range, title="\n".join(wrap(f"{shown.name}. {note}", 72)), dark=dark)
+        return one(shown, range=range, title=f"{shown.name}. {note}".strip(), dark=dark)
     keys = ~analysis.sinks(attention) if hide_sinks else None
     small = thumbnails(attention, None if layer is None else [layer], keys=keys, span=range)
     return overview(small, kind=attention.kind, dark=dark)

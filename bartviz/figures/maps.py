@@ -24,6 +24,7 @@ __all__ = ["RANGES", "Range", "attention_map"]
 
 SIDE = 360  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
 ROW, COLUMN = "<b>%{y}</b>", "<b>%{x}</b>"  # as plotly fills them in under the pointer
+LINE = 72  # letters of a line of a title
 CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
 
 
@@ -70,7 +71,7 @@ def attention_map(
     ``range``: "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the
     colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
     ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
-    ``title`` is plain text above it, in lines. ``says``: what the numbers are, where they are no weights.
+    ``title`` is plain text above it, broken into lines. ``says``: what the numbers are, where they are no weights.
     ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
     x (key position) and y (query position).
     Along a side of more than 360 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
@@ -102,9 +103,9 @@ def attention_map(
 
 def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
     """A title above the labels of the columns, in as many lines as it is written."""
-    above = axes.label_room(key_labels) + 26
+    above = axes.label_room(key_labels) + 32
     note = {
-        "text": "<br>".join(theme.escape(line) for line in title.splitlines()), "showarrow": False, "align": "left",
+        "text": theme.lines(title, LINE), "showarrow": False, "align": "left",
         "x": 0, "y": 1, "xref": "paper", "yref": "paper", "yshift": above, "xanchor": "left", "yanchor": "bottom",
         "font": {"size": 15, "color": theme.palette(dark).ink},
     }  # fmt: skip
@@ -112,7 +113,7 @@ def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
 
 
 def _title_room(title: str) -> int:
-    return 22 * len(title.splitlines()) + 10
+    return 22 * (1 + theme.lines(title, LINE).count("<br>")) + 10
 
 
 def _check(

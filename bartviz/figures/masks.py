@@ -102,7 +102,11 @@ def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bo
         _open(mask, bias, factor, _added("%{z:.3g}")) | scale,
         hatch.hatching(~mask, dark),
     ]
-    return [*traces, _written(mask, bias, SHORT[number], dark)] if mask.size <= WRITTEN else traces
+    if mask.size > WRITTEN:
+        return traces
+    ramp, ends = scale["colorscale"], scale.get("zmax", 1.0)
+    inks = [theme.ink_on(theme.at(ramp, float(value) / ends / 2 + 0.5)) for value in bias.flat]
+    return [*traces, _written(mask, bias, SHORT[number], inks, dark)]
 
 
 def _added(number: str) -> str:
@@ -118,12 +122,14 @@ def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
     }  # fmt: skip
 
 
-def _written(mask: Bools, bias: Floats, number: str, dark: bool) -> Part:
+def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool) -> Part:
     """The numbers themselves in the cells of a small square, above the hatching."""
     y, x = np.indices(mask.shape, dtype=np.int16)  # (Q, K) each
     texts = [f"{value:.3g}" if seen else number for seen, value in zip(mask.flat, bias.flat, strict=True)]
     return {
         "type": "scatter", "mode": "text", "name": "numbers", "x": x.ravel(), "y": y.ravel(), "text": texts,
         "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
-        "textfont": {"family": theme.MONO, "size": 9, "color": theme.palette(dark).ink},
+        "textfont": {"family": theme.MONO, "size": 9, "color": [
+            color if seen else theme.palette(dark).ink for color, seen in zip(inks, mask.flat, strict=True)
+        ]},
     }  # fmt: skip

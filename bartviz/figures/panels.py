@@ -14,8 +14,8 @@ from bartviz.figures.cells import BUTTONS, Part, unseen
 
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
 ZEROS = 1500  # cells of a grid of positions up to which each 0 is written
-BAR = 0.075  # of the width, for a colour bar
-GAP = 0.03
+BAR = 52  # pixels below the labels for a colour bar with its title
+GAP = 0.05  # of the width, between two grids with the labels of the right one
 CELL, LEAST, MOST = 30, 90, 380  # pixels: a row at most, the rows of a grid at least and at most
 
 
@@ -48,13 +48,20 @@ class Panel:
 
 
 def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = None) -> go.Figure:
-    """The grids from left to right, each as wide as its columns ask for, the first row on top."""
+    """The grids from left to right, each as wide as its columns ask for, the first row on top.
+
+    Below each is the bar of its colours; grids of the same colours share the bar of the first.
+    """
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
+    room, known = _label_room(given), list[Part]()
     for number, (panel, (start, stop)) in enumerate(zip(given, _domains(given), strict=True), start=1):
         name = "" if number == 1 else str(number)
         x, y = f"x{name}", f"y{name}"
-        traces += _traces(panel, x, y, stop, dark)
+        meaning = {"scale": panel.scale, "ends": (panel.low, panel.high), "unit": panel.unit}
+        bar = _bar(panel, (start, stop), room, dark) if panel.bar and meaning not in known else None
+        known.append(meaning)
+        traces += _traces(panel, x, y, bar, dark)
         layout |= _axes(panel, name, (start, stop), dark)
         layout["shapes"] += _frames(panel, x, y, dark)
         layout["annotations"].append(_title(panel, start, dark))
@@ -63,25 +70,23 @@ def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = N
 
 
 def _domains(given: Sequence[Panel]) -> list[tuple[float, float]]:
-    """Where each grid stands, 0..1 from left to right; a colour bar needs room to the right of its grid."""
+    """Where each grid stands, 0..1 from left to right."""
     wide = np.array([max(panel.values.shape[1], 4) for panel in given], float)
-    bars = np.array([BAR if panel.bar else 0.0 for panel in given])
-    free = 1 - bars.sum() - GAP * (len(given) - 1)
-    widths = wide / wide.sum() * free
-    starts = np.cumsum([0.0, *(widths + bars + GAP)[:-1]])
+    widths = wide / wide.sum() * (1 - GAP * (len(given) - 1))
+    starts = np.cumsum([0.0, *(widths + GAP)[:-1]])
     return [(float(a), float(min(a + w, 1.0))) for a, w in zip(starts, widths, strict=True)]
 
 
-def _traces(panel: Panel, x: str, y: str, stop: float, dark: bool) -> list[Part]:
+def _traces(panel: Panel, x: str, y: str, bar: Part | None, dark: bool) -> list[Part]:
     rows, columns = panel.values.shape
     numbers = panel.values if panel.shown is None else panel.shown
     heat: Part = {
         "type": "heatmap", "name": panel.title, "z": panel.values, "xaxis": x, "yaxis": y, "zmin": panel.low,
         "zmax": panel.high, "colorscale": panel.scale, "customdata": numbers, "hovertemplate": panel.hover,
-        "hoverongaps": False, "xgap": 1, "ygap": 1, "showscale": panel.bar,
+        "hoverongaps": False, "xgap": 1, "ygap": 1, "showscale": bar is not None,
     }  # fmt: skip
-    if panel.bar:
-        heat["colorbar"] = _bar(panel, stop, dark)
+    if bar is not None:
+        heat["colorbar"] = bar
     traces = [heat]
     if panel.zeros is not None and panel.zeros.any() and panel.zeros.size <= ZEROS:
         traces.append(_zeros(panel.zeros, x, y, dark))
@@ -90,19 +95,17 @@ def _traces(panel: Panel, x: str, y: str, stop: float, dark: bool) -> list[Part]
         place = np.column_stack([down, across, numbers.ravel()]).astype(np.float32)
         said = panel.hover.replace("%{customdata", "%{customdata[2]")
         if panel.values.size <= NUMBERS and np.isfinite(numbers).all():
-            traces.append(_numbers(numbers, x, y, panel, dark))
+            traces.append(_numbers(numbers, x, y, panel))
         traces.append(
             unseen(across, down, name="cells", size=18, xaxis=x, yaxis=y, customdata=place, hovertemplate=said)
         )
     return traces
 
 
-def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
-    """Numbers of the cells above a tenth of the largest, in ink or in paper, whichever is read better."""
+def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
+    """Numbers of the cells above a tenth of the largest, dark or light, whichever is read better on their colour."""
     down, across = (index.ravel() for index in np.indices(numbers.shape))
-    colors = theme.palette(dark)
-    reach = max(abs(panel.low), abs(panel.high)) or 1.0
-    strong = np.abs(panel.values.ravel()) / reach > 0.55
+    reach, span = max(abs(panel.low), abs(panel.high)) or 1.0, (panel.high - panel.low) or 1.0
     whole = bool(np.all(numbers == np.round(numbers)))
     told = np.abs(panel.values.ravel()) >= reach / 10
     texts = [_short(float(value), whole) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
@@ -110,7 +113,10 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel, dark: bool) -> Part:
         "type": "scatter", "mode": "text", "name": "numbers", "x": across, "y": down, "xaxis": x, "yaxis": y,
         "text": texts, "hoverinfo": "skip", "showlegend": False,
         "textfont": {
-            "family": theme.MONO, "size": 10, "color": [colors.background if s else colors.ink for s in strong],
+            "family": theme.MONO, "size": 10,
+            "color": [
+                theme.ink_on(theme.at(panel.scale, float((value - panel.low) / span))) for value in panel.values.flat
+            ],
         },
     }  # fmt: skip
 
@@ -133,12 +139,14 @@ def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:
     }  # fmt: skip
 
 
-def _bar(panel: Panel, stop: float, dark: bool) -> Part:
-    small = {"size": 11, "color": theme.palette(dark).faint}
-    ticks: Part = {"nticks": 4} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
+def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Part:
+    """A lying bar below the labels of a grid, as wide as it, but no wider than a third of the figure."""
+    small = {"size": 12, "color": theme.palette(dark).faint}
+    ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
-        "x": stop + 0.006, "xanchor": "left", "y": 1, "yanchor": "top", "xpad": 0, "ypad": 0, "thickness": 8, "len": 1,
-        "outlinewidth": 0, "tickfont": small, "title": {"text": panel.unit, "side": "right", "font": small},
+        "orientation": "h", "x": domain[0], "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": room,
+        "lenmode": "fraction", "len": min(domain[1] - domain[0], 0.36), "thickness": 10, "outlinewidth": 0,
+        "tickfont": small, "title": {"text": panel.unit, "side": "top", "font": small},
     }  # fmt: skip
 
 
@@ -181,7 +189,13 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
     }  # fmt: skip
 
 
+def _label_room(given: Sequence[Panel]) -> int:
+    """Pixels that the longest label of a column needs below its grid."""
+    labels = [axes.short(label) for panel in given for label in panel.column_labels]
+    return max(map(theme.width, labels)) * 8 + 8 if max(map(len, labels)) > 3 else 24
+
+
 def _height(given: Sequence[Panel]) -> int:
     rows = max(panel.values.shape[0] for panel in given)
-    labels = max(len(axes.short(label)) for panel in given for label in panel.column_labels)
-    return int(min(max(rows * CELL, LEAST), MOST) + 44 + (labels * 7 if labels > 3 else 16))
+    bars = BAR if any(panel.bar for panel in given) else 0
+    return int(min(max(rows * CELL, LEAST), MOST)) + 34 + _label_room(given) + bars

@@ -122,6 +122,17 @@ def width(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
+def lines(text: str, room: int) -> str:
+    """A sentence broken between words, so that no line is wider than so many Latin letters; escaped, for plotly."""
+    made: list[str] = []
+    for word in text.split(" "):
+        if made and width(f"{made[-1]} {word}") <= room:
+            made[-1] = f"{made[-1]} {word}"
+        else:
+            made.append(word)
+    return "<br>".join(escape(line) for line in made)
+
+
 def escape(label: str) -> str:
     """A token as plotly must be given it: plotly reads labels as HTML and ``%{`` as a placeholder."""
     return html.escape(label, quote=False).replace("%{", "&#37;{") or "\u00a0"

@@ -79,3 +79,32 @@ def test_escaped_label_holds_nothing_that_plotly_would_read(label: str) -> None:
 
 def test_empty_label_keeps_its_place() -> None:
     assert theme.escape("") == "\u00a0"
+
+
+def test_a_colour_of_a_scale_is_mixed_between_its_stops() -> None:
+    scale: theme.Scale = [[0.0, "#000000"], [0.5, "#ff0000"], [1.0, "#ffffff"]]
+    assert [theme.at(scale, share) for share in (-1, 0, 0.25, 0.5, 1, 2)] == [
+        "#000000", "#000000", "#800000", "#ff0000", "#ffffff", "#ffffff",
+    ]  # fmt: skip
+
+
+def luminance(color: str) -> float:
+    rgb = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_letters_can_be_read_on_every_shade(kind: Kind, dark: bool) -> None:
+    for scale in (theme.scale(kind, dark), theme.difference_scale(dark)):
+        for share in np.linspace(0, 1, 60):
+            paper = theme.at(scale, float(share))
+            ends = sorted((luminance(paper), luminance(theme.ink_on(paper))))
+            assert (ends[1] + 0.05) / (ends[0] + 0.05) > 4
+
+
+def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
+    assert theme.lines("one two three", 7) == "one two<br>three"
+    assert theme.lines("<a> & b", 40) == "&lt;a&gt; &amp; b"
+    assert theme.width("두 글자") == 7
+    assert theme.lines("두 글자", 6) == "두<br>글자"
