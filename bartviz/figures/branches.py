@@ -71,7 +71,9 @@ def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, A
     probability = {"range": [0, 1.02], "tickformat": ".0%", "fixedrange": True}
     return {
         "xaxis": shown | _ticks(main) | {"anchor": "y"},
-        "xaxis2": shown | _ticks(branch) | {"anchor": "y2", "matches": "x", "title": {"text": _("step"), "font": small}},
+        "xaxis2": shown
+        | _ticks(branch)
+        | {"anchor": "y2", "matches": "x", "title": {"text": _("step"), "font": small}},
         "yaxis": probability | {"domain": [0.57, 1], "title": {"text": _("main: p"), "font": small}},
         "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": _("branch: p"), "font": small}},
         "dragmode": "pan", "bargap": 0.25, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
