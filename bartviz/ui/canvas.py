@@ -107,7 +107,8 @@ def _held(
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
         heard = None if held is None else held.heard
-        return _Held(picture, picture.pack(begin, 0, small=small), 0, choice or begin, begin, small=small, heard=heard)
+        buffer = picture.pack(begin, 0, small=small)
+        return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, heard=heard)
     asked = choice or held.asked
     if shown.steps is not None:  # the row is the player's
         asked = replace(asked, row=held.asked.row)
@@ -121,7 +122,8 @@ def _held(
     light = mounted and held.whole  # back from another page the browser has forgotten everything
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
-        held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=True, whole=True, small=small
+        held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=light or not held.picture.late,
+        whole=True, small=small,
     )  # fmt: skip
 
 

@@ -303,3 +303,59 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, view: 
     ready(page, "Cross L1H0")
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     assert page.locator(".attention").evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_two_fingers_zoom_and_move_the_map(visit: Open, long_server: str) -> None:
+    page = visit(f"{long_server}/heads?layer=0&head=0&row=7", size=(420, 900))
+    ready(page, "Encoder L0H0")
+    plot = part(page, "plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    said = part(page, "said").inner_text()
+    fingers = page.context.new_cdp_session(page)
+    middle, apart = (box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.6), 20.0
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        told = [{"x": x, "y": y, "id": name} for name, (x, y) in enumerate(points)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    def spread(wide: float, moved: float = 0.0) -> tuple[tuple[float, float], tuple[float, float]]:
+        x, y = middle[0] + moved, middle[1]
+        return (x - wide, y), (x + wide, y)
+
+    scroll = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    page.evaluate(COUNT)
+    before = zoom(page)
+    touch("touchStart", *spread(apart))
+    for wide in (30.0, 50.0, 80.0, 120.0):
+        touch("touchMove", *spread(wide))
+    touch("touchMove", *spread(120.0, -30.0))
+    touch("touchEnd")
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert before == (0.0, 1.0)
+    left, factor = zoom(page)
+    assert factor == pytest.approx(6, rel=0.05)
+    assert left > 100
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == scroll
+    assert part(page, "said").inner_text() == said  # no row was chosen by it
+    assert page.evaluate("window.sent") == 0
+
+
+def zoom(page: Page) -> tuple[float, float]:
+    """The first column that is seen, and how much larger than fitted the map is: as the canvas's own node says."""
+    seen = part(page, "plot").evaluate("node => [node.dataset.column ?? 0, node.dataset.zoom ?? 1].map(Number)")
+    return seen[0], seen[1]
+
+
+def test_the_canvas_speaks_korean(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=0&head=0&reading=reads", locale="ko-KR")
+    expect(part(page, "name")).to_have_text("교차 L0H0")
+    expect(part(page, "said")).to_contain_text("가장 주목하는 곳")
+    expect(part(page, "lines")).to_have_text("선")
+    expect(part(page, "overview")).to_have_attribute("aria-label", re.compile("화살표 키"))
+    part(page, "overview").press("ArrowRight")
+    expect(part(page, "name")).to_have_text("교차 L0H1")
+    english = re.compile(r"\b(the|row|column|head|attends?|looks?|weight|masked)\b", re.IGNORECASE)
+    found = english.search(page.locator(".attention").inner_text())
+    assert found is None, found

@@ -103,6 +103,16 @@ test("zoom keeps the point under the pointer, and never leaves the map", () => {
   assert.deepEqual([row, column], [500, 700]);
 });
 
+test("what was between two fingers stays between them", () => {
+  const fit = c.fitted(500, 400, 1000, 1000, 60, 40), seen = { x: 0, y: 0, z: 1 };
+  const from = { x: 200, y: 150, apart: 40 }, to = { x: 230, y: 120, apart: 200 };
+  const at = (window, { x, y }) => c.under(fit, window, fit.left + x, fit.top + y);
+  const before = at(seen, from), near = c.pinched(fit, seen, from, to), after = at(near, to);
+  assert.equal(near.z, 5);
+  assert.ok(Math.abs(before.row - after.row) <= 1 && Math.abs(before.column - after.column) <= 1);
+  assert.deepEqual(c.pinched(fit, near, to, { ...to, apart: 1 }), seen);
+});
+
 test("labels and cells under the pointer", () => {
   const fit = c.fitted(500, 400, 3, 3, 60, 40), seen = { x: 0, y: 0, z: 1 };
   assert.deepEqual(c.under(fit, seen, fit.left + 1, fit.top + 1), { row: 0, column: 0 });

@@ -145,6 +145,19 @@ def test_the_overview_of_many_heads_and_tokens_is_small() -> None:
     assert len(buffer) < 2_000_000
 
 
+def test_a_map_of_1024_tokens_comes_after_the_small_ones() -> None:
+    attention = long(1024)
+    first = canvas._held(None, attention, Shown(), Choice(1, 2), mounted=False)
+    meta, found = data.decode(first.buffer)
+    assert (meta["tiles"], found["tiles"].shape, first.known) == ([], (0, 1024, 1024), False)
+    assert len(first.buffer) < 600_000
+    then = canvas._held(first, attention, Shown(), Choice(1, 2), mounted=True)
+    meta, found = data.decode(then.buffer)
+    assert (meta["tiles"], then.known) == ([1 * 5 + 2], True)
+    np.testing.assert_allclose(found["tiles"][0] / 65535, attention.head(1, 2), atol=1.6e-5)
+    assert len(then.buffer) < found["tiles"].nbytes + 1000
+
+
 @pytest.mark.parametrize("source", [("<s>",), ("어텐션", " 👩‍👧", "<img src=x>"), ("\ud800", "x")])
 def test_any_tokens_travel(source: tuple[str, ...]) -> None:
     tokens = stand_in.tokens(source)

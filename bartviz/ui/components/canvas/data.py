@@ -47,6 +47,7 @@ UNIT = 65535  # what a weight of 1 is sent as
 LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
 EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
 NAMED = ("revision", "kind", "label", "shape")  # what a light buffer says of its picture
+AT_ONCE = 1_000_000  # bytes of one map, beyond which it comes after the small ones have been drawn
 LAYER = 700_000  # bytes that the heads of one layer may take, to be sent together
 
 
@@ -106,6 +107,7 @@ class Picture:
         self.shape: tuple[int, int, int, int] = layers, count, rows, columns
         few = max(self.shape[2:]) <= LONGEST and self._bytes(layers * (count + 1) + 1) <= EXACT
         self.exact = shown.overview and few
+        self.late = shown.overview and not few and self._bytes(1) > AT_ONCE
         self._meta = self._describe()
         self._fixed = self._mask() | (self._thumbnails() if shown.overview and not self.exact else {})
 
@@ -130,9 +132,10 @@ class Picture:
         Without the overview it is there alone, exact.
 
         ``small``: whether the small maps of all layers are seen, or those of the chosen layer. ``light``: for a browser
-        that has this picture already; all that stays is left out.
+        that has this picture already; all that stays is left out. A ``late`` picture comes without an exact map at
+        first: it is drawn from the small maps meanwhile, and the browser asks.
         """
-        sent = [] if light and self.exact else self._sent(begin)
+        sent = [] if (self.exact if light else self.late) else self._sent(begin)
         views = [self.view(choice) for _, choice in sent]
         arrays: dict[str, NDArray[Any]] = {} if light else dict(self._fixed)
         arrays["tiles"] = _stacked([codes(view.weights) for view in views], self.shape[2:])

@@ -45,6 +45,7 @@ function paintPlot(it) {
   const now = [it.meta.revision, mapNumber(it.meta.shape, it.choice), Boolean(current(it)), it.paints, seen.x, seen.y, seen.z, fit.width, fit.height].join();
   if (it.pictured === now) return;
   it.pictured = now;
+  Object.assign(it.$("plot").dataset, { column: seen.x.toFixed(1), zoom: seen.z.toFixed(2) });
   const sheet = (it.picture ??= document.createElement("canvas"));
   [sheet.width, sheet.height] = [Math.max(1, Math.round(fit.width * ratio)), Math.max(1, Math.round(fit.height * ratio))];
   const context = sheet.getContext("2d");

@@ -8,7 +8,7 @@ function pointOf(node, event) {
 const underPlot = (it, x, y) => (it.choice.view === "lines" ? underLines(it, x, y) : under(it.fit, it.seen, x, y));
 
 function onPlotDown(it, event) {
-  if (event.button !== 0) return;
+  if (event.button !== 0 || it.pinch) return;
   const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y);
   it.drag = { x, y, at, moved: false, seen: it.seen };
   if (event.pointerType !== "touch") it.$("plot").setPointerCapture(event.pointerId);
@@ -19,6 +19,7 @@ function onPlotDown(it, event) {
 }
 
 function onPlotMove(it, event) {
+  if (it.pinch) return;
   const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y), { drag } = it;
   it.cursor = null;
   it.hover = at.row === null && at.column === null ? null : { ...at, x, y };
@@ -36,6 +37,24 @@ function onPlotUp(it, event) {
   it.drag = null;
   if (!drag || drag.list || drag.moved || drag.at.row === null) return;
   select(it, "rows", drag.at.row, { add: event.ctrlKey || event.metaKey, extend: event.shiftKey });
+}
+
+/** Two fingers: their middle in pixels of the map's box, and how far apart they are. */
+function fingers(it, { touches: [a, b] }) {
+  const [ax, ay] = pointOf(it.$("plot"), a), [bx, by] = pointOf(it.$("plot"), b);
+  const [x, y] = [(ax + bx) / 2 - it.fit.left, (ay + by) / 2 - it.fit.top];
+  return { x: it.choice.view === "lines" ? y : x, y, apart: Math.hypot(ax - bx, ay - by) };
+}
+
+/** Two fingers zoom and move the map; one scrolls the page. */
+function onTouch(it, event) {
+  if (event.touches.length !== 2) return void (it.pinch = event.touches.length ? it.pinch : null);
+  event.preventDefault();
+  const now = fingers(it, event);
+  Object.assign(it, { drag: null, hover: null, cursor: null });
+  if (event.type === "touchstart") it.pinch = { from: now, seen: it.seen };
+  else if (it.pinch) it.seen = pinched(it.fit, it.pinch.seen, it.pinch.from, now);
+  draw(it);
 }
 
 /** The wheel zooms where cells are too small to read, or when Ctrl is held; elsewhere the page scrolls. */
@@ -93,6 +112,7 @@ function listen(it) {
   plot.onpointerup = (event) => onPlotUp(it, event);
   plot.onpointercancel = () => (it.drag = null);
   plot.onpointerleave = () => unhover(it);
+  for (const type of ["touchstart", "touchmove", "touchend", "touchcancel"]) plot.addEventListener(type, (event) => onTouch(it, event), { passive: false });
   plot.onblur = () => ((it.cursor = null), draw(it));
   plot.addEventListener("wheel", (event) => onWheel(it, event), { passive: false });
   listenToTexts(it);

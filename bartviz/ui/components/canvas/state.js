@@ -7,7 +7,7 @@ function begin(parentElement) {
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
   return {
     root, $: (name) => named.get(name), maps: new Map(), chips: {}, choice: null, rows: [0], keys: [], by: "rows",
-    hover: null, cursor: null, pointed: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null,
+    hover: null, cursor: null, pointed: null, pinch: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null,
   };
 }
 

@@ -28,6 +28,12 @@ export function zoomed(fit, seen, factor, px, py) {
 
 export const panned = (fit, seen, dx, dy) => bounded(fit, { ...seen, x: seen.x - dx / (fit.w * seen.z), y: seen.y - dy / (fit.h * seen.z) });
 
+/** Two fingers {x, y, apart} that went from one place to another: what was between them stays between them. */
+export function pinched(fit, seen, from, to) {
+  const near = zoomed(fit, seen, to.apart / Math.max(from.apart, 1), from.x, from.y);
+  return panned(fit, near, to.x - from.x, to.y - from.y);
+}
+
 /** The window moved so far that a cell is in it. */
 export function revealing(fit, seen, row, column) {
   const wide = fit.columns / seen.z, high = fit.rows / seen.z;
