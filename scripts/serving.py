@@ -21,8 +21,10 @@ CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
 
 
 @contextmanager
-def served(log: Path | None = None, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A server of its own with these environment variables: its address once it answers, and its process.
+def served(
+    log: Path | None = None, script: str = "app.py", **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server of its own for a script, with these environment variables: its address once it answers, and its process.
 
     What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
     after 15 seconds, which raises TimeoutExpired.
@@ -33,7 +35,7 @@ def served(log: Path | None = None, **environment: str) -> Iterator[tuple[str, s
     arguments = ["--server.port", str(port), "--server.headless", "true"]
     with (log or Path(os.devnull)).open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", *arguments],
+            [sys.executable, "-m", "streamlit", "run", script, *arguments],
             cwd=ROOT,
             stdout=file,
             stderr=subprocess.STDOUT,

@@ -7,6 +7,7 @@ decides what is told and what lies open at first, never what can be reached.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ DEFAULT: Level = "beginner"
 NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "expert": mark("Expert")}
 KEY = "level"
 STYLE = Path(__file__).with_name("levels.css")
+_DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 _SEEN, _UNFOLDED = "_level_seen", "_unfolded"
 
 
@@ -121,14 +123,22 @@ def _texts(told: Explanation) -> None:
     texts = {"beginner": told.beginner, "intermediate": told.intermediate, "expert": told.expert}
     for level in LEVELS:
         if at_least(level) and texts[level]:
-            st.markdown(_(texts[level]))
+            if level != LEVELS[0]:
+                st.html(f"<p class='bv-level'>{html.escape(_(NAMES[level]))}</p>")
+            st.markdown(displayed(_(texts[level])))
     if at_least("expert"):
         formulas = [TERMS[name] for name in told.terms if TERMS[name].formula]
         if formulas:
-            st.markdown("\n".join(f"- **{_(term.name)}** ${term.formula}$" for term in formulas))
+            st.markdown(_("**Terms as formulas**"))
+            st.markdown("\n".join(f"- {_(term.name)}: &ensp;${term.formula}$" for term in formulas))
         if told.code:
             st.markdown(_("**The same with the library**"))
             st.code(told.code.strip(), language="python")
+
+
+def displayed(text: str) -> str:
+    """The text with its formulas between $$ on lines of their own, as Markdown wants them where they fill a line."""
+    return _DISPLAY.sub(r"$$\n\1\n$$", text)
 
 
 def _ways(word: str) -> None:
@@ -147,4 +157,16 @@ def _go(level: Level) -> None:
     st.session_state[KEY] = level
 
 
-__all__ = ["DEFAULT", "KEY", "LEVELS", "Level", "aside", "at_least", "choose", "current", "explain", "terms"]
+__all__ = [
+    "DEFAULT",
+    "KEY",
+    "LEVELS",
+    "Level",
+    "aside",
+    "at_least",
+    "choose",
+    "current",
+    "displayed",
+    "explain",
+    "terms",
+]

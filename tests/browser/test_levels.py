@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.ui.glossary import TERMS
+from scripts.serving import ROOT, served
 from tests.browser.conftest import Open, settle
 
 BEGINNER = "A row looks at columns."
@@ -95,3 +97,34 @@ def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, p
         assert within(page, definition(page, name))
         expect(page.locator(".bv-definition:visible")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+FORMULAS = """
+import pkgutil
+import streamlit as st
+from bartviz.language import LANGUAGES, _, speaking
+from bartviz.ui import explanations, levels
+from bartviz.ui.glossary import TERMS
+from scripts.serving import ROOT, served
+
+for language in LANGUAGES:
+    with speaking(language):
+        for module in pkgutil.iter_modules(explanations.__path__):
+            told = explanations.explanation(module.name)
+            for text in (told.beginner, told.intermediate, told.expert):
+                st.markdown(levels.displayed(_(text)))
+for term in TERMS.values():
+    st.markdown(f"- ${term.formula}$" if term.formula else "-")
+st.html("<p id='the-end'></p>")
+"""
+
+
+def test_every_formula_of_the_explanations_and_the_glossary_is_typeset(visit: Open, tmp_path: Path) -> None:
+    script = tmp_path / "formulas.py"
+    script.write_text(FORMULAS, "utf-8")
+    with served(tmp_path / "server.log", script=str(script), PYTHONPATH=str(ROOT)) as (address, _process):
+        page = visit(address)
+        expect(page.locator("#the-end")).to_be_attached()
+        expect(page.locator(".katex").nth(200)).to_be_attached()
+        assert page.locator(".katex-error").all_inner_texts() == []
+        assert "$" not in page.get_by_test_id("stMain").inner_text()

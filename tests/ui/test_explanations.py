@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import string
 
+import markdown_it
 import pytest
 
+from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui import explanations, registry
 from bartviz.ui.experiments import EXPERIMENTS
 from bartviz.ui.explanations import Explanation, explanation
@@ -49,6 +52,17 @@ def test_formulas_are_closed_and_terms_are_in_the_glossary(word: str) -> None:
         assert set(text) - set(string.printable) <= set("αéàü×→≤“”’–·")
     assert set(told.terms) <= set(TERMS)
     assert len(set(told.terms)) == len(told.terms)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("word", WRITTEN)
+def test_no_sign_of_markdown_is_left_over(word: str, language: str) -> None:
+    """A closing ** after a full stop or quote, with a letter behind it, is none: Korean particles bring that about."""
+    told, markdown = explanation(word), markdown_it.MarkdownIt("commonmark")
+    with speaking(language):
+        for text in (told.beginner, told.intermediate, told.expert):
+            plain = re.sub(r"\$[^$]*\$", "", _(text).replace("$$", "$"))
+            assert "*" not in re.sub(r"<[^>]*>", "", markdown.render(plain))
 
 
 @pytest.mark.parametrize("word", WRITTEN)

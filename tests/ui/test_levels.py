@@ -19,7 +19,7 @@ PAGES = [entry.word for entry in registry.PAGES if entry.word not in ("experimen
 
 def told(page: AppTest) -> list[str]:
     assert not page.exception
-    return [part.value for part in page.markdown]
+    return [part.value.strip() for part in page.markdown]
 
 
 def expander(page: AppTest, label: str = "What am I seeing?") -> bool:
@@ -42,14 +42,14 @@ def test_each_level_adds_its_text_to_those_below(app: App, word: str) -> None:
     texts = {"beginner": known.beginner, "intermediate": known.intermediate, "expert": known.expert}
     for level in levels.LEVELS:
         page = app(word, level=level)
-        shown = [name for name, text in texts.items() if text.strip() in [part.strip() for part in told(page)]]
+        shown = [name for name, text in texts.items() if levels.displayed(text).strip() in told(page)]
         assert shown == list(levels.LEVELS[: levels.LEVELS.index(level) + 1])
         assert expander(page) == (level == "beginner")
         assert bool(known.code.strip() in [part.value for part in page.code]) == (level == "expert")
 
 
 def test_everybody_begins_as_a_beginner(app: App) -> None:
-    assert explanation("start").intermediate.strip() not in [part.strip() for part in told(fresh(app, "start"))]
+    assert levels.displayed(explanation("start").intermediate).strip() not in told(fresh(app, "start"))
     assert levels.DEFAULT == "beginner"
 
 
@@ -62,7 +62,7 @@ def test_a_link_of_no_known_level_is_the_first_one(app: App, said: str) -> None:
 def test_a_level_is_remembered_on_the_next_page(app: App) -> None:
     page = app("start", level="expert")
     page.switch_page("pages/heads.py").run()
-    assert explanation("heads").expert.strip() in [part.strip() for part in told(page)]
+    assert levels.displayed(explanation("heads").expert).strip() in told(page)
     assert page.query_params[levels.KEY] in ("expert", ["expert"])
 
 
@@ -117,6 +117,11 @@ def test_what_is_folded_for_a_beginner_opens_by_hand_by_level_and_by_link(app: A
     for other in (app(word, level="intermediate"), fresh(app, word, **{name: value})):
         assert not other.exception
         assert label not in [part.proto.label for part in other.expander]
+
+
+def test_a_formula_stands_on_lines_of_its_own() -> None:
+    assert levels.displayed("a $x$\n\n$$y$$\n\n$$z\n+ 1$$\n") == "a $x$\n\n$$\ny\n$$\n\n$$\nz\n+ 1\n$$\n"
+    assert levels.displayed("$$\ny\n$$") == "$$\ny\n$$"
 
 
 def test_a_page_without_a_text_draws_nothing() -> None:
