@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis.quiz import Question, questions
-from bartviz.record import Record
+from bartviz.analysis.quiz import KINDS, Question, questions
+from bartviz.record import Record, open_record
 from bartviz.ui import quiz as ui
 from bartviz.ui import saved
 from tests import records, stand_in
@@ -134,6 +134,22 @@ def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and
     found = parse_qs(urlsplit(ui.link(other)).query)
     assert found["text"] == ["A & b"]
     assert found["model"] == ["stand-in"]
+
+
+STARTING = open_record(saved.FILE)
+LINKS = {one.kind: one for seed in range(6) for one in questions(STARTING, seed, 20)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_link_of_each_kind_sets_the_page_as_it_says(app: App, kind: str) -> None:
+    question = LINKS[kind]
+    page = app(question.page, record=STARTING, **question.query)
+    assert not page.exception
+    for key, value in question.query.items():
+        held = page.session_state[key] if key in page.session_state else page.query_params[key]
+        assert str(held[0] if isinstance(held, list) else held).lower() == value, key
+    if question.page == "heads":
+        assert f"L{question.query['layer']}" in words(page) or f"layer {question.query['layer']}" in words(page)
 
 
 def test_it_speaks_korean(app: App) -> None:

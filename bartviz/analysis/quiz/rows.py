@@ -99,7 +99,8 @@ def _impossible(
         later("Three of these rows are from this text. Which one cannot come from {kind} attention?",
               kind=kind_said(kind)),
         options, answer, later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason), "masks",
-        {"view": "pattern"}, (grid,), {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
+        {"view": "pattern", f"row_{kind}": str(rows[0][2])}, (grid,),
+        {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from bartviz.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$^&])")
+_MARKS = re.compile(r"([\\`*_\[\]<>#|~$&])")  # what Markdown could take for its own within a line
 _STYLE = (
     "body{font:15px/1.5 'Source Sans Pro','Noto Sans','Noto Sans CJK KR',sans-serif;max-width:46rem;margin:2rem auto;"
     "padding:0 1rem;color:#1d2430}li{margin:.2rem 0}section{break-inside:avoid;margin:1.6rem 0}"
@@ -51,7 +51,7 @@ def table(questions: Sequence[Question]) -> pd.DataFrame:
 
 def about(record: Record, seed: int) -> str:
     """What the questions are about, so that a class can make the same."""
-    return _("Model {model}, text: {text}. Seed {seed}.", model=record.model.name, text=record.source_text, seed=seed)
+    return _("Model {model}, seed {seed}. Text: {text}", model=record.model.name, text=record.source_text, seed=seed)
 
 
 def markdown(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
