@@ -6,13 +6,14 @@ import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from bartviz.analysis import ledger
 from bartviz.analysis.ledger import CHAPTERS, CLAIMS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
-from bartviz.language import _, mark
-from bartviz.ui import pick, registry, session, show, tasks
+from bartviz.language import _, current, mark
+from bartviz.ui import languages, levels, pick, registry, session, show, tasks
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -99,9 +100,15 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
 
 
 def _link(line: Claim) -> None:
+    """To the view that shows it; where that needs the run of another model, in a visit of its own."""
     page = registry.page(line.page)
     label = _("See it: {page}", page=_(page.label))
-    st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)
+    if "model" not in line.query:
+        st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)
+        return
+    address = f"{line.page}?{urlencode(dict(line.query) | {languages.KEY: current(), levels.KEY: levels.current()})}"
+    told = _("Opens in a new tab, where {model} runs.", model=line.query["model"])
+    st.link_button(label, address, icon=":material/open_in_new:", type="tertiary", help=told)
 
 
 def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:

@@ -47,6 +47,15 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
     )
 
 
+def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook?chapter=heads")
+    with page.context.expect_page() as opening:
+        page.get_by_role("link", name="See it: Compare").first.click()
+    opened = opening.value
+    expect(opened.locator(".bv-status")).to_contain_text("bert-tiny-en", timeout=SLOW)
+    assert opened.get_by_test_id("stException").count() == 0
+
+
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
     expect(page.locator(".bv-claim")).to_have_count(4, timeout=SLOW)

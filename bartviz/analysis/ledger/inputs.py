@@ -10,7 +10,17 @@ from safetensors import safe_open
 
 from bartviz.analysis.inputs import Shift, shift, sinusoidal
 from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, read, rows, sizes_of
-from bartviz.analysis.ledger.judging import CONFIGURATION, PAIR, START, Claim, Evidence, Verdict, number
+from bartviz.analysis.ledger.judging import (
+    BERT_RUN,
+    CONFIGURATION,
+    PAIR,
+    PAIR_RUN,
+    START,
+    Claim,
+    Evidence,
+    Verdict,
+    number,
+)
 from bartviz.catalogue import EMBEDDED
 from bartviz.language import later, mark
 
@@ -164,7 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("19", "inputs", mark("What BERT sums"),
           mark("Token, position and segment embeddings are added, then normalised; the width stays 768. [CLS] comes "
                "first, [SEP] ends each sentence, and a pair has two segments."),
-          ("bert", "notes"), "inputs", {"look": "sum"}, _three),
+          ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
     Claim("19b", "inputs", mark("How a text gets into BART"),
           mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
           ("notes",), "inputs", {"look": "pieces"}, _notes),
@@ -173,13 +183,13 @@ CLAIMS: tuple[Claim, ...] = (
           ("notes",), "inputs", {"look": "sum"}, _written),
     Claim("19d", "inputs", mark("Segments of a pair"),
           mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
-          ("notes",), "inputs", {"look": "pieces"}, _segments),
+          ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
     Claim("21b", "inputs", mark("Cheap positions"),
           mark("T5's relative positions need few parameters, BART's a vector for each position."),
           ("bart",), "parameters", {"of": T5}, _few_positions),
     Claim("20", "inputs", mark("Learned and sinusoidal positions"),
           mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
-          ("bert",), "inputs", {"look": "positions"}, _positions),
+          ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
     Claim("21", "inputs", mark("Positions and tokenizers"),
           mark("BART has learned positions, at most 1,024, and the byte-level tokenizer of GPT-2; T5 has relative "
                "buckets."),

@@ -39,6 +39,8 @@ SOURCES: Mapping[Source, str] = {
 
 Value = int | float | str
 START, PAIR, WORDS_RECORD = "start", "mask", "words"  # records that ship with the package
+BERT_RUN = {"model": "bert-tiny-en", "text": "The cat did not cross the street because it was too tired."}
+PAIR_RUN = {"model": "bert-tiny-en", "text": "I want to buy a [MASK].", "pair": "It is very old.", "special": "true"}
 MODEL = "bart-tiny-en-de"  # what the lines without a check of their own are run on
 ABOUT = 0.02  # "about 110 million": within 2 %
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
@@ -110,6 +112,8 @@ Check = Callable[[Evidence], Verdict]
 @dataclass(frozen=True)
 class Claim:
     """One line. ``said`` is what an article says, in our words (a message); ``page`` and ``query`` show it.
+
+    A query that names a ``model`` runs it on its ``text``: a visit of its own.
 
     ``check`` judges it without torch; where it is None the claim needs runs of a model (``bartviz.claims``).
     """
