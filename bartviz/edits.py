@@ -142,7 +142,7 @@ def reach(
         raise SettingError(later("A window reaches 1 to {count} positions on each side.", count=n))
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
     if token is None:
-        token = next(i for i, _, _ in alike(model, int(old.ids[position])) if i != old.ids[position])
+        token = _other(model, old, position)
     new = token_id(model, token, old, position)
     other = ids.clone()
     other[0, position] = new
@@ -155,6 +155,15 @@ def reach(
     kind: Kind = "decoder" if model.info.kind == "decoder" else "encoder"
     named = renamed(model, old, other[0].tolist(), position)
     return Reach(kind, old, position, old.labels[position], named.labels[position], window, changes)
+
+
+def _other(model: Model, old: Tokens, position: int) -> int:
+    """The most alike token that is called otherwise: news that a reader can see."""
+    own, before = int(old.ids[position]), old.ids[:position].tolist()
+    found = [i for i, _, _ in alike(model, own) if i != own and i < model.info.vocabulary]
+    special, name = set(model.tokenizer.all_special_ids), old.labels[position].casefold()
+    others = (i for i in found if i not in special and tokens.label(model.tokenizer, i, before).casefold() != name)
+    return next(others, found[0])
 
 
 @torch.inference_mode()

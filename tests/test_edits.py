@@ -203,6 +203,15 @@ def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
     assert found.steps(0)["recurrent"] is None
 
 
+def test_the_news_has_another_name() -> None:
+    """ "I" without a space before it is another token, but no reader can tell it from "I"."""
+    model = bartviz.load("bart-tiny-en-de")
+    for text, position in (("I want to buy a car.", 1), ("The cat sleeps.", 1), ("the cat sleeps", 1)):
+        found = reach(model, text, position)
+        assert found.new.casefold() != found.old.casefold()
+        assert found.new not in ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
+
+
 def test_padding_is_no_state_that_moved() -> None:
     model, short = loaded.model("bart"), "What time is it?"
     padded = bartviz.capture_batch(model, [TEXT, short], targets=[TARGET, "Wie spät ist es?"])[1]

@@ -47,18 +47,20 @@ def worth(
     chosen: Collection[Head] = (),
     high: float | None = None,
     clicks: bool = False,
+    bar: bool = True,
     dark: bool = False,
 ) -> go.Figure:
     """Layers x heads of each kind by their effect; a kind without a sweep is empty, with the ``shapes`` (L, H) given.
 
-    ``chosen`` heads are framed; ``high`` is the end of the colours, so that several figures share it.
+    ``chosen`` heads are framed; ``high`` is the end of the colours, so that several figures share it, and ``bar`` says
+    whether the bar of the colours is drawn.
     """
     given = []
     for kind, sweep in sweeps.items():
         what: Measure = measure or (sweep.measures[0] if sweep is not None else "log_probability")
         values = np.full(shapes[kind], np.nan, np.float32) if sweep is None else sweep.map(kind, what)
         most = high or (0.0 if sweep is None else largest(sweep, what)) or _LEAST[what]
-        given.append(_heads(kind, values, what, most, chosen, clicks, dark, measured=sweep is not None))
+        given.append(_heads(kind, values, what, most, chosen, clicks, dark, measured=sweep is not None, bar=bar))
     return panels(given, dark=dark)
 
 
@@ -70,7 +72,7 @@ def largest(sweep: Sweep, measure: Measure) -> float:
 
 def _heads(
     kind: Kind, values: Floats, what: Measure, most: float, chosen: Collection[Head], clicks: bool, dark: bool,
-    *, measured: bool,
+    *, measured: bool, bar: bool,
 ) -> Panel:  # fmt: skip
     layers, heads = values.shape
     signed = what == "log_probability"
@@ -83,7 +85,7 @@ def _heads(
         [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
         theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
         f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
-        chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured,
+        chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured and bar,
     )  # fmt: skip
 
 

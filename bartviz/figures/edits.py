@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -53,16 +54,25 @@ def edits(
 
 
 def reach(
-    found: Reach, *, masks: Collection[str] | None = None, place: int | None = None, dark: bool = False
+    found: Reach,
+    *,
+    masks: Collection[str] | None = None,
+    place: int | None = None,
+    bar: bool = True,
+    dark: bool = False,
 ) -> go.Figure:
-    """The encodings' change under each mask, side by side; ``place`` is named beside the changed token."""
+    """The encodings' change under each mask, side by side; ``place`` is framed beside the changed token.
+
+    ``bar``: whether the bar of the colours, which are the same for all masks, is drawn.
+    """
     given = []
     for mask, change in found.changes.items():
         if masks is not None and mask not in masks:
             continue
         title = _(MASKS[mask]).format(found.window)
         chosen = () if place is None else [(row, place) for row in range(len(change))]
-        given.append(_change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen))
+        panel = _change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen)
+        given.append(replace(panel, unit=_("relative change"), bar=bar))
     return panels(given, dark=dark)
 
 

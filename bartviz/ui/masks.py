@@ -97,7 +97,8 @@ def formula(attention: Attention, number: str) -> None:
     )
     bias = r" + B_{\text{relative}}" if attention.bias is not None else ""
     value = {"-10,000": "-10^4", "-1e9": "-10^9", "lowest": r"-3.4\cdot10^{38}", "-inf": r"-\infty"}[number]
-    closed = rf"\underbrace{{M}}_{{0\text{{ if open, }}{value}\text{{ if closed}}}}"
+    opened, shut = _("if open,"), _("if closed")
+    closed = rf"\underbrace{{M}}_{{0\text{{ {opened} }}{value}\text{{ {shut}}}}}"
     st.latex(rf"\operatorname{{softmax}}\Bigl({scaled}{bias} + {closed}\Bigr)\,V")
 
 

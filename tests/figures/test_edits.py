@@ -53,6 +53,8 @@ def test_three_masks_side_by_side() -> None:
         "Bidirectional: all open", "Window of 1 on each side", "Causal",
     ]  # fmt: skip
     one = reach_figure(reach(), masks=["causal"], place=5)
+    assert one.data[0].colorbar.title.text == "relative change"
+    assert reach_figure(reach(), masks=["causal"], bar=False).data[0].showscale is False
     assert sum(shape.x0 == 4.5 for shape in one.layout.shapes) == 3
 
 

@@ -17,7 +17,7 @@ EXPERIMENTS = {
 
 def choose() -> str:
     """Which experiment (URL ``experiment``), and in words what it asks."""
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    left, right = st.columns([1.4, 3], vertical_alignment="bottom")
     with left:
         chosen = pick.one_of(_("What changes if ..."), named(NAMES), key="experiment")
     with right:

@@ -126,8 +126,12 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         show.note(_("This network names no words, so heads are measured by how far the hidden states move."))
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
+    same = measure == "log_probability"  # its colours are those of differences, whatever the kind
     for column, kind in zip(columns, record.kinds, strict=True):
-        figure = worth({kind: sweep}, shapes, measure=measure, chosen=heads, high=high, clicks=True, dark=page.dark())
+        bar = not same or kind == record.kinds[0]
+        figure = worth(
+            {kind: sweep}, shapes, measure=measure, chosen=heads, high=high, clicks=True, bar=bar, dark=page.dark()
+        )
         words = (
             mark("{kind} heads, {layers} layers of {heads}, by {measure}")
             if sweep is not None

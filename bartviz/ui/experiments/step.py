@@ -116,7 +116,8 @@ def _maps(found: Reach, place: int) -> None:
                 "{mask}: felt there after {count} layer.", "{mask}: felt there after {count} layers.", layer, mask=title
             )
         )
-        figure = reach(found, masks=[mask], place=place, dark=page.dark())
+        last = mask == list(found.changes)[-1]  # one bar of colours for all three
+        figure = reach(found, masks=[mask], place=place, bar=last, dark=page.dark())
         show.figure(figure, key=f"reach_{mask}", alt=felt)
     show.note(
         _(
