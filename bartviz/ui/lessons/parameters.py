@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from bartviz.analysis import parts
-from bartviz.analysis.parameters import Parameter, configuration, rows
 from bartviz.language import mark
 from bartviz.record import Record
 from bartviz.ui.lessons.lesson import Lesson, Step
+
+if TYPE_CHECKING:  # every page reads this file; pandas comes with these, and only this lesson's answers need them
+    from bartviz.analysis.parameters import Parameter
 
 BASE, LARGE, TINY = "facebook/bart-base", "facebook/bart-large", "bart-tiny-en-de"
 
 
 def _rows(name: str) -> tuple[Parameter, ...]:
+    from bartviz.analysis.parameters import configuration, rows
+
     return rows(configuration(name))
 
 
 def _embeddings(record: Record) -> Mapping[str, object]:
+    from bartviz.analysis import parts
+
     found = _rows(BASE)
     largest, total = parts.shared(found)[0], parts.total(found)
     words, width = largest.shape
@@ -31,12 +37,16 @@ def _embeddings(record: Record) -> Mapping[str, object]:
 
 
 def _shared(record: Record) -> Mapping[str, object]:
+    from bartviz.analysis import parts
+
     found = _rows(BASE)
     return {"total": parts.total(found), "naive": parts.naive(found), "uses": len(parts.shared(found)[0].uses)}
 
 
 def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
     """Parameters of the first layer of a component, by sublayer; the last norms of a layer go with their sublayer."""
+    from bartviz.analysis import parts
+
     sums: dict[str, int] = {}
     for row in found:
         if row.component == component and row.layer == 0:
@@ -58,6 +68,8 @@ def _cross(record: Record) -> Mapping[str, object]:
 
 
 def _large(record: Record) -> Mapping[str, object]:
+    from bartviz.analysis import parts
+
     found: dict[str, object] = {}
     for name, model in (("base", BASE), ("large", LARGE)):
         of = _rows(model)
@@ -66,6 +78,8 @@ def _large(record: Record) -> Mapping[str, object]:
 
 
 def _tiny(record: Record) -> Mapping[str, object]:
+    from bartviz.analysis import parts
+
     of, base = _rows(TINY), _rows(BASE)
     total = parts.total(of)
     return {
