@@ -1,0 +1,182 @@
+"""Choices as words of the address: what counts when a link, a click, another page and a slow browser disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz import language
+from bartviz.ui import address, languages
+from tests.conftest import App
+
+assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
+
+
+def script() -> None:
+    import streamlit as st
+
+    from bartviz.ui import pick
+
+    names = st.session_state.get("names", {"red": "Red", "green": "Grass green", "blue": "Blue"})
+    default = st.session_state.get("default")
+
+    def paint(word: str) -> None:
+        st.session_state["colour"] = word
+
+    st.button("Paint it blue", on_click=paint, args=("blue",))
+    word = pick.one_of("Colour", names, key="colour", default=default)
+    size = pick.select("Size", {"s": "Small", "m": "Middle", "l": "Large"}, key="size", default="m")
+    some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear", "plum": "Plum"}, key="fruit", default=("fig",))
+    tab, place = pick.tabs({"one": "First", "two": "Second"}, key="tab")
+    place.text(f"{word} {size} {'+'.join(some)} {tab}")
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    page = AppTest.from_function(script, default_timeout=30)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def drawn(page: AppTest) -> str:
+    assert not page.exception
+    return str(page.text[0].value)
+
+
+def said(page: AppTest) -> dict[str, Any]:
+    found: dict[str, Sequence[str]] = dict(page.query_params)
+    return {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in found.items()}
+
+
+def test_the_defaults_stand_in_no_address() -> None:
+    page = opened()
+    assert drawn(page) == "red m fig one"
+    assert said(page) == {}
+
+
+def test_a_link_is_read_by_word_and_an_older_one_by_label() -> None:
+    page = opened(colour="green", size="l", fruit=["pear", "plum"], tab="two")
+    assert drawn(page) == "green l pear+plum two"
+    assert drawn(page.run()) == "green l pear+plum two"
+    older = opened(colour="grass GREEN", size="Large", fruit=["Pear"], tab="Second")
+    assert drawn(older) == "green l pear two"
+    assert said(older) == {"colour": "green", "size": "l", "fruit": "pear", "tab": "two"}
+
+
+def test_an_english_label_is_understood_in_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    def korean() -> None:
+        import streamlit as st
+
+        from bartviz.ui import pick
+
+        st.text(pick.reading())
+
+    monkeypatch.setattr(language, "_followed", [lambda: "ko"])
+    page = AppTest.from_function(korean)
+    page.query_params["reading"] = "token it reads"
+    assert page.run().text[0].value == "reads"
+    assert page.segmented_control(key="reading").options != ["token it predicts", "token it reads"]
+
+
+@pytest.mark.parametrize("value", ["", "mauve", "RED ", "x" * 5000, "0", "⟦"])
+def test_a_word_that_is_not_there_is_the_default_and_leaves_the_address(value: str) -> None:
+    page = opened(colour=value, size=value, fruit=[value], tab=value)
+    assert drawn(page) == f"red m {'' if not value else 'fig'} one"
+    assert said(page) == ({"fruit": ""} if not value else {})
+
+
+def test_nothing_may_be_chosen_of_several() -> None:
+    page = opened()
+    page.multiselect(key="fruit").set_value([]).run()
+    assert drawn(page) == "red m  one"
+    assert said(page) == {"fruit": ""}
+    assert drawn(opened(fruit="")) == "red m  one"
+
+
+def test_a_click_is_written_and_the_default_taken_out_again() -> None:
+    page = opened()
+    page.segmented_control(key="colour").set_value("green").run()
+    assert (drawn(page), said(page)) == ("green m fig one", {"colour": "green"})
+    page.segmented_control(key="colour").set_value("red").run()
+    assert (drawn(page), said(page)) == ("red m fig one", {})
+
+
+def test_what_a_callback_sets_counts() -> None:
+    page = opened(colour="green")
+    page.button[0].click().run()
+    assert (drawn(page), said(page)) == ("blue m fig one", {"colour": "blue"})
+
+
+def test_a_link_to_the_page_itself_counts_and_stays() -> None:
+    page = opened(colour="green")
+    page.query_params["colour"] = "blue"
+    assert drawn(page.run()) == "blue m fig one"
+    page.selectbox(key="size").set_value("s").run()
+    assert (drawn(page), said(page)) == ("blue s fig one", {"colour": "blue", "size": "s"})
+
+
+def test_a_slow_browser_that_sends_its_old_address_takes_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(colour="green")
+    page.segmented_control(key="colour").set_value("blue").run()
+    page.query_params["colour"] = "green"  # it has not heard of blue yet
+    page.selectbox(key="size").set_value("s").run()
+    assert (drawn(page), said(page)) == ("blue s fig one", {"colour": "blue", "size": "s"})
+    monkeypatch.setattr(address, "LAG", 0.0)  # later the same address can only be a link
+    page.segmented_control(key="colour").set_value("red").run()
+    page.query_params["colour"] = "green"
+    assert drawn(page.run()) == "green s fig one"
+
+
+def test_a_word_counts_again_where_it_is_one_of_the_options() -> None:
+    page = opened(colour="blue")
+    page.session_state["names"] = {"red": "Red", "white": "White"}
+    assert drawn(page.run()) == "red m fig one"
+    assert drawn(page.run()) == "red m fig one"
+    page.session_state["names"] = {"white": "White", "blue": "Blue"}
+    assert drawn(page.run()) == "blue m fig one"
+    page.segmented_control(key="colour").set_value("white").run()
+    page.session_state["names"] = {"red": "Red", "blue": "Blue", "white": "White"}
+    assert drawn(page.run()) == "white m fig one"
+
+
+def test_who_has_chosen_nothing_follows_the_default() -> None:
+    page = opened()
+    page.session_state["default"] = "blue"
+    assert (drawn(page.run()), said(page)) == ("blue m fig one", {})
+
+
+def test_what_was_linked_or_chosen_goes_along_to_another_page(app: App) -> None:
+    page = app("heads", kind="encoder", layer="2", head="1", words="true")
+    page = page.switch_page("pages/inside.py").run()
+    assert not page.exception
+    assert page.segmented_control(key="kind").value == "encoder"
+    assert (page.slider(key="layer").value, page.slider(key="head").value) == (2, 1)
+    page.segmented_control(key="kind").set_value("decoder").run()
+    page.slider(key="layer").set_value(1).run()
+    page = page.switch_page("pages/heads.py").run()
+    assert page.segmented_control(key="kind").value == "decoder"
+    assert page.slider(key="layer").value == 1
+    assert page.toggle(key="words").value is True
+
+
+def test_one_key_may_hold_one_word_on_a_page_and_several_on_another() -> None:
+    def two_pages() -> None:
+        import streamlit as st
+
+        from bartviz.ui import pick
+
+        if st.session_state.get("second"):
+            st.text("+".join(pick.several("Some", {"a": "A", "b": "B"}, key="which", default=("a",))))
+        else:
+            st.text(pick.one_of("One", {"a": "A", "b": "B"}, key="which"))
+
+    page = AppTest.from_function(two_pages)
+    page.session_state["which"] = ["b", "a"]
+    assert page.run().text[0].value == "a"
+    other = AppTest.from_function(two_pages)
+    other.session_state["which"] = "b"
+    other.session_state["second"] = True
+    assert other.run().text[0].value == "a"

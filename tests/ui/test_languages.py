@@ -1,0 +1,128 @@
+"""Which language a visitor is spoken to in, wherever it is asked for: a run, a callback, a fragment, the gate."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from bartviz.language import _, current, later, speaking
+from bartviz.record import Record
+from bartviz.ui import languages
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+from tests import stand_in
+from tests.conftest import App
+from tests.ui.test_sidebar import Answers, answers, press
+
+__all__ = ["answers"]
+
+
+def script() -> None:
+    import streamlit as st
+
+    from bartviz.language import current
+    from bartviz.ui import address, languages
+
+    def note() -> None:
+        st.session_state["in_callback"] = current()
+
+    languages.begin()
+    languages.choose()
+    st.button("Ask", on_click=note)
+    st.fragment(lambda: st.text(current()))()
+    st.text(current())
+    address.write()
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, locale: str | None = None, **query: str) -> AppTest:
+    monkeypatch.setattr(st, "context", SimpleNamespace(locale=locale))
+    page = AppTest.from_function(script, default_timeout=30)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def heard(page: AppTest) -> set[str]:
+    assert not page.exception
+    return {text.value for text in page.text}
+
+
+@pytest.mark.parametrize(
+    ("locale", "expected"), [(None, "en"), ("ko-KR", "ko"), ("ko", "ko"), ("KO_kr", "ko"), ("de-DE", "en"), ("", "en")]
+)
+def test_the_browser_says_it_first(monkeypatch: pytest.MonkeyPatch, locale: str | None, expected: str) -> None:
+    page = opened(monkeypatch, locale)
+    assert heard(page) == {expected}
+    assert dict(page.query_params) == {}
+
+
+@pytest.mark.parametrize(("word", "expected"), [("en", "en"), ("EN-gb", "en"), ("xx", "ko"), ("", "ko")])
+def test_a_link_wins(monkeypatch: pytest.MonkeyPatch, word: str, expected: str) -> None:
+    assert heard(opened(monkeypatch, "ko-KR", lang=word)) == {expected}
+
+
+def test_a_choice_is_kept_and_written_where_the_browser_says_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, "ko-KR")
+    page.segmented_control(key="lang").set_value("en").run()
+    assert heard(page) == {"en"}
+    assert page.query_params["lang"] in ("en", ["en"])
+    page.button[0].click().run()
+    assert page.session_state["in_callback"] == "en"
+    page.segmented_control(key="lang").set_value("ko").run()
+    assert heard(page) == {"ko"}
+    assert "lang" not in page.query_params
+
+
+def test_outside_of_a_visit_it_is_english_and_ended_visits_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert languages.spoken() == "en"
+    ended = {f"ended {number}": "ko" for number in range(languages.MANY + 1)}
+    monkeypatch.setattr(languages, "_SPOKEN", spoken := dict(ended))
+    monkeypatch.setattr(languages, "exists", lambda: True)
+    monkeypatch.setattr(
+        languages, "get_instance", lambda: SimpleNamespace(is_active_session=lambda one: one == "ended 3")
+    )
+    assert heard(opened(monkeypatch, "ko-KR")) == {"ko"}
+    assert len(spoken) == 2
+    assert "ended 3" in spoken
+
+
+class Unloaded(Engine):
+    def _load(self, ticket: Any, name: str) -> Any:
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name))
+
+
+def test_the_gate_speaks_the_language_of_who_asked() -> None:
+    engine = Unloaded(Limits())
+
+    def work(model: Any, ticket: Any) -> str:
+        ticket.report(later("Running the model"))
+        return current()
+
+    with speaking("ko"):
+        korean = engine.work("a", "m", {"of": 1}, work, len)
+    english = engine.work("b", "m", {"of": 2}, work, len)
+    assert korean.wait(30)
+    assert english.wait(30)
+    assert (korean.result, english.result) == ("ko", "en")
+    with speaking("ko"):
+        assert _(english.progress[0]) == "모델을 실행하는 중"
+
+
+def test_the_frame_in_korean(app: App, answers: Answers) -> None:
+    def answer(ticket: Any, request: Any) -> Record:
+        return stand_in.record()
+
+    answers.answer = answer
+    page = app("heads", lang="ko")
+    assert [title.value for title in page.title] != ["Where does each word look?"]
+    assert page.text_area(key="text").label == "텍스트"
+    page = press(page, "실행")
+    assert not page.exception
+    assert len(answers.asked) == 1
+    page.segmented_control(key="lang").set_value("en").run()
+    assert [title.value for title in page.title] == ["Where does each word look?"]
+    assert page.text_area(key="text").value == "I want to buy a car."
