@@ -49,13 +49,6 @@ def grid(factor: int) -> Part:
     return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
 
 
-def clicks(weights: Floats, mask: Bools | None, hover: str) -> Part:
-    """Almost invisible markers over the cells that may be seen: heatmaps report no clicks, points do."""
-    seen = np.ones(weights.shape, np.bool_) if mask is None else mask
-    y, x = (index.astype(np.int16) for index in np.nonzero(seen))  # (cells,) each
-    return unseen(x, y, name="cells", size=16, customdata=weights[seen], hovertemplate=hover)
-
-
 def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
     """Points that are there for the pointer alone, before and after a click on them."""
     return {

@@ -12,7 +12,7 @@ from bartviz.analysis import heads as analysis
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.attention import Attention, Kind, Tokens
 from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part, box, unseen
+from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.maps import Range, attention_map
 from bartviz.language import _
 
@@ -52,18 +52,16 @@ def one(
     shown: analysis.View,
     *,
     range: Range = "fixed",  # noqa: A002
-    row: int | None = None,
     title: str | None = None,
-    selectable: bool = False,
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """A view as one large map, ``row`` framed, at most ``height`` pixels high."""
+    """A view as one large map, at most ``height`` pixels high."""
     if height is not None:
         height = axes.fitting(height, shown.query_labels, shown.key_labels)
     return attention_map(
-        shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range, row=row,
-        query_special=shown.query_special, key_special=shown.key_special, selectable=selectable, title=title,
+        shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range,
+        query_special=shown.query_special, key_special=shown.key_special, title=title,
         height=height, dark=dark,
     )  # fmt: skip
 
@@ -72,21 +70,17 @@ def overview(
     small: Small,
     *,
     kind: Kind,
-    chosen: tuple[int, int] | None = None,
     dark: bool = False,
-    height: int | None = None,
 ) -> go.Figure:
     """Small maps on a grid: layers down and heads across, or one layer's heads in several lines.
 
-    ``chosen`` (layer, head) is framed. A click on a small map reports its layer and head as plotly's customdata.
+    A click on a small map reports its layer and head as plotly's customdata.
     """
     maps, layers = small.cells, small.layers
     grid = _Grid(*maps.shape[:2])
     layout = _grid_axes(grid, layers, maps, dark) | {"hoverdistance": -1, "modebar": BUTTONS}
-    if chosen is not None and chosen[0] in layers:
-        layout["shapes"] = [_choice(grid, layers.index(chosen[0]) * maps.shape[1] + chosen[1], dark)]
     traces = [_image(maps, grid, kind, dark), _frames(grid, dark), _names(small, grid)]
-    return theme.build(traces, layout, dark=dark, height=height or _height(grid, maps))
+    return theme.build(traces, layout, dark=dark, height=_height(grid, maps))
 
 
 class _Grid:
@@ -148,12 +142,6 @@ def _names(small: Small, grid: _Grid) -> Part:
             weight="%{customdata[2]:.2f}",
         ) + "<extra></extra>",
     )  # fmt: skip
-
-
-def _choice(grid: _Grid, place: int, dark: bool) -> Part:
-    inner, edge = 1 / (1 + GAP), 0.03
-    x, y = float(grid.x[place]), float(grid.y[place])
-    return box(x - edge, x + inner + edge, y - edge, y + inner + edge, theme.palette(dark).ink, 3)
 
 
 def _aspect(small: Bytes) -> float:

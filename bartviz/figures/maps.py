@@ -16,7 +16,7 @@ from bartviz.analysis.masks import no_row
 from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
-from bartviz.figures.cells import Part, clicks, closed, color_bar, frames, grid, pool
+from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.language import _, later, mark
 from bartviz.record import Bools, Floats, Kind
 
@@ -25,7 +25,6 @@ __all__ = ["RANGES", "Range", "attention_map"]
 SIDE = 360  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
 ROW, COLUMN = "<b>%{y}</b>", "<b>%{x}</b>"  # as plotly fills them in under the pointer
 LINE = 72  # letters of a line of a title
-CLICK_CELLS = 4_096  # above: no layer to click on; rows are chosen by a picker beside the map
 
 
 class Says(NamedTuple):
@@ -60,7 +59,6 @@ def attention_map(
     key_special: Bools | None = None,
     query_title: str | None = None,
     key_title: str | None = None,
-    selectable: bool = False,
     height: int | None = None,
     title: str | None = None,
     says: Says | None = None,
@@ -72,8 +70,6 @@ def attention_map(
     colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
     ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
     ``title`` is plain text above it, broken into lines. ``says``: what the numbers are, where they are no weights.
-    ``selectable`` lays faint markers over the cells (up to 4,096 of them), whose clicks plotly reports with
-    x (key position) and y (query position).
     Along a side of more than 360 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
     the axes and the pointer say so.
 
@@ -85,8 +81,6 @@ def attention_map(
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
     told = says or WEIGHT
     traces = [_weights(drawn, seen, factor, kind, range, told, dark, height), axes.anchor()]
-    if selectable and weights.size <= CLICK_CELLS:
-        traces.append(clicks(drawn, seen, _hover(told, "customdata", 1)))
     if seen is not None:
         said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
         traces = [said, *traces, hatch.hatching(~seen, dark)]

@@ -66,14 +66,6 @@ def test_one_layer_stands_in_several_lines() -> None:
     assert "layer 1" in figure.layout.xaxis.title.text
 
 
-def test_chosen_head_is_framed() -> None:
-    assert RECORD.cross is not None
-    figure = overview(thumbnails(RECORD.cross), kind="cross", chosen=(1, 2))
-    (frame,) = figure.layout.shapes
-    assert frame.x0 < 2 < frame.x1 < 3.1
-    assert frame.y0 < 1 < frame.y1 < 2.1
-
-
 def test_masked_blocks_are_grey_and_weights_are_not() -> None:
     assert RECORD.decoder is not None
     image = trace(bartviz.figures.heads(RECORD.decoder), "small maps")

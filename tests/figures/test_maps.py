@@ -79,12 +79,6 @@ def test_growing_map_draws_the_first_rows_and_keeps_the_place_of_the_others() ->
     assert (figure.layout.shapes[1].y0, figure.layout.shapes[1].y1) == (0.5, 1.5)
 
 
-def test_clicks_have_one_marker_for_each_cell_that_may_be_seen() -> None:
-    cells = trace(attention_map(WEIGHTS, LABELS, LABELS, kind="decoder", mask=CAUSAL, selectable=True), "cells")
-    assert list(zip(cells.y, cells.x, strict=True)) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
-    np.testing.assert_array_equal(cells.customdata, WEIGHTS[CAUSAL])
-
-
 def test_long_map_shows_the_largest_of_each_block_and_says_so() -> None:
     weights = np.zeros((1, 401), np.float32)
     weights[0, 400] = 1.0
