@@ -93,3 +93,28 @@ def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default
     press(other, "Encoder")
     press(page, "Cross")
     expect(chosen(other, "Encoder")).to_be_visible()
+
+
+def test_tabs_stand_in_the_address_and_open_by_it(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare?below=likeness", locale="ko-KR")
+    tabs = page.get_by_role("tab")
+    expect(tabs.nth(2)).to_have_attribute("aria-selected", "true")
+    tabs.nth(1).click()
+    settle(page)
+    expect(page).to_have_url(re.compile("below=all"))
+    page.go_back()
+    settle(page)
+    expect(tabs.nth(2)).to_have_attribute("aria-selected", "true")
+    page.get_by_test_id("stSidebar").get_by_role("radio", name="English", exact=True).click()
+    settle(page)
+    expect(page.get_by_role("tab", name="Likeness", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("below=likeness"))
+
+
+def test_a_link_in_the_same_window_is_followed(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?kind=encoder")
+    press(page, "Decoder")
+    page.goto(f"{server}/heads?kind=cross&layer=1")  # as somebody who follows a link in the same window
+    settle(page)
+    expect(chosen(page, "Cross")).to_be_visible()
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H0")
