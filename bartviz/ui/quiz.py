@@ -13,6 +13,7 @@ import streamlit as st
 
 from bartviz import export
 from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, Question, questions, sheet
+from bartviz.analysis.quiz.question import READ_SO
 from bartviz.language import _, current, plural, speaking
 from bartviz.ui import registry, saved, show
 
@@ -127,16 +128,19 @@ def ask(quiz: Quiz) -> None:
     beside = len(question.grids) == 1 and not question.grids[0].digits
     picture, choice = st.columns([1, 2], gap="medium") if beside else (st.container(), st.container())
     if question.grids:
-        picture.html(sheet.grids(question))
+        with picture:
+            st.html(sheet.grids(question))
+            show.note(_(READ_SO))
     with choice.container(key="quiz_options", gap="small"):
-        _options(quiz, question)
+        _options(quiz, question, upright=beside)
     with st.container(key="quiz_said"):
         _said(quiz, question)
     _ways(quiz)
 
 
-def _options(quiz: Quiz, question: Question) -> None:
-    short = max(len(_(option.text)) for option in question.options) < 24
+def _options(quiz: Quiz, question: Question, *, upright: bool) -> None:
+    """A button for each option: side by side where they are short and nothing stands beside them."""
+    short = not upright and max(len(_(option.text)) for option in question.options) < 24
     columns = st.columns(len(question.options) if short else 1, gap="small")
     taken, done = quiz.taken[quiz.place], quiz.done(quiz.place)
     for at, option in enumerate(question.options):

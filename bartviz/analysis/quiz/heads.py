@@ -79,7 +79,7 @@ def _most(
             _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
         )
         attention = material.record.attention(kind)
-        maps = sum((small(attention, attention.head(*one), _short(one)) for one in sorted(found)), ())
+        maps = sum((small(material.record, kind, attention.head(*one), _short(one)) for one in sorted(found)), ())
         said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
         return Question(
             measure if measure == "previous" else "rest", ask(kind_said(kind)), options, answer, tell(said), "heads",
@@ -142,7 +142,8 @@ def look(material: Material, random: Generator) -> Question | None:
         reading = {"reading": "predicts" if kind == "cross" else "reads"} if kind != "encoder" else {}
         return Question(
             "look", prompt, options, answer, why, "heads", _query(kind, place, row=str(row), **reading),
-            about={"kind": kind, "head": _short(place), "row": row},
+            small(record, kind, attention.head(*place), _short(place)),
+            {"kind": kind, "head": _short(place), "row": row},
         )  # fmt: skip
     return None
 
@@ -188,8 +189,8 @@ def average(material: Material, random: Generator) -> Question | None:
             continue
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
         said = {"kind": kind_said(kind), "layer": layer, "count": attention.shape[1]}
-        maps = small(attention, heads.mean(attention, layer), later("the mean"))
-        maps += sum((small(attention, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
+        maps = small(record, kind, heads.mean(attention, layer), later("the mean"))
+        maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
         return Question(
             "average",
             later("A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "

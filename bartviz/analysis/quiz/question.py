@@ -14,9 +14,9 @@ from bartviz.analysis import parameters
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.analysis.variants import VARIANTS
-from bartviz.attention import Attention, Floats, Kind
+from bartviz.attention import Floats, Kind
 from bartviz.catalogue import entry
-from bartviz.language import later
+from bartviz.language import later, mark
 from bartviz.record import Record
 
 MOST = 4
@@ -24,6 +24,7 @@ MOST = 4
 TRIES = 60
 """Draws of a head, a row or a step before a maker gives up."""
 LETTERS = "ABCD"
+READ_SO = mark("A row looks at columns: the fuller the colour, the larger the weight.")
 WIDEST = 16
 """Rows and columns that a reader can compare."""
 
@@ -138,12 +139,16 @@ def plain(label: str) -> str:
     return label.strip().casefold()
 
 
-def small(attention: Attention, weights: Floats, title: str = "") -> tuple[Grid, ...]:
-    """One map as a picture without digits; nothing where it has more rows or columns than a reader can compare."""
+def small(record: Record, kind: Kind, weights: Floats, title: str = "") -> tuple[Grid, ...]:
+    """One map as a picture without digits; nothing where it has more rows or columns than a reader can compare.
+
+    Rows of cross-attention are named by the token that they predict.
+    """
     if max(weights.shape) > WIDEST:
         return ()
     cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
-    return (Grid(attention.query.labels, attention.key.labels, cells, attention.kind, digits=False, title=title),)
+    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    return (Grid(rows.labels, record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
 
 
 def alone(labels: Sequence[str]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bartviz.analysis.quiz.question import LETTERS, Grid, Option, Question
+from bartviz.analysis.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 from bartviz.language import _, current
 from bartviz.record import Record
 
@@ -26,8 +26,8 @@ _STYLE = (
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}.bv-maps{display:flex;flex-wrap:wrap;gap:1rem}"
     ".bv-encoder{--kind:#16877b}.bv-decoder{--kind:#c24e1c}.bv-cross{--kind:#6d53b3}"
     "td{background:color-mix(in srgb,var(--kind) var(--w,0%),transparent)}"
-    ".bv-small td{width:.8rem;height:.8rem;padding:0}.bv-small th{font-size:9px;border:0;padding:0 .15rem}"
-    ".bv-small th[scope=col]{writing-mode:vertical-rl}caption{text-align:left;font-weight:600}"
+    ".bv-small td{width:.62rem;height:.62rem;padding:0}.bv-small th{font-size:9px;border:0;padding:0 .15rem}"
+    ".bv-small th[scope=col]{writing-mode:vertical-rl;transform:rotate(180deg)}caption{text-align:left;font-weight:600}"
     "ol.options{list-style:upper-alpha}.answer{border-left:3px solid #98a2b3;padding-left:.7rem;color:#475467}"
 )
 
@@ -56,7 +56,7 @@ def about(record: Record, seed: int) -> str:
 
 def markdown(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
     """The sheet in Markdown: numbered questions with options A to D; the answers after each, or none."""
-    lines = [f"# {_('Quiz on attention')}", "", _plain(about(record, seed)), ""]
+    lines = [f"# {_('Quiz on attention')}", "", _plain(about(record, seed)), "", _(READ_SO), ""]
     for number, one in enumerate(questions, 1):
         lines += [f"## {number}. {_plain(_(one.prompt))}", ""]
         for grid in one.grids:
@@ -86,7 +86,7 @@ def written(cell: float | None) -> str:
 def page(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
     """The sheet as one HTML page without script, to be printed: questions do not break over two sheets of paper."""
     title = html.escape(_("Quiz on attention"))
-    parts = [f"<h1>{title}</h1><p>{html.escape(about(record, seed))}</p>"]
+    parts = [f"<h1>{title}</h1><p>{html.escape(about(record, seed))}</p><p>{html.escape(_(READ_SO))}</p>"]
     for number, one in enumerate(questions, 1):
         options = "".join(f"<li>{html.escape(_(option.text))}</li>" for option in one.options)
         told = f"<p class='answer'><b>{LETTERS[one.answer]}.</b> {html.escape(_(one.why))}</p>" if answers else ""
