@@ -91,7 +91,7 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     for chapter, name in CHAPTERS.items():
         mine = [line for line in chosen if line.chapter == chapter]
         if mine:
-            st.subheader(_(name), anchor=chapter)
+            st.subheader(_(name), anchor=False)
         for line in mine:
             verdict = found.get(line.number)
             with st.container(key=f"claim_{'open' if verdict is None else verdict.word}_{line.number}", gap=None):

@@ -195,11 +195,12 @@ def _gelu(_evidence: Evidence) -> Verdict:
 def _activations(_evidence: Evidence) -> Verdict:
     x = np.linspace(-6, 6, 2401)
     apart = float(np.abs(activations.gelu(x) - activations.gelu_tanh(x)).max())
-    wanted = {BART: "gelu", BERT: "gelu", GPT2: "gelu", T5: "relu"}
-    numbers = tuple(
-        number(later("{model}: activation", model=TITLES[name]), claimed, sizes_of(name).activation,
-               sizes_of(name).activation.startswith(claimed)) for name, claimed in wanted.items()
-    )  # fmt: skip
+    wanted = {BART: "GELU", BERT: "GELU", GPT2: "GELU", T5: "ReLU"}
+    numbers = []
+    for name, claimed in wanted.items():
+        title = activations.CURVES[sizes_of(name).activation][0]
+        label = later("{model}: activation", model=TITLES[name])
+        numbers.append(number(label, claimed, later(title), title.startswith(claimed)))
     tanh = number(later("GPT-2's is written with tanh: largest difference"), 0, float(f"{apart:.1e}"), apart < 1e-3)
     why = later("GPT-2 takes an approximation by tanh that differs from GELU by at most {apart:.4f}.", apart=apart)
     return Verdict((*numbers, tanh), why, later(CONFIGURATION))

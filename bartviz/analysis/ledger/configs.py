@@ -9,6 +9,7 @@ import pandas as pd
 from bartviz.analysis import parts
 from bartviz.analysis.parameters import Component, Parameter, architecture_of, configuration, rows_of
 from bartviz.configs import Config, Sizes, Stack, sizes
+from bartviz.language import later, mark
 
 BERT, BERT_LARGE = "bert-base-uncased", "bert-large-uncased"
 BART, BART_LARGE = "facebook/bart-base", "facebook/bart-large"
@@ -20,6 +21,8 @@ TITLES = {
     T5_LARGE: "T5 large", T5_GATED: "T5 1.1 base", GPT2: "GPT-2 small", GPT2_MEDIUM: "GPT-2 medium",
     MARIAN: "Marian en-de",
 }  # fmt: skip
+
+_POSITIONS = {"learned": mark("learned"), "sinusoidal": mark("sinusoidal"), "relative": mark("relative")}
 
 # The articles' table of models: our name, the millions of parameters they give, their encoder and decoder layers.
 MODELS: tuple[tuple[str, int, int, int], ...] = (
@@ -57,6 +60,11 @@ def decoder(name: str) -> Stack:
     stack = sizes_of(name).decoder
     assert stack is not None  # asked of models that have one
     return stack
+
+
+def positions(name: str) -> str:
+    """How the model knows where a token stands: a message."""
+    return later(_POSITIONS[sizes_of(name).family.positions])
 
 
 def depth(name: str) -> tuple[int, int]:

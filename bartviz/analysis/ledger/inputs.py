@@ -9,7 +9,7 @@ import numpy as np
 from safetensors import safe_open
 
 from bartviz.analysis.inputs import Shift, shift, sinusoidal
-from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, read, rows, sizes_of
+from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import (
     BERT_RUN,
     CONFIGURATION,
@@ -98,11 +98,11 @@ def _tokenizers(_evidence: Evidence) -> Verdict:
     kinds = {name: _pieces(name) for name in ("bart-tiny-en-de", TINY_BERT)}
     numbers = (
         number(later("BART: positions, all learned"), 1024, limit),
-        number(later("position table of BART: kind"), "learned", sizes_of(BART).family.positions),
+        number(later("position table of BART: kind"), later("learned"), positions(BART)),
         number(later("T5: limit of positions"), later("none"),
                later("none") if sizes_of(T5).positions is None else str(sizes_of(T5).positions)),
         number(later("T5: buckets of relative positions"), 32, sizes_of(T5).buckets),
-        number(later("Marian: kind of positions"), "sinusoidal", sizes_of(MARIAN).family.positions),
+        number(later("Marian: kind of positions"), later("sinusoidal"), positions(MARIAN)),
         number(later("tokenizer of the BART that ships"), "ByteLevel", kinds["bart-tiny-en-de"]),
         number(later("vocabulary of BART as of GPT-2"), sizes_of(GPT2).vocabulary, sizes_of(BART).vocabulary,
                core=False),
@@ -148,10 +148,10 @@ def _segments(evidence: Evidence) -> Verdict:
 
 
 def _few_positions(_evidence: Evidence) -> Verdict:
-    def positions(name: str) -> int:
+    def spent(name: str) -> int:
         return sum(row.count for row in rows(name) if row.role in ("position embedding", "relative position bias"))
 
-    bart, t5 = positions(BART), positions(T5)
+    bart, t5 = spent(BART), spent(T5)
     numbers = (
         number(later("{model}: parameters for positions", model="T5 base"), f"< {bart:,}", t5, t5 < bart),
         number(later("{model}: parameters for positions", model="BART base"), f"> {t5:,}", bart, bart > t5),

@@ -6,7 +6,7 @@ import numpy as np
 
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
-from bartviz.analysis.ledger.configs import BART, BERT, T5, T5_GATED, rows, sizes_of, total
+from bartviz.analysis.ledger.configs import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
 from bartviz.analysis.ledger.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 from bartviz.language import later, mark
 
@@ -60,12 +60,14 @@ def _bottleneck(evidence: Evidence) -> Verdict:
 
 def _t5(_evidence: Evidence) -> Verdict:
     bart, t5, gated = sizes_of(BART), sizes_of(T5), sizes_of(T5_GATED)
+    last = mark("{a}, {b}, {c} with a gate") if gated.gated else mark("{a}, {b}, {c}")
     numbers = (
-        number(later("activation of BART, T5, T5 1.1"), "gelu, relu, gelu × gate",
-               f"{bart.activation}, {t5.activation}, {'gelu × gate' if gated.gated else gated.activation}"),
+        number(later("activation of BART, T5, T5 1.1"),
+               later("{a}, {b}, {c} with a gate", a="gelu", b="relu", c="gelu"),
+               later(last, a=bart.activation, b=t5.activation, c=gated.activation.removesuffix("_new"))),
         number(later("norm of BART and T5"), "post, pre", f"{bart.family.norm}, {t5.family.norm}"),
-        number(later("positions of BART and T5"), "learned, relative",
-               f"{bart.family.positions}, {t5.family.positions}"),
+        number(later("positions of BART"), later("learned"), positions(BART)),
+        number(later("positions of T5"), later("relative"), positions(T5)),
         number(later("one embedding for T5's encoder and decoder"), later("yes"), _yes(t5.shared)),
         number(later("BART's are separate, unlike T5's"), later("yes"), _yes(not bart.shared), core=False),
         number(later("T5 1.1: output layer tied to the embeddings"), later("yes"), _yes(gated.tied), core=False),

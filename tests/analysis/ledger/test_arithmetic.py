@@ -75,7 +75,7 @@ def test_line_15_gelu() -> None:
 def test_line_15b_who_uses_it() -> None:
     verdict = judged("15b")
     assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers[:4]] == ["gelu", "gelu", "gelu_new", "relu"]
+    assert [number.found for number in verdict.numbers[:4]] == ["GELU", "GELU", "GELU by tanh", "ReLU"]
 
 
 def test_line_16_norms() -> None:

@@ -22,7 +22,7 @@ def test_line_29b_there_is_no_bottleneck() -> None:
 def test_line_30_t5() -> None:
     verdict = judged("30")
     assert verdict.word == "caveat"
-    assert found(verdict, "activation") == "gelu, relu, gelu × gate"
+    assert found(verdict, "activation") == "gelu, relu, gelu with a gate"
     assert [number.found for number in verdict.numbers if not number.agrees] == ["no", "no"]
 
 
