@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -250,7 +251,7 @@ def test_what_was_said_is_done_once_and_not_forgotten(record: Record, monkeypatc
     told: list[Choice] = []
     kept = held(record, Choice(1, 1))
     said = {**GOOD, "revision": kept.picture.revision, "known": True}
-    monkeypatch.setattr(canvas.st, "session_state", {"_canvas_x": kept, "x": {"choice": said}})
+    monkeypatch.setattr(streamlit, "session_state", {"_canvas_x": kept, "x": {"choice": said}})
 
     def broken(_: Choice) -> None:
         raise KeyboardInterrupt
