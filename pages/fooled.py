@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bartviz.analysis import fooled as analysis
 from bartviz.language import _
 from bartviz.ui import fooled, levels, page, show
 
@@ -13,6 +14,7 @@ def main() -> None:
         with st.container(key=f"fooled_{number}"):
             part(record)
     levels.explain("fooled")
+    show.downloads("fooled", table=lambda: analysis.table(record, fooled.by_hand(record)), record=record)
 
 
 main()

@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import contributions, heads
-from bartviz.analysis.alignment import agreement, heads_of, lines, links, merged, table
+from bartviz.analysis import alignment, contributions, heads
+from bartviz.analysis.alignment import links
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.measures import counted, entropy, padding
 from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.analysis.weighing import RANKED, weigh
 from bartviz.attention import Attention, Bools, Floats, Head, Kind, Tokens
 from bartviz.record import Reading, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 0.9
 """The largest share on sinks of a head that is still shown: what it leaves over must be something to look at."""
@@ -236,7 +240,7 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
     if best is None:
         return None
     readings: tuple[Reading, ...] = ("predicts", "reads")
-    found = {reading: links(table(record, [best], reading=reading).weights) for reading in readings}
+    found = {reading: links(alignment.table(record, [best], reading=reading).weights) for reading in readings}
     truth = gold or Gold(found["predicts"], found["predicts"])
     errors = {reading: score(found[reading], truth).error_rate for reading in readings}
     return Shift(best, errors, found, gold is not None)
@@ -244,14 +248,43 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
 
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
     """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement."""
-    source, target = lines(record)
+    source, target = alignment.lines(record)
     if not len(source) or not len(target):
         return None
     found: dict[Head, float] = {}
-    for head in heads_of(record):
+    for head in alignment.heads_of(record):
         weights = record.attention("cross").head(head.layer, head.head)
-        shown = merged(record, weights, source, target, reading="predicts")
+        shown = alignment.merged(record, weights, source, target, reading="predicts")
         found[head] = (
-            agreement(shown.weights, shown.told) if gold is None else -score(links(shown.weights), gold).error_rate
+            alignment.agreement(shown.weights, shown.told)
+            if gold is None
+            else -score(links(shown.weights), gold).error_rate
         )
     return max(found, key=found.__getitem__)
+
+
+def table(record: Record, gold: Gold | None = None) -> pd.DataFrame:
+    """The numbers of all warnings that the record has an example of: warning, where, number, value."""
+    import pandas as pd
+
+    lines: list[tuple[str, str, str, float]] = []
+    one, mean, rest, late = gap(record), average(record), sinks(record), shift(record, gold)
+    if one is not None:
+        where = f"{one.head} row {one.row}"
+        lines += [("gap", where, "weight of the key looked at most", float(one.weights[one.looked])),
+                  ("gap", where, "its share of what arrives", float(one.shares[one.looked])),
+                  ("gap", where, "largest share of what arrives", float(one.shares[one.brought])),
+                  ("gap", str(one.head), "rank correlation", one.rank)]  # fmt: skip
+    if mean is not None:
+        where = f"{mean.kind} L{mean.layer}"
+        pair = f"{where}H{mean.pair[0]} and H{mean.pair[1]}"
+        lines += [("average", where, "bits of the mean", mean.mean),
+                  ("average", where, "mean bits of its heads", mean.heads),
+                  ("average", pair, "Jensen-Shannon distance", mean.apart)]  # fmt: skip
+    if rest is not None:
+        lines += [("sinks", rest.kind, "share on sinks", rest.share), ("sinks", rest.kind, "evenly", rest.even),
+                  ("sinks", str(rest.head), "share on sinks", rest.share_head)]  # fmt: skip
+    if late is not None:
+        lines += [("shift", str(late.head), f"error named by what a row {name}", late.errors[name])
+                  for name in late.errors]  # fmt: skip
+    return pd.DataFrame(lines, columns=["warning", "where", "number", "value"])

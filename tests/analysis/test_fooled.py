@@ -166,3 +166,14 @@ def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
     assert rest.share > rest.even
     assert late is not None
     assert late.errors["reads"] > 0.5
+
+
+def test_the_table_has_the_numbers_of_each_warning() -> None:
+    found = fooled.table(pair(), pharaoh.read("0-0 1-1", 2, 2)).set_index(["warning", "number"])["value"]
+    assert found["shift", "error named by what a row predicts"] == 0.0
+    assert found["shift", "error named by what a row reads"] == 1.0
+    assert "gap" not in found.index.get_level_values(0)  # no values were kept
+    row = [0.8, 0.1, 0.1]
+    kept = fooled.table(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]])).set_index("number")["value"]
+    assert kept["its share of what arrives"] == pytest.approx(0.4)
+    assert kept["largest share of what arrives"] == pytest.approx(0.5)

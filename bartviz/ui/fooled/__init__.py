@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bartviz.language import mark
 from bartviz.ui.fooled.rerun import silence, untrained
-from bartviz.ui.fooled.seen import averages, shifted, sinks, weight_and_effect
+from bartviz.ui.fooled.seen import averages, by_hand, shifted, sinks, weight_and_effect
 
 LEAD = mark("Five ways to read too much into a picture of attention, each shown on your text.")
 PARTS = (weight_and_effect, silence, averages, sinks, shifted, untrained)
 
-__all__ = ["LEAD", "PARTS"]
+__all__ = ["LEAD", "PARTS", "by_hand"]

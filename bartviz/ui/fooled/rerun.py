@@ -13,7 +13,7 @@ from bartviz.attention import Head, Kind
 from bartviz.figures import fooled as figures
 from bartviz.language import _
 from bartviz.ui import page, show
-from bartviz.ui.experiments.asking import ask, large
+from bartviz.ui.experiments.asking import ask
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 RANDOM_SEED = 0
+LARGE = 50_000_000
+"""Parameters from which on a second network is drawn only when asked for: 200 MB."""
 
 
 def silence(record: Record) -> None:
@@ -72,7 +74,7 @@ def untrained(record: Record) -> None:
         ticket.report(_("Drawing random weights"), None)
         return untrained_record(model, record, seed=RANDOM_SEED, cancelled=ticket.cancelled)
 
-    wait = large(record, 20)
+    wait = record.model.parameters > LARGE
     label = _("Draw random weights for this architecture")
     fresh: Record | None = ask(
         "fooled_untrained",
