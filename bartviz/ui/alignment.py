@@ -69,7 +69,7 @@ def aligning(record: Record) -> Record:
 def choose(record: Record) -> Chosen:
     """The pickers: whose links, how rows are named, how links are made, and an alignment made by hand."""
     ranked = _ranked(record)
-    first, second, third, fourth = st.columns([2.1, 1.9, 1.7, 1.2], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([2.3, 1.9, 1.6, 1.2], vertical_alignment="bottom")
     with first:
         names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
         whose = pick.one_of(_("Links of a"), names, key="align")

@@ -59,26 +59,41 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
 
 
 def _from_link(key: str) -> None:
-    """Take what the address says, once its own text is there: the alignment of a link belongs to its texts."""
+    """Take what a link says, once its own text is there: the alignment of a link belongs to its texts.
+
+    What we have written into the address ourselves is no link, even where a slow browser sends it once more.
+    """
     said = st.query_params.get(LINKED, "")
-    if said and key not in st.session_state and session.running() is None:
+    if said and said not in _written() and session.running() is None:
         st.session_state[key] = said[: pharaoh.LONGEST]
+        _written().add(said)
 
 
 def _to_link(text: str) -> None:
     """Put the alignment into the address where the texts are there too ("Link with my text"), else take it out."""
     if session.running() is not None:
         return
-    shared = bool(st.session_state.get("link", st.session_state.get("_link")))
-    wanted = " ".join(text.split()) if shared else ""
+    wanted = " ".join(text.split()) if shared() else ""
     if len(wanted) > LONGEST_LINK:
         show.note(_("This alignment is too long for a link: the link has the texts alone."))
         wanted = ""
     if wanted != st.query_params.get(LINKED, ""):
+        _written().add(wanted)
         if wanted:
             st.query_params[LINKED] = wanted
         else:
             del st.query_params[LINKED]
+
+
+def shared() -> bool:
+    """Whether the texts stand in the address."""
+    return bool(st.session_state.get("link", st.session_state.get("_link")))
+
+
+def _written() -> set[str]:
+    """What the address of this visit has said by our own hand, and what was taken from it."""
+    written: set[str] = st.session_state.setdefault("_gold_written", set())
+    return written
 
 
 def key_of(record: Record) -> str:

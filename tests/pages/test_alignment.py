@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, pharaoh
 from bartviz.record import Record
-from bartviz.ui import gold
+from bartviz.ui import gold, session
 from tests import stand_in
 from tests.conftest import App
 
@@ -83,6 +83,34 @@ def test_ours_is_offered_for_the_example_and_can_be_taken_away(app: App, record:
     assert "Error rate (AER)" not in metrics(at)
     press(at, "Begin with these links")
     assert metrics(at)["Error rate (AER)"] == "0.00"
+
+
+def test_an_alignment_made_by_hand_goes_into_the_link_of_a_text_and_comes_from_it(
+    app: App, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = app("alignment", gold="0-0 1-1")
+    assert at.text_area(gold.key_of(record)).value == "0-0 1-1"
+    assert "Error rate (AER)" in metrics(at)
+    assert "gold" not in at.query_params  # the text of this visit is no part of its link
+    monkeypatch.setattr(gold, "shared", lambda: True)
+    at.run()
+    assert at.query_params["gold"] == "0-0 1-1"
+    at.text_area(gold.key_of(record)).set_value("3-4").run()
+    assert at.query_params["gold"] == "3-4"
+    press(at, "Clear")
+    assert "gold" not in at.query_params
+    assert at.text_area(gold.key_of(record)).value == ""
+    at.text_area(gold.key_of(record)).set_value("0-0 " * 1100).run()
+    assert "gold" not in at.query_params
+    assert "too long for a link" in words(at)
+
+
+def test_rankings_are_kept_in_the_engines_bytes_and_not_in_the_session(app: App) -> None:
+    at = app("alignment")
+    kept = at.session_state["_derived_aligners"][1]
+    assert isinstance(kept, str)  # a name; what it names is in the engine, and leaves it when room is needed
+    assert any(kept in key for key in session.engine().results._values)
+    assert session.engine().results.bytes <= session.engine().results.limit
 
 
 def press(at: AppTest, label: str) -> None:
