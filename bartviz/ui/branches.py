@@ -16,7 +16,6 @@ from bartviz.language import _, later
 from bartviz.ui import session, show, tasks
 from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
-from bartviz.ui.search import ruled
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -144,7 +143,6 @@ def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -
     options: dict[str, Any] = {"cancelled": ticket.cancelled, "on_step": on_step}
     if turn.greedy:
         options |= {"beams": 1, "length_penalty": None, "early_stopping": None, "sample": None}
-    model = ruled(model, record.provenance.settings.get("min_new_tokens"))
     return branch(model, record, turn.step, turn.token, **options)
 
 

@@ -21,7 +21,7 @@ from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
 from bartviz.ui.limits import Limits
-from bartviz.ui.search import Search, options, ruled
+from bartviz.ui.search import Search, options
 
 if TYPE_CHECKING:
     from bartviz.models import Model
@@ -269,7 +269,7 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
-            ruled(model, request.search.min_new_tokens), request.text, max_new_tokens=request.max_new_tokens,
+            model, request.text, max_new_tokens=request.max_new_tokens,
             top_k=request.top_k, values=values, allow_special=request.allow_special, truncate=request.truncate,
             cancelled=ticket.cancelled, on_step=on_step, **options(request.search),
         )  # fmt: skip

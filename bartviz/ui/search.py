@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from bartviz.errors import SettingError
 from bartviz.language import later, mark
-
-if TYPE_CHECKING:
-    from bartviz.models import Model
 
 By = Literal["greedy", "beams", "sampling", "checkpoint"]
 Early = Literal[True, False, "never"]
@@ -75,12 +71,3 @@ def options(search: Search) -> dict[str, Any]:
     if not search.blocks:
         found["no_repeat_ngram_size"] = 0
     return found
-
-
-def ruled(model: Model, min_new_tokens: object) -> Model:
-    """The model without its own minimum length where another was chosen; else the model itself."""
-    if min_new_tokens is None or not model.generation.min_length:
-        return model
-    generation = copy.deepcopy(model.generation)
-    generation.min_length = 0
-    return replace(model, generation=generation)

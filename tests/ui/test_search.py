@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from transformers import GenerationConfig
 
 from bartviz.errors import SettingError
 from bartviz.sampling import Sampling
-from bartviz.ui.search import Search, options, ruled
-
-SUMMARY = GenerationConfig(num_beams=4, length_penalty=2.0, early_stopping=True, min_length=56, no_repeat_ngram_size=3)
-
-
-@dataclass(frozen=True)
-class Model:
-    """As much of a model as the rules are read from."""
-
-    generation: GenerationConfig
+from bartviz.ui.search import Search, options
 
 
 def test_greedy_needs_no_options() -> None:
@@ -41,13 +30,6 @@ def test_the_checkpoints_own_settings_and_changed_rules() -> None:
     assert options(Search("checkpoint")) == {"beams": "own"}
     found = options(Search("checkpoint", min_new_tokens=1, blocks=False))
     assert found == {"beams": "own", "min_new_tokens": 1, "no_repeat_ngram_size": 0}
-
-
-def test_a_chosen_minimum_takes_the_place_of_the_models_own_in_a_copy() -> None:
-    model: Any = Model(SUMMARY)
-    assert ruled(model, None) is model
-    assert ruled(model, 1).generation.min_length == 0
-    assert SUMMARY.min_length == 56
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
-from bartviz.ui.search import ruled
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Ablation, Measure, Sweep
@@ -216,7 +215,6 @@ def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None
     def work(model: Model, ticket: Ticket[Ablation]) -> Ablation:
         from bartviz.ablation import ablate
 
-        model = ruled(model, record.provenance.settings.get("min_new_tokens"))
         return ablate(
             model, record, dict.fromkeys(heads, factor), cancelled=ticket.cancelled, on_progress=ticket.report
         )
