@@ -118,7 +118,7 @@ test("a new record stops playback and draws nothing of the one before", () => {
 
 test("a frame is never too narrow for a word", () => {
   assert.equal(p.frameWidth(900, 9), 100);
-  assert.equal(p.frameWidth(900, 128), 56); // sixteen whole ones
+  assert.equal(p.frameWidth(900, 128), 56.25); // sixteen whole ones
   assert.equal(p.frameWidth(40, 3), 40);
   assert.equal(p.frameWidth(900, 1), 150);
 });

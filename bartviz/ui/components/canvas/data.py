@@ -47,7 +47,7 @@ UNIT = 65535  # what a weight of 1 is sent as
 LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
 EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
 NAMED = ("revision", "kind", "label", "shape")  # what a light buffer says of its picture
-AT_ONCE = 1_000_000  # bytes of one map, beyond which it comes after the small ones have been drawn
+AT_ONCE = 400_000  # bytes of one map, beyond which it comes after the small ones have been drawn
 LAYER = 700_000  # bytes that the heads of one layer may take, to be sent together
 
 

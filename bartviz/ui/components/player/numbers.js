@@ -80,7 +80,7 @@ const NARROWEST = 54; // pixels of a frame
 // How wide a frame is where `count` steps share a film of this width: never too narrow for a word, then the film scrolls.
 // A film that scrolls shows whole frames, so that none looks cut.
 export const frameWidth = (width, count) =>
-  width / count >= NARROWEST ? Math.min(Math.floor(width / count), 150) : Math.floor(width / Math.max(1, Math.floor(width / NARROWEST)));
+  width / count >= NARROWEST ? Math.min(Math.floor(width / count), 150) : width / Math.max(1, Math.floor(width / NARROWEST));
 
 // How the branch's step `i` relates to the main text: the same beginning, the step where they part, the same end again.
 export function kinship({ parts, meets }, i) {
