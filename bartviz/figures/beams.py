@@ -161,6 +161,7 @@ def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: theme.Palett
         drawn=len(drawn.nodes), all=len(drawn.nodes) + drawn.left_out,
     )  # fmt: skip
     figure.add_annotation(
-        text=said, xref="paper", yref="paper", x=1, y=1.02, xanchor="right", yanchor="bottom", showarrow=False,
-        font={"size": 12, "color": colors.faint},
+        text=said, xref="paper", yref="paper", x=0, y=1.02, yshift=24, xanchor="left", yanchor="bottom",
+        showarrow=False, font={"size": 12, "color": colors.faint},
     )  # fmt: skip
+    figure.update_layout(margin={"t": 64}, height=figure.layout.height + 24)
