@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("textbook.css")
-ALL, TASK = "all", "textbook"
+ALL, TASK, GUESS = "all", "textbook", "guess"
 NUMBER_BYTES = 1_000  # of one number of a verdict, in memory
 OPEN = mark("not computed yet")
 LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
@@ -66,7 +66,7 @@ def tally(found: Verdicts) -> None:
 
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
-    """The lines of one verdict and one chapter (URL ``verdict`` and ``chapter``)."""
+    """The lines of one verdict and one chapter (URL ``verdict``, ``chapter``); and whether verdicts hide (``guess``)."""
     counts = ledger.tally(found)
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}
@@ -75,6 +75,8 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
             verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
         with st.container(width=280):
             chapter = pick.select(_("Chapter"), chapters, key="chapter")
+        with st.container(width="content"):
+            pick.switch(_("Guess first"), key=GUESS, hint=_("Each verdict stays folded until you open it."))
     return tuple(
         line for line in CLAIMS
         if chapter in (ALL, line.chapter)
@@ -87,15 +89,16 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     st.html(STYLE)
     if not chosen:
         show.note(_("No line has this verdict here. Choose another verdict, or all chapters."))
-    wanted = st.query_params.get("line", "")
+    wanted, guess = st.query_params.get("line", ""), bool(st.session_state.get(GUESS))
     for chapter, name in CHAPTERS.items():
         mine = [line for line in chosen if line.chapter == chapter]
         if mine:
             st.subheader(_(name), anchor=False)
         for line in mine:
-            verdict = found.get(line.number)
-            with st.container(key=f"claim_{'open' if verdict is None else verdict.word}_{line.number}", gap=None):
-                st.html(_card(line, verdict, unfolded=line.number == wanted))
+            verdict, unfolded = found.get(line.number), line.number == wanted
+            colour = "open" if verdict is None or guess else verdict.word
+            with st.container(key=f"claim_{colour}_{line.number}", gap=None):
+                st.html(_hidden(line, verdict) if guess and verdict else _card(line, verdict, unfolded=unfolded))
                 _link(line)
 
 
@@ -113,18 +116,34 @@ def _link(line: Claim) -> None:
 
 def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
     """One line as HTML; everything in it is escaped."""
+    why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>"
+    folded = "" if verdict is None else _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
+    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}{why}{folded}</div>"
+
+
+def _hidden(line: Claim, verdict: Verdict) -> str:
+    """One line whose verdict is folded away with its numbers."""
+    told = f"<p>{_badge(verdict)}</p><p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict)}"
+    answer = f"<div class='bv-is-{verdict.word}'>{told}</div>"
+    return f"<div class='bv-claim'>{_head(line, '')}{_folded(_('The verdict'), answer, unfolded=False)}</div>"
+
+
+def _head(line: Claim, badge: str) -> str:
+    title = f"<h4>{_safe(_(line.title))}</h4><span class='bv-line'>{line.number}</span>"
+    return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(_(line.said))}</p>"
+
+
+def _badge(verdict: Verdict | None) -> str:
     sign, name = ("…", _(OPEN)) if verdict is None else (SIGNS[verdict.word], _(NAMES[verdict.word]))
-    head = (
-        f"<div class='bv-head'><span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> "
-        f"{_safe(name)}</span><h4>{_safe(_(line.title))}</h4><span class='bv-line'>{line.number}</span></div>"
-    )
-    said = f"<p class='bv-said'>{_safe(_(line.said))}</p>"
-    why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict, unfolded=unfolded)}"
-    return f"<div class='bv-claim'>{head}{said}{why}</div>"
+    return f"<span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> {_safe(name)}</span>"
 
 
-def _numbers(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
-    """The numbers found beside the numbers claimed, the source and what was computed on; folded away."""
+def _folded(title: str, content: str, *, unfolded: bool) -> str:
+    return f"<details{' open' if unfolded else ''}><summary>{_safe(title)}</summary>{content}</details>"
+
+
+def _numbers(line: Claim, verdict: Verdict) -> str:
+    """The numbers found beside the numbers claimed, the source and what was computed on."""
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
         f"<td class='bv-number'>{_safe(ledger.text(number.claimed))}</td>"
@@ -135,10 +154,9 @@ def _numbers(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
     names = ("", _("Claimed"), _("Found"), "", "")
     header = "".join(f"<th class='{'bv-number' if name else ''}' scope='col'>{_safe(name)}</th>" for name in names)
     return (
-        f"<details{' open' if unfolded else ''}><summary>{_safe(_('Numbers'))}</summary>"
         f"<div class='bv-scroll'><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
         f"<p class='bv-basis'>{_safe(_('Computed from: {basis}', basis=_(verdict.basis)))}</p>"
-        f"<p class='bv-from'>{_safe(_('Said in: {source}', source=line.source))}</p></details>"
+        f"<p class='bv-from'>{_safe(_('Said in: {source}', source=line.source))}</p>"
     )
 
 

@@ -77,6 +77,17 @@ def test_a_link_unfolds_one_line(app: App) -> None:
     assert "85,054,464" in unfolded
 
 
+def test_who_guesses_first_sees_no_verdict_before_opening_it(app: App) -> None:
+    page = app("textbook", record=None, guess="true", chapter="cost")
+    assert not page.exception
+    for card in cards(page):
+        before, folded = card.split("<summary>The verdict</summary>")
+        assert "bv-verdict" not in before
+        assert "bv-is-" in folded
+    page.toggle(key="guess").set_value(False).run()
+    assert all("The verdict" not in card for card in cards(page))
+
+
 @pytest.mark.parametrize("query", [{"verdict": "<b>"}, {"chapter": "x"}, {"line": "99"}])
 def test_links_that_lie(app: App, query: dict[str, str]) -> None:
     page = app("textbook", record=None, **query)

@@ -11,7 +11,7 @@ EXPLANATION = Explanation(
 a verdict: *holds*, *holds, with a caveat*, or *does not hold*. Unfold *Numbers* to see what was claimed and what came
 out. The link below a line leads to the page where you can see it with your own eyes.
 
-**Try it:** choose *does not hold*, read a statement, and guess what is wrong before you unfold the numbers.
+**Try it:** switch on *Guess first*, read a statement, and say what you think before you unfold its verdict.
 """),
     intermediate=mark(r"""
 **A verdict is computed, not written.** Every line is taken apart into numbers. If one of those that the statement rests
