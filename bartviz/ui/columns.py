@@ -30,12 +30,14 @@ COLUMNS = frozenset(
         mark("format"), mark("value"), mark("output"), mark("masked"), mark("learned, other positions"),
         mark("learned, positions it was fitted to"), mark("sinusoidal, fitted, other positions"),
         mark("sinusoidal, by its rotation"), mark("cuts into"), mark("model"), mark("vocabulary"),
-        mark("divergence"), mark("candidates"), mark("mutual"),
+        mark("divergence"), mark("candidates"), mark("mutual"), mark("unknown"),
     )
 )  # fmt: skip
 CELLS = frozenset(
     (
         mark("encoder"), mark("decoder"), mark("cross"), mark("right"), mark("wrong"), mark("missed"), mark("open"),
         mark("pruned"), mark("finished"), mark("best"), mark("source"), mark("target"),
+        mark("pieces of bytes (byte-level BPE)"), mark("pieces of words (WordPiece)"),
+        mark("pieces that hold their space (SentencePiece)"), mark("pieces that say where a word ends"),
     )
 )  # fmt: skip

@@ -194,9 +194,10 @@ def noises(chosen: Chosen) -> None:
     path = EMBEDDED / chosen.model / "README.md"
     known = repairs.card(path.read_text(encoding="utf-8")) if entry(chosen.model) and path.is_file() else {}
     frame = repairs.noise_table(found, known)
-    digits = {
-        name: st.column_config.NumberColumn(format="%.3f") for name in frame.columns if "acc" in name or "loss" in name
-    }
+    digits = show.headers(frame)
+    for name in frame.columns:
+        if "acc" in name or "loss" in name:
+            digits[name] = st.column_config.NumberColumn(digits[name], format="%.3f")
     st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True, column_config=digits)
     told = [_("Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.")]
     if known:

@@ -132,7 +132,8 @@ def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
 def _folded(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
     with st.expander(title, key=f"heads_{name}_table", on_change="rerun") as folded:
         if folded.open:
-            st.dataframe(make(), hide_index=True)
+            frame = make()
+            st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
 
 
 def _first_word(rows: Tokens, groups: Groups) -> int:

@@ -40,7 +40,8 @@ def heads(chosen: Chosen) -> None:
     with right:
         show.note(_("The pairs that are most alike:"))
         table = pairs(chosen, found)
-        config = {"distance": st.column_config.NumberColumn(format="%.3f")}
+        names = show.headers(table)
+        config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
         st.dataframe(table, hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
     show.downloads(
         "likeness", table=table, arrays=lambda: {"distances": found.distances, "places": found.places}

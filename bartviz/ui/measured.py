@@ -42,8 +42,8 @@ def all_heads(chosen: Chosen) -> None:
         shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
         order = sorted((str(column) for column in shown.columns), key=_order)
         st.dataframe(
-            shown, hide_index=True, height=HEIGHT, key=_TABLE, column_config=_columns(), column_order=order,
-            on_select=lambda: _take(_TABLE), selection_mode="single-row", placeholder="–",
+            shown, hide_index=True, height=HEIGHT, key=_TABLE, column_config=show.headers(shown) | _columns(),
+            column_order=order, on_select=lambda: _take(_TABLE), selection_mode="single-row", placeholder="–",
         )  # fmt: skip
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
         show.note(_(
@@ -85,7 +85,8 @@ def _order(column: str) -> bool:
 def _columns() -> dict[str, Any]:
     number = st.column_config.NumberColumn
     named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
-    return named | {"score": number(format="%.2f", help=_("The score that gave the name")), analysis.TO_A: _distance()}
+    score = number(_("score"), format="%.2f", help=_("The score that gave the name"))
+    return named | {"score": score, analysis.TO_A: _distance()}
 
 
 def _take(key: str) -> None:
@@ -104,7 +105,8 @@ def _nearest(chosen: Chosen) -> None:
     show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.told))
     lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
     frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
-    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config={analysis.TO_A: _distance()}, key="nearest")
+    config = show.headers(frame) | {analysis.TO_A: _distance()}
+    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config=config, key="nearest")
     if near and not a.other:
         best = Head(a.head.kind, *near[0][:2])
         st.button(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -97,7 +97,7 @@ def table(frame: pd.DataFrame, *, title: str | None = None) -> None:
         st.dataframe(in_words(frame), hide_index=True, column_config=headers(frame))
 
 
-def headers(names: Iterable[object]) -> dict[str, str | None]:
+def headers(names: Iterable[object]) -> dict[str, Any]:
     """What the columns of a table are called on a page, for ``column_config``; a file keeps their English names."""
     return {str(name): _(str(name)) if name in COLUMNS else str(name) for name in names}
 

@@ -170,8 +170,8 @@ def _toggle(key: str, kind: Kind) -> None:
 
 def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
     """The heads that are ticked; at first the one that the sweep found to matter most."""
-    names = [str(Head(k, layer, head)) for k, (depth, wide) in _shapes(record).items()
-             for layer in range(depth) for head in range(wide)]  # fmt: skip
+    names = {str(Head(k, layer, head)): terms.head(k, layer, head) for k, (depth, wide) in _shapes(record).items()
+             for layer in range(depth) for head in range(wide)}  # fmt: skip
     first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
     left, right = st.columns([5, 1.3], vertical_alignment="bottom")
     with left:
