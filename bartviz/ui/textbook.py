@@ -66,7 +66,7 @@ def tally(found: Verdicts) -> None:
 
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
-    """The lines of one verdict and one chapter (URL ``verdict``, ``chapter``); and whether verdicts hide (``guess``)."""
+    """The lines of one verdict and chapter (URL ``verdict``, ``chapter``); whether verdicts are folded (``guess``)."""
     counts = ledger.tally(found)
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}

@@ -29,7 +29,7 @@ def _attention(evidence: Evidence) -> Verdict:
     numbers = (
         number(later("largest distance of a row's sum from 1"), 0, off, off < 1e-5),
         number(later("two heads: smallest of their largest differences"), "> 0", round(nearest, 3), nearest > 0.01),
-        number(later("heads side by side are as wide as the model"), record.model.width, joined),
+        number(later("heads side by side are as wide as the model"), record.model.width, joined, core=False),
     )
     why = later("In all {heads} encoder heads rows sum to 1 but for rounding, and no two heads give the same weights.",
                 heads=layers * heads)  # fmt: skip
@@ -39,14 +39,12 @@ def _attention(evidence: Evidence) -> Verdict:
 def _unscaled(evidence: Evidence) -> Verdict:
     record, basis = evidence.written()
     attention = record.attention("encoder")
-    found = scaling(attention, attention.shape[0] - 1)
-    order, apart = 0, 0.0
-    for head in range(attention.shape[1]):
-        plain, weights = _softmax(_dots(attention, head)), attention.head(attention.shape[0] - 1, head)
-        order += int((plain.argmax(1) == weights.argmax(1)).sum())
-        apart = max(apart, float(np.abs(plain - weights).max()))
-    rows = attention.shape[1] * attention.shape[2]
-    largest = float(found.model.largest.mean()), float(found.other.largest.mean())
+    heads, rows = attention.shape[1], attention.shape[1] * attention.shape[2]
+    weights = attention.layer(attention.shape[0] - 1)  # (H, Q, K)
+    plain = np.stack([_softmax(_dots(attention, head)) for head in range(heads)])
+    order = int((plain.argmax(-1) == weights.argmax(-1)).sum())
+    apart = float(np.abs(plain - weights).max())
+    largest = float(weights.max(-1).mean()), float(plain.max(-1).mean())
     numbers = (
         number(later("last encoder layer: rows with the same strongest key"), rows, order),
         number(later("largest difference of a weight"), 0, round(apart, 3), apart < 1e-5, core=False),
@@ -62,8 +60,9 @@ def _unscaled(evidence: Evidence) -> Verdict:
 
 
 def _dots(attention: Attention, head: int) -> Floats:
-    """(Q, K) products of the last layer."""
-    return np.asarray(attention.q[-1, head] @ attention.k[-1, head].T, np.float32)
+    """(Q, K) scores of the last layer without the division."""
+    dots = attention.q[-1, head] @ attention.k[-1, head].T
+    return np.asarray(dots if attention.bias is None else dots + attention.bias[head], np.float32)
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from bartviz.analysis.ledger import Evidence, claim
@@ -93,3 +95,14 @@ def test_a_run_of_ones_own_is_judged_where_it_fits(number: str, record: Record) 
     own = record.cross is not None and bool(record.steps)
     assert ("your run" in verdict.basis) == own
     assert ("that ships" in verdict.basis) != own
+
+
+def test_without_scaling_the_formula_without_it_holds() -> None:
+    """As in T5: a scale of 1, and a bias of relative positions."""
+    record = records.encoder_decoder()
+    encoder = record.attention("encoder")
+    bias = np.linspace(-1, 1, encoder.shape[1] * encoder.shape[2] ** 2, dtype=np.float32)
+    bias = bias.reshape(encoder.shape[1], encoder.shape[2], encoder.shape[3])
+    check = claim("12b").check
+    assert check is not None
+    assert check(Evidence(replace(record, encoder=replace(encoder, scale=1.0, bias=bias)))).word == "holds"
