@@ -14,6 +14,7 @@ from bartviz.ui import examples, languages, registry
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import plain, texts
+from tests.ui.test_sidebar import settled
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 LETTERS = re.compile(r"[^\W\d_]+")
@@ -89,3 +90,22 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
         assert not page.exception
         found |= dict.fromkeys(missing(texts(page)))
     assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, word: str) -> None:
+    found: dict[str, None] = {}
+    shown = (stand_in.record(kind="encoder", trained=False), stand_in.record(kind="decoder"), None)
+    for record in shown:
+        page = app(word, record=record, level="expert")
+        assert not page.exception
+        found |= dict.fromkeys(missing(texts(page)))
+    assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("query", [{"text": " "}, {"text": "x" * 500_000}])
+def test_what_is_refused_is_told_in_the_visitors_language(app: App, query: dict[str, str]) -> None:
+    page = settled(app("heads", **query)).run()
+    assert not page.exception
+    assert page.error
+    assert not missing(texts(page))
