@@ -154,3 +154,15 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(real: str, visit: Op
     page.locator("[data-testid=stSidebar] textarea").first.press("Control+Enter")
     assert page.evaluate("window.heard") == 1
     settle(page)
+
+
+def test_a_branch_is_in_the_link_again_after_another_page(real: str, visit: Open) -> None:
+    page = visit(f"{real}/decoding?step=6&branch=3.77")
+    branched(page)
+    counter(page, 6, steps=8)
+    page.get_by_role("link", name="Heads", exact=True).first.click()
+    expect(page.locator(".player")).to_have_count(0)
+    settle(page)
+    page.get_by_role("link", name="Decoding", exact=True).first.click()
+    branched(page)
+    expect(page).to_have_url(re.compile(r"branch=3\.77"))

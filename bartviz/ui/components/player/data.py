@@ -18,7 +18,7 @@ from bartviz.analysis import branches, decoding, terms
 from bartviz.attention import Floats, Tokens
 from bartviz.figures import theme
 from bartviz.record import KINDS, Record, Step
-from bartviz.ui.components.player.words import chosen, messages, note, tag, titles
+from bartviz.ui.components.player.words import chosen, messages, note, stopped, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
 
@@ -104,7 +104,7 @@ def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]
         "cost": _cost(record),
         "given": decoding.given(record),
         "branch": None,
-        "stopped": record.provenance.stopped,
+        "stopped": stopped(record.provenance.stopped or ""),
         "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
     }
 

@@ -11,6 +11,7 @@ from bartviz.record import Record, Step
 from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]
+STOPS = frozenset({mark("end token"), mark("length limit")})
 KEPT, YOURS = "kept from the first text", "chosen by you"
 
 # What a rule does, for a reader who meets its name for the first time; and the rule as a word or two for the film.
@@ -29,6 +30,11 @@ _RULES = (
 def _of(rule: str) -> tuple[str, str]:
     """What a rule does, and its tag."""
     return next(((what, tag) for pattern, what, tag in _RULES if re.match(pattern, rule)), ("", terms.rule(rule)))
+
+
+def stopped(why: str) -> str:
+    """Why the text ended."""
+    return _(why) if why in STOPS else why
 
 
 def tag(rule: str | None) -> str:
