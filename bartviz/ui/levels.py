@@ -137,8 +137,16 @@ def _texts(told: Explanation) -> None:
 
 
 def displayed(text: str) -> str:
-    """The text with its formulas between $$ on lines of their own, as Markdown wants them where they fill a line."""
-    return _DISPLAY.sub(r"$$\n\1\n$$", text)
+    """The text with its formulas between $$ on lines of their own, as Markdown wants them where they fill a line.
+
+    A line of several formulas, \\qquad between them, may break there and nowhere else.
+    """
+    return _DISPLAY.sub(lambda found: f"$$\n{_breaking(found[1])}\n$$", text)
+
+
+def _breaking(formula: str) -> str:
+    parts = [part.strip() for part in formula.split(r"\qquad")]
+    return formula if len(parts) == 1 else r" \qquad \allowbreak ".join(f"{{{part}}}" for part in parts)
 
 
 def _ways(word: str) -> None:

@@ -122,6 +122,7 @@ def test_what_is_folded_for_a_beginner_opens_by_hand_by_level_and_by_link(app: A
 def test_a_formula_stands_on_lines_of_its_own() -> None:
     assert levels.displayed("a $x$\n\n$$y$$\n\n$$z\n+ 1$$\n") == "a $x$\n\n$$\ny\n$$\n\n$$\nz\n+ 1\n$$\n"
     assert levels.displayed("$$\ny\n$$") == "$$\ny\n$$"
+    assert levels.displayed(r"$$x, \qquad y$$") == "$$\n{x,} \\qquad \\allowbreak {y}\n$$"
 
 
 def test_a_page_without_a_text_draws_nothing() -> None:
