@@ -15,7 +15,7 @@ from bartviz.attention import Floats, Kind, Tokens
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
-from bartviz.figures.panels import Panel, panels
+from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
 
 View = Literal["encodings", "attention", "outputs"]
@@ -73,7 +73,10 @@ def reach(
         chosen = () if place is None else [(row, place) for row in range(len(change))]
         panel = _change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen)
         given.append(replace(panel, unit=_("relative change"), bar=bar))
-    return panels(given, dark=dark)
+    figure = panels(given, dark=dark)
+    if bar:  # plotly keeps the room of the labels above the bar below it too, and would take it from the rows
+        figure.update_layout(height=figure.layout.height + label_room(given))
+    return figure
 
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:

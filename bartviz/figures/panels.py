@@ -54,7 +54,7 @@ def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = N
     """
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
-    room, known = _label_room(given), list[Part]()
+    room, known = label_room(given), list[Part]()
     for number, (panel, (start, stop)) in enumerate(zip(given, _domains(given), strict=True), start=1):
         name = "" if number == 1 else str(number)
         x, y = f"x{name}", f"y{name}"
@@ -189,7 +189,7 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
     }  # fmt: skip
 
 
-def _label_room(given: Sequence[Panel]) -> int:
+def label_room(given: Sequence[Panel]) -> int:
     """Pixels that the longest label of a column needs below its grid."""
     labels = [axes.short(label) for panel in given for label in panel.column_labels]
     return max(map(theme.width, labels)) * 8 + 8 if max(map(len, labels)) > 3 else 24
@@ -198,4 +198,4 @@ def _label_room(given: Sequence[Panel]) -> int:
 def _height(given: Sequence[Panel]) -> int:
     rows = max(panel.values.shape[0] for panel in given)
     bars = BAR if any(panel.bar for panel in given) else 0
-    return int(min(max(rows * CELL, LEAST), MOST)) + 34 + _label_room(given) + bars
+    return int(min(max(rows * CELL, LEAST), MOST)) + 34 + label_room(given) + bars
