@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, get_args
 import streamlit as st
 
 from bartviz.language import _, mark
-from bartviz.ui import pick
+from bartviz.ui import pick, registry
 from bartviz.ui.explanations import Explanation, explanation
 from bartviz.ui.glossary import TERMS, Term
 
@@ -28,6 +28,7 @@ NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "ex
 KEY = "level"
 STYLE = Path(__file__).with_name("levels.css")
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
+_LABELS = {entry.word: entry.label for entry in registry.PAGES}
 _SEEN, _UNFOLDED = "_level_seen", "_unfolded"
 
 
@@ -76,9 +77,12 @@ def explain(word: str) -> None:
 
 
 def terms(names: Sequence[str], *, key: str) -> None:
-    """Terms of the glossary in a line; pointing at one, tapping it or reaching it by Tab shows its definition."""
+    """Terms of the glossary in a line; pointing at one, tapping it or reaching it by Tab shows its definition.
+
+    ``key``: the word of the page they stand on (or of a part of the experiments page).
+    """
     if names:
-        chips = "".join(_chip(TERMS[name], f"term-{key}-{number}") for number, name in enumerate(names))
+        chips = "".join(_chip(TERMS[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
         label = html.escape(_("Terms"))  # not within the f-string: messages are not looked for there
         st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")
 
@@ -101,11 +105,13 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
         yield bool(folded.open)
 
 
-def _chip(term: Term, key: str) -> str:
-    said = html.escape(_(term.text))
+def _chip(term: Term, key: str, here: str) -> str:
+    told = _(term.text)
+    if term.page not in ("", here) and here in _LABELS:
+        told += " " + _("See it on the page {page}.", page=_(_LABELS[term.page]))
     return (
         f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(_(term.name))}"
-        f"<span class='bv-definition' role='tooltip' id='{key}'>{said}</span></dfn>"
+        f"<span class='bv-definition' role='tooltip' id='{key}'>{html.escape(told)}</span></dfn>"
     )
 
 

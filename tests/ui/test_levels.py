@@ -85,12 +85,14 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
     for place, name in chips:
         body = re.search(rf"role='tooltip' id='{re.escape(place)}'>([^<]*)</span>", shown)
         assert body is not None
-        assert html.unescape(body[1]) == TERMS[name].text
+        where = TERMS[name].page
+        see = "" if where == "inside" else f" See it on the page {registry.page(where).label}."
+        assert html.unescape(body[1]) == TERMS[name].text + see
 
 
 def test_terms_are_escaped() -> None:
     with speaking(PSEUDO):
-        chip = levels._chip(TERMS["WordPiece"], "term-x-0")
+        chip = levels._chip(TERMS["WordPiece"], "term-x-0", "inputs")
     assert "⟦WordPiece⟧" in chip
     assert "##" in chip
     assert chip.count("<") == 4
