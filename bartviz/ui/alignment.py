@@ -138,8 +138,9 @@ def _method() -> Method:
 
 
 def _threshold() -> float:
-    if "threshold" in st.session_state:
-        st.session_state["threshold"] = min(max(float(st.session_state["threshold"]), 0.01), 1.0)
+    held = st.session_state.get("threshold")
+    if held is not None and not 0.01 <= held <= 1:
+        st.session_state["threshold"] = min(max(float(held), 0.01), 1.0)
     value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key="threshold", bind="query-params")
     return min(max(float(value), 0.01), 1.0)
 

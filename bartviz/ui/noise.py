@@ -106,7 +106,7 @@ def _rate(noise: str, short: str) -> float | None:
 
 def _seed() -> int:
     held = st.session_state.get(SEED)
-    if held is not None:
+    if held is not None and not 0 <= held <= MOST_SEED:
         st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)
     hint = _("The same seed loses the same words.")
     return int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))

@@ -100,8 +100,9 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
         st.session_state.pop(key, None)
         return 0
     address.carry(key, first)
-    if key in st.session_state:
-        st.session_state[key] = min(max(int(st.session_state[key]), 0), last)
+    held = st.session_state.get(key)
+    if held is not None and not 0 <= held <= last:  # only then: what is set undoes what is pressed during the run
+        st.session_state[key] = min(max(int(held), 0), last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     address.keep(key, value, first)
     return value

@@ -67,8 +67,9 @@ def test_a_smaller_record_takes_the_nearest_that_it_has(record: Record) -> None:
     assert picked(page.run())[1:3] == (0, 0)
 
 
-def test_moving_a_picker_is_kept_in_the_link(record: Record) -> None:
+def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> None:
+    """A value that a run sets again undoes what the visitor presses meanwhile; the browser itself writes the link."""
     page = drawn(record)
     page.slider(key="layer").set_value(2).run()
     assert picked(page)[1] == 2
-    assert page.query_params["layer"] == ["2"] or page.query_params["layer"] == "2"
+    assert not page.slider(key="layer").proto.set_value
