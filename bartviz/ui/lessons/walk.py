@@ -78,8 +78,8 @@ def prepare(page: str) -> None:
     """Before any widget: set the view of a step that is new, on its page, and say it in the address."""
     walk = current()
     context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation and _follow(walk):
-        st.rerun()  # what the browser went back to wins in this run over all that is set
+    if context is not None and context.is_history_navigation and walk.lesson is not None:
+        _back(walk)
     if walk.to:
         if page != walk.to:
             st.switch_page(registry.page(walk.to).file, query_params=_frame())
@@ -141,6 +141,20 @@ def leave() -> None:
         _put(before.record, before.controls)
     walk.before = None
     walk.lesson, walk.due, walk.shown = None, False, False
+
+
+def _back(walk: Walk) -> None:
+    """The browser's Back: to the step that the address names, or, within a step, to what it showed before."""
+    before, words = (walk.lesson, walk.at), set(walk.step.view) if walk.step is not None else set()
+    if not _follow(walk):
+        leave()
+        return
+    if (walk.lesson, walk.at) == before:
+        if walk.at == 0 or words & set(st.query_params.keys()):
+            walk.due = False
+            return
+        walk.go(BY_WORD[st.query_params[LESSON]], walk.at - 1)  # a step has two addresses: without its view, and with
+    st.rerun()  # what the browser went back to wins in this run over all that is set
 
 
 def _follow(walk: Walk) -> bool:

@@ -1,0 +1,218 @@
+"""What the lessons say without a number holds for the records and models that they show; numbers are recomputed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bartviz.record import Record
+from bartviz.ui.lessons import records
+from bartviz.ui.lessons.walk import BY_WORD
+
+
+def facts(word: str, step: int) -> Mapping[str, Any]:
+    """What a step states, by name; ``step`` counts from 1 as on the page."""
+    one = BY_WORD[word].steps[step - 1]
+    assert one.facts is not None
+    return one.facts(records.read(one.record))
+
+
+def weights(record: Record, kind: str, layer: int, head: int) -> np.ndarray[Any, Any]:
+    """Independently of ``facts``: softmax of q k^T * scale over the open cells."""
+    attention = record.attention(kind)
+    scores = attention.q[layer, head].astype(float) @ attention.k[layer, head].astype(float).T * attention.scale
+    scores[~attention.mask] = -np.inf
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found: np.ndarray[Any, Any] = powers / powers.sum(axis=1, keepdims=True)
+    return found
+
+
+@pytest.fixture
+def start() -> Record:
+    return records.read("start")
+
+
+def test_attention(start: Record) -> None:
+    line = weights(start, "cross", 2, 0)
+    assert start.output is not None
+    row = start.output.labels.index("kaufen")
+    assert facts("attention", 1)["key"] == facts("attention", 2)["key"] == "buy"
+    assert facts("attention", 1)["weight"] == pytest.approx(line[row, 4], abs=1e-5)
+    assert facts("attention", 2)["rest"] == pytest.approx(1 - line[row, 4], abs=1e-5)
+    assert np.allclose(line.sum(axis=1), 1)  # "in this row as in every other"
+    assert facts("attention", 3)["most_sum"] == pytest.approx(line.sum(axis=0).max(), abs=1e-4)
+    assert facts("attention", 3)["least_sum"] < 0.2  # "hardly any"
+    before = weights(start, "encoder", 2, 4)
+    assert [int(before[row].argmax()) for row in range(3, 8)] == [2, 3, 4, 5, 6]  # "nearly every token"
+    assert facts("attention", 4)["key"] == "a"
+    assert facts("attention", 6)["chance"] == pytest.approx(start.steps[5].chosen.probability)
+    assert start.steps[5].chosen.label == "kaufen"
+
+
+def test_masks(start: Record) -> None:
+    assert facts("masks", 1)["others"] == 0  # "not one"
+    assert (facts("masks", 1)["closed"], facts("masks", 1)["cells"]) == (28, 64)
+    assert (facts("masks", 2)["reads"], facts("masks", 2)["count"], facts("masks", 2)["before"]) == ("möchte", 4, 3)
+    assert start.attention("cross").mask.all()
+    assert facts("masks", 4)["weight"] == 0
+    rows = weights(start, "decoder", 1, 4)
+    assert np.allclose(rows.sum(axis=1), 1)
+    assert facts("masks", 5)["first"] == 1
+    assert facts("masks", 6)["count"] == 4
+    assert facts("masks", 7)["open"] == facts("masks", 7)["cells"]
+
+
+def test_arithmetic(start: Record) -> None:
+    attention = start.attention("cross")
+    q, k = attention.q[2, 0, 5].astype(float), attention.k[2, 0].astype(float)
+    dots = k @ q
+    assert facts("arithmetic", 1)["best"] == "buy"
+    assert facts("arithmetic", 1)["score"] == pytest.approx(dots[4] / np.sqrt(32), rel=1e-4)
+    assert facts("arithmetic", 2)["dot"] == pytest.approx(dots[4], rel=1e-4)
+    assert facts("arithmetic", 2)["negative"] == int((q * k[4] < 0).sum())
+    plain = np.exp(dots - dots.max())
+    assert facts("arithmetic", 3)["without"] == pytest.approx(plain[4] / plain.sum(), abs=1e-4)
+    assert facts("arithmetic", 3)["without"] > 0.999  # "would see ... alone"
+    found = facts("arithmetic", 4)
+    assert found["ratio"] == pytest.approx(found["weight"] / found["second_weight"], rel=1e-3)
+    assert facts("arithmetic", 5)["all"] == start.model.width
+    assert attention.key.special[attention.key.labels.index(facts("arithmetic", 6)["best"])]
+    share = facts("arithmetic", 7)
+    assert share["share"] > share["even"] > share["least_share"]
+    assert share["least_weight"] > 0.7  # "nearly as clearly"
+
+
+def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> None:
+    attention = start.attention("cross")
+    assert attention.v is not None
+    assert attention.out is not None
+    added = [
+        np.linalg.norm(attention.out[2, :, head] @ (weights(start, "cross", 2, head)[5] @ attention.v[2, head]))
+        for head in range(attention.shape[1])
+    ]
+    assert int(np.argmax(added)) == 0
+    assert int(np.argmin(added)) == 4
+    assert facts("arithmetic", 7)["share"] == pytest.approx(added[0] / sum(added), rel=1e-3)
+
+
+def test_heads() -> None:
+    words = records.read("words")
+    first = facts("heads", 1)
+    assert first["blurred"] == "L0"  # "first layers look around"
+    assert first["clear"] in ("L2", "L3")  # "later ones know where"
+    following, before = weights(words, "encoder", 0, 3), weights(words, "encoder", 0, 1)
+    assert facts("heads", 2)["mean"] == pytest.approx(np.diagonal(following, 1).mean(), abs=1e-4)
+    assert facts("heads", 2)["mean"] > 0.9
+    assert facts("heads", 3)["mean"] == pytest.approx(np.diagonal(before, -1).mean(), abs=1e-4)
+    mean = np.mean([weights(words, "encoder", 0, head) for head in range(6)], axis=0)
+    assert facts("heads", 4)["next"] == pytest.approx(np.diagonal(mean, 1)[1:].mean(), abs=1e-4)
+    assert facts("heads", 4)["next"] < 0.4  # "pale"
+    sink = facts("heads", 5)
+    assert (sink["key"], sink["rows"]) == ("[SEP]", int((weights(words, "encoder", 3, 5).argmax(axis=1) == 14).sum()))
+    assert sink["share"] > 3 * sink["even"]
+    assert (facts("heads", 6)["previous"], facts("heads", 6)["next"]) == ("L0H1", "L0H3")
+    assert facts("heads", 6)["many_previous"] + facts("heads", 6)["many_next"] < 12  # "most heads have no such job"
+
+
+def test_encoder_meets_decoder(start: Record) -> None:
+    assert (facts("cross", 1)["rows"], facts("cross", 1)["keys"]) == (8, 9)
+    assert facts("cross", 2)["word"] == "kaufen"
+    shifted = facts("cross", 3)
+    assert (shifted["key"], shifted["reads"], shifted["predicts"]) == ("car", "Auto", "kaufen")
+    assert shifted["weight"] == pytest.approx(weights(start, "cross", 1, 4)[5, 6], abs=1e-4)
+    assert (facts("cross", 4)["reads_right"], facts("cross", 4)["predicts_right"]) == (3, 0)
+    assert (facts("cross", 5)["auto"], facts("cross", 5)["kaufen"]) == ("car", "buy")
+    assert facts("cross", 6)["width"] == 32
+
+
+def test_decoding(start: Record) -> None:
+    assert (facts("decoding", 1)["start"], facts("decoding", 1)["token"]) == ("</s>", "<s>")
+    assert start.steps[0].rule is not None  # "a rule decided"
+    assert facts("decoding", 1)["chance"] > 0.9
+    second = facts("decoding", 2)
+    assert (second["token"], second["other"]) == ("möchte", "will")
+    assert facts("decoding", 3)["bits"] < 1 < facts("decoding", 3)["unsure_bits"]
+    row = np.mean([weights(start, "cross", 2, head)[5] for head in range(8)], axis=0)
+    assert facts("decoding", 4)["key"] == "buy"
+    assert facts("decoding", 4)["weight"] == pytest.approx(row[4], abs=1e-4)
+    assert facts("decoding", 5)["token"] == start.steps[-1].chosen.label == "</s>"
+    product = np.prod([step.chosen.probability for step in start.steps])
+    assert facts("decoding", 6)["whole"] == pytest.approx(product, rel=1e-4)
+    assert min(start.steps, key=lambda step: step.chosen.probability).chosen.label == facts("decoding", 6)["token"]
+    given = facts("decoding", 7)
+    assert (given["token"], given["rather"], given["next"]) == ("Haus", "Auto", "kaufen")
+    assert given["one_in"] > 10_000
+    assert given["next_chance"] > 0.9  # "again"
+
+
+def test_denoising() -> None:
+    repair = records.read("repair")
+    assert facts("denoising", 1)["chance"] > 0.99
+    lost = facts("denoising", 2)
+    assert lost["token"] == next(step for step in repair.steps if step.row == 4).chosen.label
+    assert lost["bits"] > 5
+    assert lost["copy_bits"] < 0.1
+    assert facts("denoising", 3)["key"] == "<mask>"
+    assert facts("denoising", 3)["mean"] > facts("denoising", 3)["weight"]
+    assert facts("denoising", 4)["lost"] == facts("denoising", 4)["masks"]  # "one for each"
+    assert facts("denoising", 5)["lost"] > facts("denoising", 5)["masks"]
+    assert "." in facts("denoising", 6)["names"]
+    assert facts("denoising", 7)["lost"] == 0  # "not a word"
+    assert facts("denoising", 7)["moved"] > 0
+
+
+def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
+    pytest.importorskip("torch")
+    import bartviz
+    from bartviz.repair import repair
+    from bartviz.ui import denoising, noise
+
+    model = bartviz.load(denoising.DENOISER)
+    texts = {"sentence": noise.SENTENCE, "story": noise.STORY}
+    names = {"masking": "token masking", "infilling": "text infilling", "deletion": "token deletion"}
+    names |= {"permutation": "sentence permutation"}
+    for at in (4, 5, 6, 7):
+        view = BY_WORD["denoising"].steps[at - 1].whole
+        found = repair(model, texts[str(view["text_of"])], names[str(view["noise"])], seed=int(view["noise_seed"]))
+        assert len(found.noised.lost) == facts("denoising", at).get("lost")
+
+
+def test_parameters() -> None:
+    base = facts("parameters", 1)
+    assert base["words"] * base["width"] == base["count"] == 38_603_520
+    assert base["total"] == 139_420_416
+    assert base["share"] > 0.25  # "more than a quarter"
+    assert facts("parameters", 2)["uses"] == 3
+    width, forward = 768, 3072
+    layer = facts("parameters", 3)
+    assert layer["attention"] == 4 * (width * width + width) + 2 * width  # with its norm
+    assert layer["forward"] == 2 * width * forward + width + forward + 2 * width
+    assert facts("parameters", 4)["more"] == layer["attention"]  # cross-attention is another attention
+    sizes = facts("parameters", 5)
+    assert sizes["large_share"] < sizes["base_share"]
+    assert facts("parameters", 6)["total"] == facts("parameters", 6)["agrees"]
+
+
+def test_how_not_to_be_fooled(start: Record) -> None:
+    mean = facts("fooled", 1)
+    lines = np.array([[weights(start, "cross", layer, head)[5] for head in range(8)] for layer in range(4)])
+    assert mean["key"] == "buy"
+    assert mean["mean"] == pytest.approx(lines[..., 4].mean(), abs=1e-4)
+    assert mean["agree"] == int((lines.argmax(axis=2) == 4).sum()) < 16  # "do most heads ...? No"
+    assert (facts("fooled", 2)["other"], facts("fooled", 2)["weight"] > 0.9) == ("car", True)
+    rest = facts("fooled", 3)
+    assert rest["share"] == pytest.approx(weights(start, "encoder", 3, 5)[:, [0, 8]].sum(axis=1).mean(), abs=1e-4)
+    assert rest["share"] > 2 * rest["even"]
+    hidden, row = facts("fooled", 4), weights(start, "encoder", 3, 5)[4]
+    assert hidden["divided"] == pytest.approx(row[1:7].max() / row[1:7].sum(), abs=1e-4)
+    assert hidden["weight"] == pytest.approx(row[1:7].max(), abs=1e-4)
+    assert facts("fooled", 5)["key"] == "car"
+    empty = facts("fooled", 6)
+    assert empty["weight"] > 0.5 > empty["share"]  # looked at most, but not most of what comes out
+    assert empty["most"] != empty["key"]
+    forced = facts("fooled", 7)
+    assert (forced["key"], forced["rather"]) == ("car", "Auto")
+    assert forced["weight"] > 0.9
