@@ -85,7 +85,7 @@ def choose(record: Record) -> Quiz:
         if quiz.questions:
             _sheets(quiz)
     with button:
-        st.button(_("New questions"), width="stretch", on_click=_again, args=(quiz,), shortcut="shift+n")
+        st.button(_("New questions"), width="stretch", on_click=_again, args=(quiz,))
     with line:
         _score(quiz)
     return quiz

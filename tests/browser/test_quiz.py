@@ -72,6 +72,20 @@ def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, 
     expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
 
 
+def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str) -> None:
+    page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=4")
+    question = asked(5, 4)[0]
+    option(page, 5, 0, question.answer)
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
+    page.get_by_role("link", name="Masks", exact=True).click()
+    expect(page).to_have_url(re.compile("/masks"))
+    settle(page)
+    page.get_by_text(re.compile(r"^\d+ more$")).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Quiz").click()
+    expect(page.locator(".bv-score")).to_contain_text("Question 1 of 4 · 1 of 1 found")
+    expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
+
+
 @pytest.mark.parametrize("answers", [False, True])
 def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
     visit: Open, server: str, tmp_path: Path, answers: bool
