@@ -21,6 +21,12 @@ def on() -> bool:
     return bool(st.session_state.get(KEY, False))
 
 
+def begin() -> None:
+    """Take what a link says before its page may be changed for another one, which forgets it."""
+    if KEY not in st.session_state and st.query_params.get(KEY, "").lower() == "true":
+        st.session_state[KEY] = True
+
+
 def toggle() -> None:
     """The switch, in the sidebar: draws the large type where it is on, and what listens to its key."""
     large = st.toggle(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bartviz.ui import address, registry, saved, session
+from bartviz.ui import address, projector, registry, saved, session
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: Mapping[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
-FRAME = ("lang", "level", "large")  # words of the address that are no page's own
+FRAME = ("lang", "level")  # words of the address that are no page's own
 _KEPT = ("model", "text", "pair", "target", "special")
 
 
@@ -76,6 +76,7 @@ def current() -> Walk:
 
 def prepare(page: str) -> None:
     """Before any widget: set the view of a step that is new, on its page, and say it in the address."""
+    projector.begin()
     walk = current()
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation and walk.lesson is not None:
