@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
@@ -34,8 +35,10 @@ class Frame:
     def run(self) -> None:
         try:
             self._navigation.run()
-        finally:
+        except StopException:  # not where the page asks for another run: it may be that of another page
             address.write()
+            raise
+        address.write()
 
 
 def frame() -> Frame:
