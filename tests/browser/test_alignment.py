@@ -34,7 +34,7 @@ def judge(page: Page, text: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_picture_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/alignment", scheme=scheme)
+    page = visit(f"{server}/alignment?level=intermediate", scheme=scheme)
     drawn(page)
     for image in page.locator(PLOT).all():
         box = image.bounding_box()
@@ -43,7 +43,7 @@ def test_the_picture_is_seen_without_scrolling(visit: Open, server: str, scheme:
 
 
 def test_the_pointer_tells_the_weight_of_a_link(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment?links=each+output+word+its+strongest")
+    page = visit(f"{server}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
     chart = page.locator(".stPlotlyChart").first
     box = chart.locator(".nsewdrag").bounding_box()
@@ -55,7 +55,7 @@ def test_the_pointer_tells_the_weight_of_a_link(visit: Open, server: str) -> Non
 
 
 def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment")
+    page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)
     record = stand_in.record()
     text = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
@@ -77,7 +77,7 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
 
 
 def test_what_cannot_be_read_is_told(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment")
+    page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)
     page.get_by_role("button", name="Judge by hand").click()
     field = page.get_by_label("Alignment made by hand")
@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_told(visit: Open, server: str) -> None:
 
 
 def test_the_line_is_taken_along(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/alignment?align=layer&layer=2&possible=true")
+    page = visit(f"{server}/alignment?align=layer&layer=2&possible=true&level=intermediate")
     drawn(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Pharaoh").click()
@@ -100,7 +100,7 @@ def test_the_line_is_taken_along(visit: Open, server: str, tmp_path: Path) -> No
 
 
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment", size=(420, 900))
+    page = visit(f"{server}/alignment?level=intermediate", size=(420, 900))
     drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
@@ -116,7 +116,7 @@ def korean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_korean_words_are_linked(visit: Open, korean: str) -> None:
-    page = visit(f"{korean}/alignment?links=each+output+word+its+strongest")
+    page = visit(f"{korean}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
     expect(page.locator(".stPlotlyChart").first).to_contain_text("싶다")
     expect(page.locator(".bv-lead")).to_contain_text("links 6 of 6 words")

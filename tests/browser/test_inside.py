@@ -23,7 +23,7 @@ def drawn(page: Page) -> None:
 
 
 def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> None:
-    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)
     one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
     told = page.locator(".st-key-inside_row").inner_text()
@@ -36,7 +36,7 @@ def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> No
 
 
 def test_a_click_takes_a_key_apart(visit: Open, server: str) -> None:
-    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)
     one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
     key = int(one.weights.argmin())
@@ -49,7 +49,7 @@ def test_a_click_takes_a_key_apart(visit: Open, server: str) -> None:
 
 
 def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> None:
-    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)
     lit = page.locator(".formula .lit")
     assert lit.count() == 0
@@ -66,7 +66,7 @@ def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> No
 
 
 def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2")
+    page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2&level=intermediate")
     drawn(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
@@ -80,7 +80,7 @@ def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path)
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/inside", scheme=scheme)
+    page = visit(f"{server}/inside?level=intermediate", scheme=scheme)
     drawn(page)
     for area in page.locator(".st-key-inside_row .nsewdrag").all():
         box = area.bounding_box()
@@ -89,7 +89,7 @@ def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: st
 
 
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/inside", size=(420, 900))
+    page = visit(f"{server}/inside?level=intermediate", size=(420, 900))
     drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     hero = page.locator(".st-key-inside_hero")

@@ -21,7 +21,7 @@ def drawn(page: Page, count: int = 3) -> None:
 
 
 def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks")
+    page = visit(f"{server}/masks?level=intermediate")
     drawn(page)
     settle(page)
     square = page.locator(".stPlotlyChart").nth(1)
@@ -34,7 +34,7 @@ def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None
 
 
 def test_a_row_is_told_in_words_and_kept_in_the_link(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?row_decoder=1")
+    page = visit(f"{server}/masks?row_decoder=1&level=intermediate")
     drawn(page)
     expect(page.get_by_text("may look at 2 tokens: </s> <s>.")).to_be_visible()
     page.get_by_role("slider", name="Row").nth(1).press("ArrowRight")
@@ -43,7 +43,7 @@ def test_a_row_is_told_in_words_and_kept_in_the_link(visit: Open, server: str) -
 
 
 def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?view=additive&number=-inf")
+    page = visit(f"{server}/masks?view=additive&number=-inf&level=intermediate")
     drawn(page)
     expect(page.locator(".katex-html").first).to_contain_text("−∞ if closed")
     page.get_by_text("weights", exact=True).click()
@@ -54,7 +54,7 @@ def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/masks", scheme=scheme)
+    page = visit(f"{server}/masks?level=intermediate", scheme=scheme)
     drawn(page)
     page.get_by_role("tab", name="Other patterns").click()
     drawn(page, 5)
@@ -66,7 +66,7 @@ def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str, sc
 
 
 def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/masks")
+    page = visit(f"{server}/masks?level=intermediate")
     drawn(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="NPZ").click()
@@ -78,7 +78,7 @@ def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> N
 
 
 def test_the_squares_are_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks")
+    page = visit(f"{server}/masks?level=intermediate")
     drawn(page)
     for place in range(3):
         box = page.locator(PLOT).nth(place).bounding_box()
@@ -87,7 +87,7 @@ def test_the_squares_are_seen_without_scrolling(visit: Open, server: str) -> Non
 
 
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks", size=(420, 900))
+    page = visit(f"{server}/masks?level=intermediate", size=(420, 900))
     drawn(page)
     page.get_by_role("tab", name="Other patterns").click()
     drawn(page, 5)

@@ -16,7 +16,7 @@ SLOW = 60_000  # milliseconds: the first plotly page of a server loads its scrip
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_deep_link_draws_map_and_curves(server: str, visit: Open, scheme: str) -> None:
-    page = visit(f"{server}/parameters?of=t5-small&n=1024", scheme=scheme)
+    page = visit(f"{server}/parameters?of=t5-small&n=1024&level=intermediate", scheme=scheme)
     expect(page.locator(".bv-lead")).to_contain_text("32,128 tokens × 512", timeout=SLOW)
     expect(page.locator(".treemaplayer").get_by_text("Decoder · 25.2 M").first).to_be_visible(timeout=SLOW)
     expect(page.get_by_text("equal at").first).to_be_visible(timeout=SLOW)
@@ -24,7 +24,7 @@ def test_a_deep_link_draws_map_and_curves(server: str, visit: Open, scheme: str)
 
 
 def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters")
+    page = visit(f"{server}/parameters?level=intermediate")
     expect(page.locator(".treemaplayer").get_by_text("Layer 5").first).to_be_visible(timeout=SLOW)
     box = page.locator(".js-plotly-plot").first.bounding_box()
     assert box is not None
@@ -32,7 +32,7 @@ def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
 
 
 def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters")
+    page = visit(f"{server}/parameters?level=intermediate")
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last
     expect(layer).to_be_visible(timeout=SLOW)
     box = layer.bounding_box()
@@ -46,7 +46,7 @@ def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: s
 
 
 def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?of=bert-base-uncased")
+    page = visit(f"{server}/parameters?of=bert-base-uncased&level=intermediate")
     expect(page.get_by_text("151 MB")).to_be_visible(timeout=SLOW)
     slider = page.get_by_role("slider").first
     slider.focus()
@@ -57,7 +57,7 @@ def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> 
 
 
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
-    page = visit(f"{server}/parameters?of=gpt2")
+    page = visit(f"{server}/parameters?of=gpt2&level=intermediate")
     with page.expect_download() as arriving:
         page.locator(".st-key-parameters_csv button").click()
     arriving.value.save_as(tmp_path / "table.csv")
@@ -67,6 +67,6 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
 
 
 def test_a_phone(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?more=What+the+articles+say", size=(420, 900))
+    page = visit(f"{server}/parameters?more=What+the+articles+say&level=intermediate", size=(420, 900))
     expect(page.get_by_text("does not hold").first).to_be_visible(timeout=SLOW)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
