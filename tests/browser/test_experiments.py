@@ -90,7 +90,7 @@ def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: st
 
 
 def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments?experiment=edit&part=the+target&position=3", "at position 3")
+    page = opened(visit, f"{server}/experiments?experiment=edit&side=target&position=3", "at position 3")
     expect(page.locator(LEAD)).to_contain_text("the 3 tokens before it stay equal to the last bit")
     page.get_by_role("slider", name="Position").press("ArrowLeft")
     expect(page.locator(LEAD)).to_contain_text("the 2 tokens before it stay equal to the last bit")
@@ -101,7 +101,9 @@ def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: s
 
 
 def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments?experiment=reach", "1 step with bidirectional attention")
+    page = opened(
+        visit, f"{server}/experiments?experiment=reach&sentence=article", "1 step with bidirectional attention"
+    )
     expect(page.locator(LEAD)).to_contain_text("12 words between")
     expect(page.locator(PLOT)).to_have_count(3)
     page.get_by_role("slider", name="Window").press("End")
