@@ -168,9 +168,9 @@ def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz
     from bartviz.repair import repair
-    from bartviz.ui import denoising, noise
+    from bartviz.ui import noise
 
-    model = bartviz.load(denoising.DENOISER)
+    model = bartviz.load(noise.DENOISER)
     texts = {"sentence": noise.SENTENCE, "story": noise.STORY}
     names = {"masking": "token masking", "infilling": "text infilling", "deletion": "token deletion"}
     names |= {"permutation": "sentence permutation"}
