@@ -140,12 +140,12 @@ def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:
 
 
 def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Part:
-    """A lying bar below the labels of a grid, as wide as it, but no wider than a third of the figure."""
+    """A lying bar below the labels of a grid, as wide as it."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
         "orientation": "h", "x": domain[0], "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": room,
-        "lenmode": "fraction", "len": min(domain[1] - domain[0], 0.36), "thickness": 10, "outlinewidth": 0,
+        "lenmode": "fraction", "len": domain[1] - domain[0], "thickness": 10, "outlinewidth": 0,
         "tickfont": small, "title": {"text": panel.unit, "side": "top", "font": small},
     }  # fmt: skip
 
