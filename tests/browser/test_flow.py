@@ -55,6 +55,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     page.get_by_role("link", name="Decoding", exact=True).click()
     settle(page)
     page.locator(".player").first.wait_for()
+    page.get_by_text(re.compile(r"^\d+ more$")).click()
     page.get_by_role("link", name="Parameters", exact=True).click()
     settle(page)
     page.get_by_role("link", name="Masks", exact=True).click()
