@@ -32,7 +32,8 @@ def record() -> Record:
 def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     """``app("heads", record=..., layer="2")`` is that page in a session that has just come, with this query.
 
-    A visitor who is no beginner sees all of it at once. The app then starts with ``record`` (the random one if none is given, nothing where it is None); torch stays out.
+    The visitor is no beginner: nothing is folded away. The app starts with ``record`` (the random one if none is
+    given, nothing where it is None); torch stays out.
     """
     monkeypatch.setattr(engine, "warm_up", lambda: None)
 
