@@ -36,7 +36,7 @@ def settle(page: Page) -> None:
     page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=60_000)
     page.wait_for_timeout(1500)
     for _ in range(2):  # one piece of work may lead to another
-        page.wait_for_function("!document.querySelector('[data-testid=stProgress]')", timeout=60_000)
+        page.wait_for_function("!document.querySelector('[class*=st-key-cancel]')", timeout=180_000)
         page.wait_for_timeout(1500)
 
 
