@@ -86,6 +86,13 @@ test("the step in words", () => {
   assert.equal(p.sentenceOf(meta({ columns: ["<s>"], special: [true], source: [["<s>", [0], true]] }), 0, [1]), "“Auto” was chosen with 27 %.");
 });
 
+test("a mask in the text counts as special once and is not named as a word", () => {
+  for (const named of [true, false]) {
+    const masked = meta({ columns: ["I", "<mask>", "</s>"], special: [false, true, true], source: [["I", [0], false], [" ", [], false], ["<mask>", [1], named], ["</s>", [2], true]] });
+    assert.equal(p.sentenceOf(masked, 0, [0.18, 0.65, 0.17]), "“Auto” was chosen with 27 %, looking mostly at special tokens (0.82), then at “I” (0.18).");
+  }
+});
+
 test("a row says what it reads and what it predicts", () => {
   assert.equal(p.readingOf(meta(), 0), "Row 1 reads “</s>” and predicts “Auto”. It attends to the columns.");
 });

@@ -13,8 +13,9 @@ import pytest
 
 from bartviz.analysis import decoding
 from bartviz.attention import Tokens
+from bartviz.catalogue import EMBEDDED
 from bartviz.language import speaking
-from bartviz.record import Candidate, Record, Step
+from bartviz.record import Candidate, Record, Step, open_record
 from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in
@@ -99,6 +100,12 @@ def test_running_text_is_the_text_itself() -> None:
         ("it", [3], False), (".", [4], False),
     ]  # fmt: skip
     assert "".join(part for part, _, special in found if not special) == text
+
+
+def test_a_mask_in_the_text_is_special() -> None:
+    source = player.payload(open_record(EMBEDDED / "records" / "repair.safetensors"), layer=None, head=None)["meta"]
+    assert [text for text, columns, special in source["source"] if columns and special] == ["<s>", "<mask>", "</s>"]
+    assert all(special == any(source["special"][i] for i in columns) for _, columns, special in source["source"])
 
 
 def test_bytes_of_one_sign_are_one_segment() -> None:

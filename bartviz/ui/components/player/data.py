@@ -169,7 +169,8 @@ def running(text: str, tokens: Tokens) -> list[Segment]:
         part = text[slice(*span)]
         begin = span[0] + len(part) - len(part.lstrip())  # a token's leading space stands between the words
         segments.append((text[end:begin], [], False))
-        segments.append((_visible(text[begin : span[1]], tokens, columns), columns, False))
+        special = bool(tokens.special[columns].all())  # a mask that was written in the text
+        segments.append((_visible(text[begin : span[1]], tokens, columns), columns, special))
         end = span[1]
     if spans:
         segments.append((text[end:], [], False))

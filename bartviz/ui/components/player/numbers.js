@@ -104,10 +104,10 @@ export function partsOf(meta) {
   return [...source, ...after.map(([text, special], i) => ({ text, columns: [meta.first + i], special }))];
 }
 
-// The part with the most weight, special tokens and what a row may not see passed over; null where there is none.
+// The part with the most weight, columns that count as special and what a row may not see passed over; null where there is none.
 export function lookedAt(meta, index, weights) {
   const seen = meta.kind === "decoder" ? meta.steps[index].row : Infinity;
-  const parts = partsOf(meta).filter(({ columns, special }) => !special && columns[0] <= seen);
+  const parts = partsOf(meta).filter(({ columns }) => !columns.some((i) => meta.special[i]) && columns[0] <= seen);
   return parts.reduce((best, part) => {
     const mass = massOf(weights, part.columns);
     return best && best.mass >= mass ? best : { ...part, mass };
