@@ -151,7 +151,7 @@ CLAIMS: tuple[Claim, ...] = (
           ("seq", "korean"), "decoding", {}, _product),
     Claim("24", "generation", mark("The first decoder input"),
           mark("Decoding starts from the beginning-of-sentence token, in BART <s>."),
-          ("seq", "bart"), "decoding", {}, _start),
+          ("seq", "bart"), "decoding", {"step": "1"}, _start),
     Claim("25", "generation", mark("Decoding by hand"),
           mark("Five greedy steps, each with the whole decoder, stacked: the last layer's cross-attention rows are the "
                "matrix of the alignment."),
@@ -161,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
           ("bart",), "alignment", {"align": "head", "layer": "3", "head": "0"}, _last_head),
     Claim("26", "generation", mark("“I want to buy a car”"),
           mark("It becomes “Ich will ein Auto kaufen”, and the end token ends it."),
-          ("seq",), "decoding", {}, _car),
+          ("seq",), "decoding", {"step": "3"}, _car),
     Claim("27", "generation", mark("Beam search"),
           mark("Four beams, a shortest and a longest length and early stopping give a better text than one beam."),
           ("korean",), "decoding", {}),
