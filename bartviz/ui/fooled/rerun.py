@@ -66,7 +66,7 @@ def _quiet_said(found: reruns.Quiet) -> str:
 
 def untrained(record: Record) -> None:
     """The same architecture with random weights, on the same text."""
-    title(5, _("Untrained weights look like something too"))
+    title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
         from bartviz.untrained import untrained_record
