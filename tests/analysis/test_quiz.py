@@ -299,6 +299,31 @@ def test_one_record_is_asked_for_every_kind() -> None:
     assert set(CHECKS) == set(KINDS)
 
 
+def test_a_link_names_rows_as_the_question_does_and_shows_weights_where_a_sum_is_wrong() -> None:
+    asked = [one for file in SHIPPED for seed in range(6) for one in questions(open_record(file), seed, 40)]
+    by_heads = {"look", "previous", "rest", "average"}
+    for question in asked:
+        if question.page == "heads" and question.kind in {*by_heads, "missing", "entropy", "whose"}:
+            kind = question.query["kind"]
+            named = "predicts" if kind == "cross" and question.kind in by_heads else "reads"
+            assert question.query.get("reading") == (None if kind == "encoder" else named)
+    broken = [one for one in asked if one.kind == "impossible"]
+    assert {one.query["view"] for one in broken} == {"pattern", "weights"}
+    for question in broken:
+        assert ("sum to" in _(question.why)) == (question.query["view"] == "weights")
+        assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
+
+
+def test_the_layer_that_is_asked_about_is_named() -> None:
+    for file in SHIPPED:
+        record = open_record(file)
+        asked = [one for seed in range(6) for one in questions(record, seed, 40) if one.kind == "feed_forward"]
+        for question in asked:
+            side = str(question.about["side"])
+            assert f"{side} layer of {record.model.name}" in _(question.prompt)
+            assert ("two attentions" in _(question.prompt)) == (side == "decoder" and record.cross is not None)
+
+
 def test_the_same_seed_asks_the_same_and_another_one_asks_something_else() -> None:
     record = stand_in.record()
     assert questions(record, 7) == questions(stand_in.record(), 7)

@@ -111,7 +111,9 @@ def _short(place: tuple[int, int]) -> str:
 
 
 def _query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
-    return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more}
+    """The words of the page's address; rows are named there as they are here."""
+    reading = {} if kind == "encoder" else {"reading": "predicts" if kind == "cross" else "reads"}
+    return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more, **reading}
 
 
 def look(material: Material, random: Generator) -> Question | None:
@@ -139,9 +141,8 @@ def look(material: Material, random: Generator) -> Question | None:
         why = later("{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
                     weight=float(weights[best]), key=quote(labels[best]),
                     second=float(np.delete(weights, best).max()))  # fmt: skip
-        reading = {"reading": "predicts" if kind == "cross" else "reads"} if kind != "encoder" else {}
         return Question(
-            "look", prompt, options, answer, why, "heads", _query(kind, place, row=str(row), **reading),
+            "look", prompt, options, answer, why, "heads", _query(kind, place, row=str(row)),
             small(record, kind, attention.head(*place), _short(place)),
             {"kind": kind, "head": _short(place), "row": row},
         )  # fmt: skip

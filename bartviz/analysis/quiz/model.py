@@ -111,13 +111,17 @@ def feed_forward(material: Material, random: Generator) -> Question | None:
     options, answer = shuffled(
         random, _times(ratio, attention), [_times(wrong[at], attention) for at in drawn(random, range(len(wrong)), 3)]
     )
-    said = {"model": material.record.model.name, "ff": sizes["feed-forward"], "attention": attention, "ratio": ratio}
-    prompt = (
-        later("In a decoder layer of {model}, how many parameters has the feed-forward part for each parameter of its "
-              "two attentions?", model=material.record.model.name) if sizes["cross-attention"]
-        else later("In a layer of {model}, how many parameters has the feed-forward part for each parameter of its "
-                   "attention?", model=material.record.model.name)
-    )  # fmt: skip
+    said = {"ff": sizes["feed-forward"], "attention": attention, "ratio": ratio}
+    name = material.record.model.name
+    if sizes["cross-attention"]:
+        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its two attentions?", model=name)  # fmt: skip
+    elif side == "decoder":
+        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its attention?", model=name)  # fmt: skip
+    else:
+        prompt = later("In an encoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its attention?", model=name)  # fmt: skip
     return Question(
         "feed_forward", prompt, options, answer,
         later("{ff:,} against {attention:,}, layer norms included: {ratio:.2f} to 1.", **said),

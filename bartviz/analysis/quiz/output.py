@@ -40,8 +40,8 @@ def shift(material: Material, random: Generator) -> Question | None:
         return Question(
             "shift", later("Row {row} of the decoder reads {reads}. Which token does it predict?", **named),
             options, answer,
-            later("Row {row} is computed from {reads} and all before it, and predicts what comes next: {predicts}. "
-                  "What it looks at belongs to {predicts}.", **named),
+            later("Row {row} is computed from {reads} and all before it, and predicts what comes next: {predicts}.",
+                  **named),
             page, query, about={"row": row},
         )  # fmt: skip
     return None
@@ -143,8 +143,8 @@ def rule(material: Material, random: Generator) -> Question | None:
     )
     return Question(
         "rule", later("Which of these tokens was not the model's own choice?"), options, answer,
-        later("{token} was set by a rule of decoding: {rule}. Its probability does not say what the model believes.",
-              **named),
+        later("{token} was set by a rule of decoding: {rule}. Its probability is the model's own; only the choice was "
+              "the rule's.", **named),
         "decoding", {"step": str(right.position + 1)}, about={"position": right.position},
     )  # fmt: skip
 

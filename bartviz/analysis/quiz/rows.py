@@ -22,7 +22,7 @@ from bartviz.analysis.quiz.question import (
     kind_said,
     shuffled,
 )
-from bartviz.attention import KINDS, Attention
+from bartviz.attention import KINDS, Attention, Kind
 from bartviz.language import later
 from bartviz.record import Record
 
@@ -39,6 +39,7 @@ SIDE = 12
 
 Row = tuple[int, int, int]  # layer, head, row
 Doubles = NDArray[np.float64]
+Broken = tuple[str, dict[str, str]]  # why a row is impossible, and how the masks page shows its place
 
 
 def impossible(material: Material, random: Generator) -> Question | None:
@@ -52,16 +53,17 @@ def impossible(material: Material, random: Generator) -> Question | None:
             continue
         wide = min(attention.shape[3], WIDEST)
         shown = [np.array(hundredths(attention.head(one[0], one[1])[one[2], :wide])) for one in rows]
-        reason = _break(attention, rows, shown, random)
-        if reason is None:
+        broken = _break(attention, rows, shown, random)
+        if broken is None:
             continue
-        return _impossible(attention, rows, shown, reason, random)
+        return _impossible(attention, rows, shown, broken, random)
     return None
 
 
-def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: Generator) -> str | None:
-    """Make the first row impossible: weight where its mask forbids it, or a sum that is not 1. Says which."""
-    row, closed = rows[0][2], np.flatnonzero(~attention.mask[rows[0][2], : len(shown[0])])
+def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: Generator) -> Broken | None:
+    """Make the first row impossible: weight where its mask forbids it, or a sum that is not 1."""
+    layer, head, row = rows[0]
+    closed = np.flatnonzero(~attention.mask[row, : len(shown[0])])
     if closed.size and random.random() < 0.7:
         strong, there = int(shown[0].argmax()), int(closed[random.integers(closed.size)])
         if shown[0][strong] < LOUD:
@@ -69,19 +71,23 @@ def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: 
         shown[0][[strong, there]] = shown[0][[there, strong]]
         said = {"key": f"{there} {attention.key.labels[there]}", "weight": float(shown[0][there]), "row": row}
         if attention.kind == "decoder" and there > row:
-            return later("It puts {weight:.2f} on {key}, which comes after its own token: the causal mask forbids "
-                         "that, and makes the weight exactly 0.", **said)  # fmt: skip
-        return later("It puts {weight:.2f} on {key}, which the mask forbids: such a weight is exactly 0.", **said)
+            reason = later("It puts {weight:.2f} on {key}, which comes after its own token: the causal mask forbids "
+                           "that, and makes the weight exactly 0.", **said)  # fmt: skip
+        else:
+            reason = later("It puts {weight:.2f} on {key}, which the mask forbids: such a weight is exactly 0.", **said)
+        return reason, {"view": "pattern"}
     shown[0] = np.round(shown[0] * float(random.choice([0.6, 1.4])), 2)
     total = float(shown[0].sum())
     if abs(total - 1) < LOUD:
         return None
-    return later("Its weights sum to {total:.2f}. A softmax makes every row sum to 1.", total=total)
+    reason = later("Its weights sum to {total:.2f}. A softmax makes every row sum to 1.", total=total)
+    return reason, {"view": "weights", "layer": str(layer), "head": str(head)}
 
 
 def _impossible(
-    attention: Attention, rows: list[Row], shown: list[Doubles], reason: str, random: Generator
+    attention: Attention, rows: list[Row], shown: list[Doubles], broken: Broken, random: Generator
 ) -> Question:
+    reason, view = broken
     order = [int(place) for place in random.permutation(4)]
     answer = order.index(0)
     options = tuple(
@@ -99,7 +105,7 @@ def _impossible(
         later("Three of these rows are from this text. Which one cannot come from {kind} attention?",
               kind=kind_said(kind)),
         options, answer, later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason), "masks",
-        {"view": "pattern", f"row_{kind}": str(rows[0][2])}, (grid,),
+        {**view, f"row_{kind}": str(rows[0][2])}, (grid,),
         {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
     )  # fmt: skip
 
@@ -127,10 +133,9 @@ def missing(material: Material, random: Generator) -> Question | None:
         shown[at] = np.nan
         why = later("The weights of a row sum to 1, and the others sum to {known:.2f}: 1 − {known:.2f} = {right:.2f}.",
                     known=known, right=right)  # fmt: skip
-        query = {"kind": kind, "layer": str(layer), "head": str(head), "row": str(row)}
         return Question(
             "missing", later("One weight of this row is hidden. How large is it?"), options, answer, why, "heads",
-            query | ({"reading": "reads"} if kind != "encoder" else {}), (_grid(attention, rows, [shown]),),
+            _query(kind, layer, head, row=str(row)), (_grid(attention, rows, [shown]),),
             {"kind": kind, "head": f"L{layer}H{head}", "row": row, "column": at},
         )  # fmt: skip
     return None
@@ -177,7 +182,7 @@ def entropy(material: Material, random: Generator) -> Question | None:
         layer, head, row = rows[best]
         return Question(
             "entropy", later("Which of these rows has the highest entropy?"), options, best, why, "heads",
-            {"kind": kind, "layer": str(layer), "head": str(head), "row": str(row)}, (_grid(attention, rows, shown),),
+            _query(kind, layer, head, row=str(row)), (_grid(attention, rows, shown),),
             {"kind": kind, "rows": tuple(rows)},
         )  # fmt: skip
     return None
@@ -205,7 +210,7 @@ def whose(material: Material, random: Generator) -> Question | None:
     options = tuple(Option(names[one], says[one], one) for one in KINDS)
     return Question(
         "whose", later("Rows look at columns. Which attention is this?"), options, KINDS.index(kind), says[kind],
-        "heads", {"kind": kind, "layer": str(layer), "head": str(head)},
+        "heads", _query(kind, layer, head),
         (Grid(*labels, cells, "encoder", digits=False),), {"kind": kind, "head": f"L{layer}H{head}"},
     )  # fmt: skip
 
@@ -248,6 +253,12 @@ def closed(material: Material, random: Generator) -> Question | None:
         query = {"view": "pattern", f"row_{kind}": str(row)}
         return Question("closed", prompt, options, answer, why, "masks", query, about={"kind": kind, "row": row})
     return None
+
+
+def _query(kind: Kind, layer: int, head: int, **more: str) -> dict[str, str]:
+    """The words of the heads page's address; rows are named there as in the grids here, by what they read."""
+    reading = {} if kind == "encoder" else {"reading": "reads"}
+    return {"kind": kind, "layer": str(layer), "head": str(head), **more, **reading}
 
 
 def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
