@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bartviz.analysis import heads
+from bartviz.analysis.inside import inside
 from bartviz.record import Record
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.walk import BY_WORD
@@ -82,7 +84,11 @@ def test_arithmetic(start: Record) -> None:
     assert attention.key.special[attention.key.labels.index(facts("arithmetic", 6)["best"])]
     share = facts("arithmetic", 7)
     assert share["share"] > share["even"] > share["least_share"]
-    assert share["least_weight"] > 0.7  # "nearly as clearly"
+    assert share["weight"] > share["least_weight"] > 0.7  # "less clearly, but still"
+    one = inside(start.attention("cross"), 2, 0, 5)
+    assert one.v is not None
+    assert one.context is not None
+    assert np.allclose(one.weights @ one.v, one.context, atol=1e-5)  # the strips of weight x value sum to the output
 
 
 def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> None:
@@ -101,8 +107,8 @@ def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> Non
 def test_heads() -> None:
     words = records.read("words")
     first = facts("heads", 1)
-    assert first["blurred"] == "L0"  # "first layers look around"
-    assert first["clear"] in ("L2", "L3")  # "later ones know where"
+    assert first["blurred"] == "L0"  # "the first layer still looks around"
+    assert first["clear"] == "L2 and L3"
     following, before = weights(words, "encoder", 0, 3), weights(words, "encoder", 0, 1)
     assert facts("heads", 2)["mean"] == pytest.approx(np.diagonal(following, 1).mean(), abs=1e-4)
     assert facts("heads", 2)["mean"] > 0.9
@@ -124,7 +130,12 @@ def test_encoder_meets_decoder(start: Record) -> None:
     assert (shifted["key"], shifted["reads"], shifted["predicts"]) == ("car", "Auto", "kaufen")
     assert shifted["weight"] == pytest.approx(weights(start, "cross", 1, 4)[5, 6], abs=1e-4)
     assert (facts("cross", 4)["reads_right"], facts("cross", 4)["predicts_right"]) == (3, 0)
-    assert (facts("cross", 5)["auto"], facts("cross", 5)["kaufen"]) == ("car", "buy")
+    linked = facts("cross", 5)
+    assert (linked["ein"], linked["auto"], linked["kaufen"]) == ("a", "car", "buy")
+    assert {frozenset(pair) for pair in linked["crossings"]} == {
+        frozenset({"kaufen", "ein"}),
+        frozenset({"kaufen", "Auto"}),
+    }
     assert facts("cross", 6)["width"] == 32
 
 
@@ -185,7 +196,9 @@ def test_parameters() -> None:
     assert base["words"] * base["width"] == base["count"] == 38_603_520
     assert base["total"] == 139_420_416
     assert base["share"] > 0.25  # "more than a quarter"
-    assert facts("parameters", 2)["uses"] == 3
+    shared = facts("parameters", 2)
+    assert (shared["uses"], shared["places"]) == (3, 4)  # "where it is kept, and its 3 uses"
+    assert shared["naive"] == shared["total"] + 3 * base["count"] == 255_230_976
     width, forward = 768, 3072
     layer = facts("parameters", 3)
     assert layer["attention"] == 4 * (width * width + width) + 2 * width  # with its norm
@@ -209,6 +222,10 @@ def test_how_not_to_be_fooled(start: Record) -> None:
     hidden, row = facts("fooled", 4), weights(start, "encoder", 3, 5)[4]
     assert hidden["divided"] == pytest.approx(row[1:7].max() / row[1:7].sum(), abs=1e-4)
     assert hidden["weight"] == pytest.approx(row[1:7].max(), abs=1e-4)
+    assert hidden["share"] == pytest.approx(1 - row[1:7].sum(), abs=1e-4)  # of the row, not the mean of all rows
+    assert hidden["divided"] == pytest.approx(hidden["weight"] / (1 - hidden["share"]), abs=1e-4)
+    shown = heads.view(start.attention("encoder"), layer=3, head=5, hide_sinks=True)
+    assert hidden["all_rows"] == pytest.approx(shown.hidden_share, abs=1e-4)  # "the line under the map"
     assert facts("fooled", 5)["key"] == "car"
     empty = facts("fooled", 6)
     assert empty["weight"] > 0.5 > empty["share"]  # looked at most, but not most of what comes out

@@ -134,8 +134,8 @@ LESSON = Lesson(
         ),
         Step(
             "inside",
-            mark("On the right are the values: what each token gives. Each is multiplied by its weight, and then they "
-                 "are added; the last strip is the sum."),
+            mark("On the right is what each token gives: weight × value. Each strip is a value already multiplied by "
+                 "its weight; the strip above them, the output, is their sum."),
             mark("How many numbers does the head put out, and whose are they mostly?"),
             mark("{width}, and {weight:.0%} of the value of “{best}” is in them. That is all a head can do: mix "
                  "the values it looks at. {heads} heads side by side give {all} numbers, the width of the model."),
@@ -157,8 +157,9 @@ LESSON = Lesson(
             mark("Back to the row that predicts “{predicts}”. Further down: how much of what the layer adds comes from "
                  "each of its {heads} heads, by the length of their vectors."),
             mark("This head looks so clearly at “{best}”. Does it also add the most?"),
-            mark("Here it does: {share:.1%}, where an even part is {even:.1%}. But {least} looks nearly as clearly, at "
-                 "“{least_key}” ({least_weight:.2f}), and adds least, {least_share:.1%}. Looking is not adding."),
+            mark("Here it does: {share:.1%}, where an even part is {even:.1%}. {least} looks less clearly, but still "
+                 "with {least_weight:.2f}, at “{least_key}”, and adds least, {least_share:.1%}. Looking is not "
+                 "adding."),
             {**VIEW, "whole": False},
             facts=_share,
             focus="inside_share",

@@ -54,7 +54,14 @@ def _links(record: Record) -> Mapping[str, object]:
     shown = alignment.table(record, ranked.heads, reading="predicts")
     links = alignment.links(shown.weights, "mutual", threshold=alignment.THRESHOLD)
     words = {shown.target.labels[target]: shown.source.labels[source] for source, target in links}
-    return {"auto": words["Auto"], "kaufen": words["kaufen"], "count": len(links), "name": ranked.name}
+    crossings = sorted(
+        (shown.target.labels[earlier], shown.target.labels[later])  # the earlier in German is the later in English
+        for source, earlier in links
+        for other, later in links
+        if earlier < later and source > other
+    )
+    found = {name.lower(): words[name] for name in ("ein", "Auto", "kaufen")}
+    return {**found, "crossings": crossings, "count": len(links), "name": ranked.name}
 
 
 LESSON = Lesson(
@@ -108,8 +115,9 @@ LESSON = Lesson(
             mark("From weights to links: a pair of words is linked where each looks at the other most. The page has "
                  "tried all heads and shows the one that does this best."),
             mark("Which links cross each other?"),
-            mark("“Auto” – “{auto}” and “kaufen” – “{kaufen}”. {count} pairs are linked here. One sentence proves "
-                 "little: for a judgement one needs sentences that people have aligned by hand."),
+            mark("“kaufen” – “{kaufen}” crosses two others: “ein” – “{ein}” and “Auto” – “{auto}”. {count} pairs are "
+                 "linked here. One sentence proves little: for a judgement one needs sentences that people have "
+                 "aligned by hand."),
             facts=_links,
         ),
         Step(

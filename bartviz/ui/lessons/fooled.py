@@ -51,7 +51,8 @@ def _hidden(record: Record) -> Mapping[str, object]:
     labels = [label for label, keep in zip(keys.labels, kept, strict=True) if keep]
     best = int(line.argmax())
     return {
-        "share": float(1 - weights[:, kept].sum(axis=1).mean()), "row": keys.labels[EMPTY_ROW], "key": labels[best],
+        "share": float(1 - line.sum()), "all_rows": float(1 - weights[:, kept].sum(axis=1).mean()),
+        "row": keys.labels[EMPTY_ROW], "key": labels[best],
         "divided": float(line[best] / line.sum()), "weight": float(line[best]),
     }  # fmt: skip
 
@@ -123,9 +124,10 @@ LESSON = Lesson(
             "heads",
             mark("The same head, with special tokens and full stops hidden and the rows divided by what is left. Now "
                  "it seems to have a lot to say about “{row}”."),
-            mark("What has happened to the {share:.0%} that lay on the hidden tokens?"),
+            mark("What has happened to the {share:.0%} of this row that lay on the hidden tokens?"),
             mark("Nothing: the rest was only blown up. “{key}” has {divided:.2f} in this picture and {weight:.2f} in "
-                 "truth. Hiding is allowed where the hidden share is stated, as in the line under the map."),
+                 "truth. Hiding is allowed where the hidden share is stated; the line under the map states the mean of "
+                 "all rows, {all_rows:.0%}."),
             {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW, "hide": True, "divide": True},
             facts=_hidden,
         ),
@@ -141,7 +143,7 @@ LESSON = Lesson(
         Step(
             "inside",
             mark("A weight says how much of a value is taken, not how large the value is. In this row “{row}” looks "
-                 "most at “{key}”: {weight:.2f}. Compare the value strips on the right."),
+                 "most at “{key}”: {weight:.2f}. Compare the strips on the right: they are weight × value."),
             mark("Does most of what the head puts out come from “{key}”?"),
             mark("Measured by length only {share:.0%} does. Most comes from “{most}”, {most_share:.0%}, with a weight "
                  "of {most_weight:.2f}. A large weight on a small value adds little."),

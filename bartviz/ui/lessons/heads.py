@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 import numpy as np
 
 from bartviz.analysis.measures import of_record
 from bartviz.attention import Floats
-from bartviz.language import mark
+from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 
 NEXT, PREVIOUS, SINK = (0, 3), (0, 1), (3, 5)  # heads of bert-tiny-en
 ROW = 8  # "because"
+NEAR = 0.05  # bits: layers this near to the clearest are as clear as it is
 
 
 def _entropy(weights: Floats) -> float:
@@ -26,10 +28,11 @@ def _entropy(weights: Floats) -> float:
 def _overview(record: Record) -> Mapping[str, object]:
     attention = record.attention("cross")
     bits = [_entropy(attention.layer(layer)) for layer in range(attention.shape[0])]
+    near = [f"L{layer}" for layer, one in enumerate(bits) if one < min(bits) + NEAR]
     return {
         "layers": attention.shape[0], "each": attention.shape[1], "heads": attention.shape[0] * attention.shape[1],
-        "blurred": f"L{int(np.argmax(bits))}", "bits": max(bits), "clear": f"L{int(np.argmin(bits))}",
-        "fewest": min(bits),
+        "blurred": f"L{int(np.argmax(bits))}", "bits": max(bits), "fewest": min(bits),
+        "clear": reduce(lambda one, other: _("{one} and {other}", one=one, other=other), near),
     }  # fmt: skip
 
 
@@ -93,7 +96,7 @@ LESSON = Lesson(
                  "them looked at the same sentence."),
             mark("How many heads are there? In which layer do the maps look most blurred?"),
             mark("{layers} layers of {each}, so {heads} heads. Most blurred is {blurred}, {bits:.1f} bits a row on "
-                 "average; clearest is {clear} with {fewest:.1f}. First layers look around, later ones know where."),
+                 "average; clearest are {clear} with {fewest:.1f}. The first layer still looks around."),
             {"kind": "cross", "layer": 0, "head": 0, "row": 5},
             facts=_overview,
         ),
@@ -141,7 +144,8 @@ LESSON = Lesson(
         Step(
             "compare",
             mark("Every head as a point: how much it looks at the previous token goes across, how much at the next one "
-                 "goes up. Stronger points are later layers."),
+                 "goes up. Stronger points are later layers; the colours of the matrix beside it are another measure, "
+                 "entropy."),
             mark("Which point lies furthest to the right, and which one highest?"),
             mark("{previous} furthest to the right ({previous_share:.2f}), {next} highest ({next_share:.2f}). Of "
                  "{heads} heads, {many_previous} give more than half of their weight to the one neighbour, {many_next} "

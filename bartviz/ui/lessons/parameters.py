@@ -40,7 +40,9 @@ def _shared(record: Record) -> Mapping[str, object]:
     from bartviz.analysis import parts
 
     found = _rows(BASE)
-    return {"total": parts.total(found), "naive": parts.naive(found), "uses": len(parts.shared(found)[0].uses)}
+    total, naive, largest = parts.total(found), parts.naive(found), parts.shared(found)[0]
+    places = 1 + (naive - total) // largest.elements  # the table lists it where it is kept and at each of its uses
+    return {"total": total, "naive": naive, "uses": len(largest.uses), "places": places}
 
 
 def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
@@ -110,7 +112,8 @@ LESSON = Lesson(
                  "used”."),
             mark("Why do the two sums differ? Which one is the size of the model?"),
             mark("One matrix is used in {uses} places: to read the input, to read the output so far, and to choose the "
-                 "next token. Counted once it is {total:,}; {naive:,} counts it again and again, and is wrong."),
+                 "next token. Counted once, the model has {total:,}. Adding up all {places} places where the table "
+                 "lists it (where it is kept, and its {uses} uses) gives {naive:,}, and is wrong."),
             {"of": BASE},
             facts=_shared,
         ),
