@@ -44,7 +44,7 @@ def noise(material: Material, random: Generator) -> Question | None:
         )
         prompt = later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
                        noised=made.text, text=text)  # fmt: skip
-        query = {"noise": WORDS[name], "noise_seed": str(seed)}
+        query = {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}
         about = {"text": text, "noised": made.text, "seed": seed}
         return Question("noise", prompt, options, answer, SAYS[name](), "denoising", query, about=about)
     return None
