@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from bartviz import aligning
 from bartviz.errors import BartvizError
+from bartviz.place import APP
 from bartviz.version import __version__
 
 if TYPE_CHECKING:
     from bartviz.record import BeamTree
-
-APP = Path(__file__).parent.parent / "app.py"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bartviz", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="bartviz", description="See, step through and test attention: an app, and the same from a shell."
+    )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="command")
+    parser.set_defaults(run=lambda _options: _help(parser))
+    commands = parser.add_subparsers(metavar="command")
 
     app = commands.add_parser("app", help="serve the app on 127.0.0.1")
     app.add_argument("--port", type=int, default=8501)
@@ -55,13 +57,18 @@ def _parser() -> argparse.ArgumentParser:
 
     aligning.add(commands)
 
-    parameters = commands.add_parser("parameters", help="where a model's parameters are, from its configuration")
+    parameters = commands.add_parser("parameters", help="where a model's parameters are")
     parameters.add_argument("model", help="a name of the catalogue, or a folder with config.json")
     parameters.set_defaults(run=_parameters)
 
     models = commands.add_parser("models", help="list the models known by name")
     models.set_defaults(run=_models)
     return parser
+
+
+def _help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return 0
 
 
 def _decode_arguments(parser: argparse.ArgumentParser) -> None:

@@ -92,6 +92,12 @@ def test_parameters_and_models_need_no_network(capsys: pytest.CaptureFixture[str
     assert "facebook/bart-large-cnn" in capsys.readouterr().out
 
 
+def test_alone_it_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("app", "capture", "decode", "align", "parameters", "models"))
+
+
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["--version"])

@@ -33,6 +33,24 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = bartviz.nothing_like_this
 
 
+def test_what_is_installed_holds_the_app_and_every_file_of_the_package(tmp_path: Path) -> None:
+    build = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(tmp_path), "build_py", "-d", str(tmp_path / "lib")]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    packed = {path.relative_to(tmp_path / "lib") for path in (tmp_path / "lib").rglob("*") if path.is_file()}
+    here = [path.relative_to(ROOT) for path in (ROOT / "bartviz").rglob("*") if path.is_file()]
+    app = [
+        Path("app.py"),
+        Path(".streamlit/config.toml"),
+        *(path.relative_to(ROOT) for path in ROOT.glob("pages/*.py")),
+    ]
+    wanted = {path for path in here if "__pycache__" not in path.parts} | {Path("bartviz/site", path) for path in app}
+    assert packed == wanted
+    code = "from bartviz.place import APP; from bartviz.ui.registry import PAGES; print(APP, *(p.file for p in PAGES))"
+    out = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "lib", capture_output=True, text=True, check=True)
+    assert all(Path(name).is_relative_to(tmp_path / "lib" / "bartviz") for name in out.stdout.split())
+    assert all(Path(name).is_file() for name in out.stdout.split())
+
+
 def pins(name: str) -> dict[str, str]:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines if line and not line.startswith(("#", "-")))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bartviz import place
 from bartviz.language import mark
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Page:
 
     @property
     def file(self) -> Path:
-        return ROOT / "pages" / f"{self.word}.py"
+        return place.ROOT / "pages" / f"{self.word}.py"
 
 
 # In the order that tells the story; the first page is the one at "/".

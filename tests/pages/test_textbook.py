@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz import place
 from bartviz.analysis import ledger
 from bartviz.analysis.ledger import CLAIMS, Number, Verdict
 from bartviz.record import Record
@@ -114,7 +115,7 @@ def test_a_link_leads_to_a_page_that_takes_it(line: ledger.Claim) -> None:
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"
 
 
-UI = registry.ROOT / "bartviz" / "ui"
+UI = place.ROOT / "bartviz" / "ui"
 COMMON = [(UI / "pick.py").read_text("utf-8")]
 SOURCES = {
     entry.word: [

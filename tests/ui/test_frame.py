@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz import place
 from bartviz.record import Check, Provenance, Record
 from bartviz.ui import registry
 from bartviz.ui.status import facts, self_check
@@ -87,7 +87,7 @@ def test_a_link_that_lies_is_clamped(app: App, word: str, value: str) -> None:
 
 
 def test_the_registry_names_a_page_once_and_refuses_others() -> None:
-    assert registry.page("heads").file == Path(registry.ROOT) / "pages" / "heads.py"
+    assert registry.page("heads").file == place.ROOT / "pages" / "heads.py"
     with pytest.raises(KeyError):
         registry.page("nowhere")
 
