@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
@@ -20,6 +22,15 @@ App = Callable[..., AppTest]
 # The same examples in every run, and no clock: a busy machine is no fault.
 settings.register_profile("bartviz", deadline=None, derandomize=True)
 settings.load_profile("bartviz")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_scan() -> Iterator[None]:
+    """Look for components among the installed packages once: else every AppTest reads all their descriptions again."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture
