@@ -14,6 +14,10 @@ from tests.browser.conftest import Open, settle
 
 BEGINNER = "A row looks at columns."
 EXPERT = "What a map cannot say."
+WHOLE = """node => {
+  const box = node.getBoundingClientRect();
+  return box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+}"""
 
 
 def chip(page: Page, name: str) -> Locator:
@@ -24,16 +28,10 @@ def definition(page: Page, name: str) -> Locator:
     return chip(page, name).locator(".bv-definition")
 
 
-def within(page: Page, part: Locator) -> bool:
-    """Whether all of it is on the screen."""
-    box, size = part.bounding_box(), page.viewport_size
-    assert box is not None
-    assert size is not None
-    fits = (
-        box["x"] >= 0, box["y"] >= 0, box["x"] + box["width"] <= size["width"],
-        box["y"] + box["height"] <= size["height"],
-    )  # fmt: skip
-    return all(fits)
+def expect_whole(page: Page, part: Locator) -> None:
+    """All of it is on the screen, at once or as soon as the page stands still."""
+    expect(part).to_be_visible()
+    page.wait_for_function(WHOLE, arg=part.element_handle())
 
 
 def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, server: str) -> None:
@@ -73,7 +71,7 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
     chip(page, "attention").hover()
     expect(definition(page, "attention")).to_be_visible()
     expect(definition(page, "attention")).to_contain_text(TERMS["attention"].text)
-    assert within(page, definition(page, "attention"))
+    expect_whole(page, definition(page, "attention"))
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.mouse.move(5, 5)
     expect(definition(page, "attention")).to_be_hidden()
@@ -82,7 +80,7 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
     page.keyboard.press("Tab")
     expect(definition(page, "self-attention")).to_be_visible()
     expect(page.locator(".bv-definition:visible")).to_have_count(1)
-    assert within(page, definition(page, "self-attention"))
+    expect_whole(page, definition(page, "self-attention"))
     named = chip(page, "self-attention").get_attribute("aria-describedby")
     assert named == definition(page, "self-attention").get_attribute("id")
 
@@ -90,11 +88,11 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
 @pytest.mark.parametrize("place", ["start", "end"])
 def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, place: str) -> None:
     page = visit(f"{server}/heads", size=(420, 620))
+    expect(page.locator(".attention .stage")).to_be_visible()  # what stands above the terms is drawn
     page.locator(".bv-terms").evaluate("(line, block) => line.scrollIntoView({block})", place)
     for name in ("attention", "sink", "mask"):
         chip(page, name).tap()
-        expect(definition(page, name)).to_be_visible()
-        assert within(page, definition(page, name))
+        expect_whole(page, definition(page, name))
         expect(page.locator(".bv-definition:visible")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
