@@ -21,6 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from bartviz import particles
+
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
 LANGUAGES = {"en": "English", "ko": "한국어"}
@@ -75,13 +77,18 @@ def _(message: str, /, **values: object) -> str:
     if isinstance(message, Later):
         return _(message.message, **{name: _(value) if isinstance(value, Later) else value
                                      for name, value in message.values.items()})  # fmt: skip
-    said = _catalogue(current()).gettext(message) if message else ""
-    return said.format(**values) if values else said
+    said = _catalogue(language := current()).gettext(message) if message else ""
+    return _filled(language, said, values) if values else said
 
 
 def plural(one: str, many: str, count: int, /, **values: object) -> str:
     """``one`` or ``many``, as the language has it for ``count``; ``{count}`` and ``{names}`` are filled."""
-    return _catalogue(current()).ngettext(one, many, count).format(count=count, **values)
+    said = _catalogue(language := current()).ngettext(one, many, count)
+    return _filled(language, said, {"count": count} | values)
+
+
+def _filled(language: str, said: str, values: Mapping[str, object]) -> str:
+    return particles.filled(said, values) if language == "ko" else said.format(**values)
 
 
 def mark(message: Message, /) -> Message:
