@@ -35,17 +35,17 @@ def toggle() -> None:
     with st.container(key="large_key"):
         if large:
             st.html(_STYLE)
-        _LISTEN(key="large_listen", on_asked_change=flip)
+        _LISTEN(key="large_listen")
 
 
 def button() -> None:
     """The same switch as a small button, for a place where there is no room."""
     st.button(
-        "", icon=":material/text_increase:", key="lesson_large", on_click=flip, help=_("Large type, for a projector"),
-        type="secondary" if on() else "tertiary",
+        "", icon=":material/text_increase:", key="lesson_large", on_click=put, args=(not on(),),
+        help=_("Large type, for a projector"), type="secondary" if on() else "tertiary",
     )  # fmt: skip
 
 
-def flip() -> None:
+def put(large: bool) -> None:
     """Turn it on or off: a callback."""
-    st.session_state[KEY] = not on()
+    st.session_state[KEY] = large

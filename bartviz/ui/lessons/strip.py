@@ -42,12 +42,12 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
         st.html(_place(lesson, at), width="stretch")
         st.button(
             f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`", key="lesson_answer",
-            on_click=walk.reveal, type="tertiary" if shown else "secondary",
+            on_click=walk.reveal, args=(not shown,), type="tertiary" if shown else "secondary",
         )  # fmt: skip
-        st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=walk.move, args=(-1,), disabled=at == 0)
+        st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=walk.go_to, args=(at - 1,), disabled=at == 0)
         st.button(
-            f"{_('Finish') if last else _('Next')} `{NEXT}`", key="lesson_next", on_click=walk.move, args=(1,),
-            type="primary",
+            f"{_('Finish') if last else _('Next')} `{NEXT}`", key="lesson_next", on_click=walk.go_to,
+            args=(at + 1,), type="primary",
         )  # fmt: skip
         st.button(
             "", icon=":material/restart_alt:", key="lesson_again", on_click=walk.again, type="tertiary",

@@ -2,7 +2,8 @@
 
 A script run calls ``prepare`` before any widget is drawn: there the view of a new step is set, on the page that it
 names. It is set again by every run until one of them has ended (``drawn``): the browser may break a run off, and what
-it had sent by then would otherwise win over the step.
+it had sent by then would otherwise win over the step. For the same reason every callback names what it leads to and
+none turns something over: it may be run again.
 """
 
 from __future__ import annotations
@@ -109,23 +110,22 @@ def start(word: str, at: int) -> None:
     walk.go(BY_WORD[word], at)
 
 
-def move(by: int) -> None:
-    """Some steps on or back; behind the last one the lesson is over: a callback."""
+def go_to(at: int) -> None:
+    """Stand at a step of the lesson that runs; behind its last one the lesson is over: a callback."""
     walk = current()
     if walk.lesson is None:
         return
-    if walk.at + by >= len(walk.lesson.steps):
+    if at >= len(walk.lesson.steps):
         walk.to = CATALOGUE
         walk.places[walk.lesson.word] = 0
         leave()
     else:
-        walk.go(walk.lesson, walk.at + by)
+        walk.go(walk.lesson, at)
 
 
-def reveal() -> None:
+def reveal(shown: bool) -> None:
     """Show the answer, or hide it again: a callback."""
-    walk = current()
-    walk.shown = not walk.shown
+    current().shown = shown
 
 
 def again() -> None:

@@ -1,7 +1,6 @@
-// Z enlarges the type of every page, and makes it as it was again. data: nothing.
+// Z enlarges the type of every page, and makes it as it was again: it presses the sidebar's own switch. data: nothing.
 
-export default function ({ setTriggerValue }) {
-  document.bartvizLarge = () => setTriggerValue("asked", true); // the newest one counts
+export default function () {
   const { body } = document;
   if (body.dataset.largeKey) return;
   body.dataset.largeKey = "yes";
@@ -11,6 +10,6 @@ export default function ({ setTriggerValue }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field || at?.isContentEditable) return;
     if (event.key.toLowerCase() !== "z" && event.code !== "KeyZ") return;
     event.preventDefault();
-    document.bartvizLarge();
+    document.querySelector(".st-key-large input")?.click();
   });
 }

@@ -1,0 +1,86 @@
+"""What the browser tests of the lessons share: walking one, and what a page must show where one stands."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from playwright.sync_api import Page, expect
+
+from bartviz.language import _, speaking
+from bartviz.ui import registry
+from bartviz.ui.lessons import records
+from bartviz.ui.lessons.course import LESSONS
+from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
+from tests.browser.conftest import Open, settle
+
+SETTLED = 60.0  # seconds in which a page must say what its step wants; the machine may be busy
+LETTERS = {"next": "n", "answer": "a", "back": "b"}
+WORDS = [lesson.word for lesson in LESSONS]
+
+
+def named(word: str) -> Lesson:
+    return next(lesson for lesson in LESSONS if lesson.word == word)
+
+
+def begun(visit: Open, address: str) -> Page:
+    """A page that listens to the keys of a lesson and of large type; its scripts come after what it shows."""
+    page = visit(address)
+    if "lesson=" in address:
+        expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
+    expect(page.locator("body[data-large-key]")).to_have_count(1)
+    return page
+
+
+def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
+    """From the first step, at which the page stands, over every answer to the end."""
+    with speaking(language):
+        for at, step in enumerate(lesson.steps):
+            stands(page, lesson, at)
+            press(page, "answer", by_keys=by_keys)
+            answer = step.say(step.answer, records.read(step.record))
+            expect(page.locator(".bv-answer")).to_contain_text(answer)
+            press(page, "next", by_keys=by_keys)
+        expect(page.get_by_role("heading", level=1)).to_have_text(_(registry.page("lessons").title))
+        expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("walked to the end"))
+    assert "lesson=" not in page.url
+    assert f"lang={language}" in page.url or language == "en"
+
+
+def press(page: Page, name: str, *, by_keys: bool) -> None:
+    if by_keys:
+        page.keyboard.press(LETTERS[name])
+    else:
+        page.locator(f".st-key-lesson_{name} button").click()
+
+
+def stands(page: Page, lesson: Lesson, at: int) -> None:
+    """The strip, the page's title, and the view of the step: in the address, or drawn by its widgets."""
+    step = lesson.steps[at]
+    said = _("Step {step} of {count}", step=at + 1, count=len(lesson.steps))
+    expect(page.locator(".bv-lesson-step")).to_have_text(said)
+    expect(page.get_by_role("heading", level=1)).to_have_text(_(registry.page(step.page).title))
+    expect(page.locator(".bv-ask")).to_have_text(step.say(step.ask, records.read(step.record)))
+    expect(page).to_have_url(re.compile(rf"lesson={lesson.word}&(.*&)?at={at + 1}(&|$)"))
+    settle(page)
+    shows(page, step)
+
+
+def shows(page: Page, step: Step) -> None:
+    """Every word of the step's view that is not the page's own default stands in the address."""
+    until = time.monotonic() + SETTLED
+    while missing := absent(page, step):
+        assert time.monotonic() < until, f"{page.url} lacks {missing}"
+        page.wait_for_timeout(100)
+
+
+def absent(page: Page, step: Step) -> dict[str, object]:
+    query = dict(re.findall(r"[?&]([^=&]+)=([^&]*)", page.url))
+    found: dict[str, object] = {}
+    for key, value in step.view.items():
+        said = query.get(key)
+        if said is not None and said.replace("%2F", "/").lower() != str(value).lower():
+            found[key] = value
+        if said is None and key in ADDRESS.get(step.page, ()):
+            found[key] = value
+    return found

@@ -1,0 +1,86 @@
+"""The strip of a lesson in a browser: links, the browser's Back, keys, large type, what stays where it is."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, settle
+from tests.browser.lessons import begun, named, stands
+
+
+def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Open) -> None:
+    lesson = named("fooled")
+    page = begun(visit, f"{server}/?lesson=fooled&at=5")
+    stands(page, lesson, 4)
+    again = visit(page.url)  # the address as it stands now, in another browser
+    stands(again, lesson, 4)
+    page.keyboard.press("b")
+    stands(page, lesson, 3)
+    for _press in range(8):  # a step may have several addresses: without its view, and with more and more of it
+        if "at=5" in page.url:
+            break
+        page.go_back()
+        settle(page)
+    stands(page, lesson, 4)
+
+
+def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server: str, visit: Open) -> None:
+    lesson = named("attention")
+    page = begun(visit, f"{server}/?lesson=attention&at=4")
+    stands(page, lesson, 3)
+    page.get_by_role("radio", name="Decoder").or_(page.get_by_role("button", name="Decoder")).first.click()
+    expect(page).to_have_url(re.compile("kind=decoder"))
+    settle(page)
+    page.locator(".st-key-lesson_again button").first.click()
+    expect(page).to_have_url(re.compile("kind=encoder"))
+    stands(page, lesson, 3)
+    field = page.get_by_label("Text", exact=True)
+    field.click()
+    field.press_sequentially("nab")
+    settle(page)
+    assert "at=4" in page.url
+    expect(page.locator(".bv-answer.bv-closed")).to_be_visible()
+
+
+def test_nothing_jumps_when_the_answer_is_shown(server: str, visit: Open) -> None:
+    page = begun(visit, f"{server}/?lesson=masks&at=4")
+    title = page.get_by_role("heading", level=1)
+    before = title.bounding_box()
+    page.keyboard.press("a")
+    expect(page.locator(".bv-answer")).not_to_have_class(re.compile("bv-closed"))
+    settle(page)
+    assert title.bounding_box() == before
+
+
+def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit: Open) -> None:
+    page = begun(visit, f"{server}/lessons")
+    type_is(page, 15)
+    page.keyboard.press("z")
+    type_is(page, 21)
+    expect(page).to_have_url(re.compile("large=true"))
+    page.locator(".st-key-begin_attention button").first.click()
+    stands(page, named("attention"), 0)
+    expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
+    page.keyboard.press("PageDown")
+    stands(page, named("attention"), 1)
+    type_is(page, 21)
+    page.keyboard.press("PageUp")
+    stands(page, named("attention"), 0)
+    page.keyboard.press("z")
+    type_is(page, 15)
+    expect(page).not_to_have_url(re.compile("large=true"))
+
+
+def test_a_new_step_is_brought_into_sight(server: str, visit: Open) -> None:
+    page = begun(visit, f"{server}/?lesson=arithmetic&at=1")
+    page.keyboard.press("n")
+    stands(page, named("arithmetic"), 1)
+    expect(page.locator(".st-key-inside_products")).to_be_in_viewport(ratio=0.5)
+    expect(page.locator(".bv-ask")).to_be_in_viewport()
+
+
+def type_is(page: Page, pixels: int) -> None:
+    """The size of the type by which all others are measured."""
+    expect(page.locator("html")).to_have_css("font-size", f"{pixels}px")
