@@ -63,9 +63,12 @@ class Total:
         """So many bytes more have arrived (or fewer, where some were thrown away)."""
         self._done += count
         self._job.progress = (self._done, self._size)
-        self._job.late = (
-            f"The hub did not deliver the model within {self._job.seconds:g} seconds: {self._done / 1e6:,.1f} of "
-            f"{self._size / 1e6:,.1f} MB have arrived and are kept. Try again to go on from there."
+        self._job.late = later(
+            "The hub did not deliver the model within {seconds:g} seconds: {done:,.1f} of {size:,.1f} MB have arrived "
+            "and are kept. Try again to go on from there.",
+            seconds=self._job.seconds,
+            done=self._done / 1e6,
+            size=self._size / 1e6,
         )
 
 

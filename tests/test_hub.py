@@ -19,6 +19,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from bartviz import folders, hub, models, transfer
 from bartviz.errors import BudgetError, Cancelled, ModelError
+from bartviz.language import Later
 from tests import hub_server, networks
 from tests.hub_server import Hub
 
@@ -62,6 +63,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(name: str = NAME, **options: object) -> str:
     with pytest.raises(ModelError) as caught:
         models.load(name, **options)  # type: ignore[arg-type]
+    assert isinstance(caught.value.args[0], Later)  # told in the language of whoever reads it
     said = str(caught.value)
     assert name not in said
     assert "127.0.0.1" not in said
