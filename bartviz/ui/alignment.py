@@ -36,6 +36,7 @@ COLUMNS = {
 }  # fmt: skip
 HEIGHT = 400  # pixels of both pictures
 _FOUND = "_alignment_found"
+_THRESHOLD = "link_weight"  # "threshold" is that of a head's name, which has other ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +139,10 @@ def _method() -> Method:
 
 
 def _threshold() -> float:
-    held = st.session_state.get("threshold")
+    held = st.session_state.get(_THRESHOLD)
     if held is not None and not 0.01 <= held <= 1:
-        st.session_state["threshold"] = min(max(float(held), 0.01), 1.0)
-    value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key="threshold", bind="query-params")
+        st.session_state[_THRESHOLD] = min(max(float(held), 0.01), 1.0)
+    value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD, bind="query-params")
     return min(max(float(value), 0.01), 1.0)
 
 

@@ -120,7 +120,7 @@ def goals(record: Record | None) -> tuple[Example, ...]:
     """What each family reads and predicts, on the visitor's text (URL ``hide``)."""
     text = record.source_text if record is not None else ""
     translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
-    seed = pick.index(_("Seed"), 100, key="hide", default=1, hint=_("Another seed hides other words."))
+    seed = pick.index(_("Seed"), 100, key="hidden_seed", default=1, hint=_("Another seed hides other words."))
     found = objectives(text, seed=seed, translation=translation)
     if not found:
         st.info(_("Run a text with at least one word, then it is shown here as each model would be trained on it."))

@@ -13,11 +13,7 @@ from bartviz.record import Record
 from bartviz.ui import gold, session
 from tests import stand_in
 from tests.conftest import App
-
-
-def words(app: AppTest) -> str:
-    """All that the page says in HTML of ours."""
-    return " ".join(part.proto.body for part in app.get("html"))
+from tests.visits import words
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -51,10 +47,10 @@ def test_a_set_of_heads_comes_from_the_link(app: App, record: Record) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"align": "nobody", "links": "x", "reading": "", "threshold": "7"},
+        {"align": "nobody", "links": "x", "reading": "", "link_weight": "7"},
         {"align": "head", "layer": "99", "head": "-3"},
         {"align": "set", "set": "L9H9,<b>"},
-        {"links": "every weight from a threshold", "threshold": "-2"},
+        {"links": "every weight from a threshold", "link_weight": "-2"},
         {"base": "5", "swap": "perhaps", "possible": "perhaps"},
     ],
 )

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from streamlit.testing.v1 import AppTest
-
 from tests.conftest import App
-
-
-def html(page: AppTest) -> str:
-    return " ".join(element.proto.body for element in page.get("html"))
+from tests.visits import words
 
 
 def test_three_models_stand_side_by_side_at_first(app: App) -> None:
     page = app("models")
     assert not page.exception
     for said in ("bert-base-uncased", "bart-base", "gpt2", "139,420,416", "109,482,240", "124,439,808", "post-norm"):
-        assert said in html(page)
-    assert "properties differ between these 3 models" in html(page)
+        assert said in words(page)
+    assert "properties differ between these 3 models" in words(page)
 
 
 def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:
     page = app("models", models="two", differ="true")
-    assert "t5-base" in html(page)
-    assert "gpt2" not in html(page)
-    assert ">Width <" not in html(page)  # both are 768 wide
-    assert "Tokenizer" in html(page)
+    assert "t5-base" in words(page)
+    assert "gpt2" not in words(page)
+    assert ">Width <" not in words(page)  # both are 768 wide
+    assert "Tokenizer" in words(page)
 
 
 def test_a_choice_of_ones_own_may_be_empty_or_too_large(app: App) -> None:
@@ -33,19 +28,25 @@ def test_a_choice_of_ones_own_may_be_empty_or_too_large(app: App) -> None:
     assert page.info[0].value == "Choose at least one model."
     names = page.multiselect(key="which").options[:6]
     page.multiselect(key="which").set_value(names).run()
-    assert "6 were chosen; the first 5 are shown." in html(page)
+    assert "6 were chosen; the first 5 are shown." in words(page)
     page.multiselect(key="which").set_value(names[:1]).run()
-    assert "alone" in html(page)
+    assert "alone" in words(page)
 
 
 def test_the_objectives_are_shown_on_the_visitors_text(app: App) -> None:
-    page = app("models", see="goals", hide="1")
+    page = app("models", see="goals", hidden_seed="1")
     assert not page.exception
-    assert "&lt;s&gt; I want to buy a car. &lt;/s&gt;" in html(page)
-    assert "[MASK]" in html(page)
+    assert "&lt;s&gt; I want to buy a car. &lt;/s&gt;" in words(page)
+    assert "[MASK]" in words(page)
 
 
 def test_without_a_record_the_objectives_ask_for_a_text(app: App) -> None:
     page = app("models", record=None, see="goals")
     assert not page.exception
     assert "Run a text" in page.info[-1].value
+
+
+def test_the_seed_of_hidden_words_hides_nothing_on_another_page(app: App) -> None:
+    page = app("models", see="goals")
+    page.switch_page("pages/heads.py").run()
+    assert page.toggle(key="hide").value is False

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
 from tests import stand_in
+
+ROOT = Path(__file__).parents[2]
+NUMBERS = {"index", "switch", "slider", "toggle", "number_input"}  # what is carried from page to page as a number
 
 
 def script() -> None:
@@ -73,3 +80,18 @@ def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> N
     page.slider(key="layer").set_value(2).run()
     assert picked(page)[1] == 2
     assert not page.slider(key="layer").proto.set_value
+
+
+def test_a_number_of_one_page_is_never_taken_for_another_of_another_page() -> None:
+    """A seed must not come back as a switch, nor a share as one of other ends: a shared key is the same picker."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for file in sorted([*(ROOT / "bartviz" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]):
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                for word in call.keywords:
+                    if word.arg == "key" and isinstance(word.value, ast.Constant):
+                        found[str(word.value.value)].append((call.func.attr, file.name))
+    for key, places in found.items():
+        kinds = {kind for kind, _ in places}
+        if kinds & NUMBERS:
+            assert kinds == {"index"} or len(places) == 1, (key, places)
