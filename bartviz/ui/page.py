@@ -71,7 +71,7 @@ def _navigation() -> StreamlitPage:
         st.Page(entry.file, title=_(entry.label), url_path=None if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
     ]
-    return st.navigation(pages, position="top")
+    return st.navigation(pages, position="top", expanded=True)  # expanded: where it stands in the sidebar, on a phone
 
 
 def _guard() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,6 +110,22 @@ def visit(chrome: Browser) -> Iterator[Open]:
         context.close()
     assert not outside, f"left the machine: {outside}"
     assert not errors, errors
+
+
+def go(page: Page, label: str) -> None:
+    """Open the page of that label as a visitor does: by the bar, by what has no room in it, or by the sidebar."""
+    page.locator("[data-testid='stTopNavLink'], [data-testid='stSidebarNavLink']").first.wait_for(state="attached")
+    named = re.compile(f"^{re.escape(label)}$")
+    if page.get_by_test_id("stTopNav").count() == 0:
+        if not page.get_by_test_id("stSidebarNav").is_visible():
+            page.get_by_test_id("stExpandSidebarButton").click()
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=named).click()
+    elif (shown := page.get_by_test_id("stTopNav").get_by_role("link", name=label, exact=True)).count():
+        shown.click()
+    else:
+        page.get_by_test_id("stTopNav").get_by_text(re.compile(r"^\d+ more$")).click()
+        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=named).click()
+    settle(page)
 
 
 def settle(page: Page) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.ui import registry
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import Open, go, settle
 
 
 def chosen(page: Page, name: str) -> Locator:
@@ -21,8 +21,8 @@ def press(page: Page, name: str) -> None:
     settle(page)
 
 
-def go(page: Page, word: str) -> None:
-    page.get_by_role("link", name=registry.page(word).label, exact=True).first.click()
+def turn(page: Page, word: str) -> None:
+    go(page, registry.page(word).label)
     page.get_by_role("heading", name=registry.page(word).title).wait_for()
     settle(page)
 
@@ -34,14 +34,14 @@ def said(page: Page) -> dict[str, list[str]]:
 def test_what_a_link_has_chosen_goes_along_to_the_next_page(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=encoder&layer=2&head=1")
     expect(chosen(page, "Encoder")).to_be_visible()
-    go(page, "inside")
+    turn(page, "inside")
     expect(chosen(page, "Encoder")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/inside\?kind=encoder&layer=2&head=1$"))
     page.reload()
     settle(page)
     expect(chosen(page, "Encoder")).to_be_visible()
-    go(page, "decoding")  # which has none of it
-    go(page, "heads")
+    turn(page, "decoding")  # which has none of it
+    turn(page, "heads")
     expect(chosen(page, "Encoder")).to_be_visible()
     expect(page.locator(".attention [data-is=name]")).to_have_text("Encoder L2H1")
 
@@ -64,11 +64,11 @@ def test_a_click_is_written_as_a_word_and_back_takes_it_back(visit: Open, server
     page.go_forward()
     settle(page)
     expect(chosen(page, "Encoder")).to_be_visible()
-    go(page, "heads")
+    turn(page, "heads")
     expect(chosen(page, "Encoder")).to_be_visible()
     press(page, "Cross")
     expect(page).not_to_have_url(re.compile("kind="))  # the default is left out
-    go(page, "inside")
+    turn(page, "inside")
     expect(chosen(page, "Cross")).to_be_visible()
 
 

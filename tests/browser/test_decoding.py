@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding
 from tests import records, stand_in
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, go, serve, settle
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
 # Every message to the server from now on is counted; messages of sockets that are open already, too.
@@ -104,9 +104,9 @@ def test_the_place_is_found_again_after_another_page(server: str, visit: Open) -
     page = visit(f"{server}/decoding")
     page.locator(".player").press("End")
     expect(page).to_have_url(re.compile("step=9"))
-    page.get_by_role("link", name="Start", exact=True).first.click()
+    go(page, "Start")
     expect(page.locator(".player")).to_have_count(0)
-    page.get_by_role("link", name="Decoding", exact=True).first.click()
+    go(page, "Decoding")
     counter(page, 9)
 
 

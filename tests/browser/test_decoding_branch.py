@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import stand_in, trees
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, go, serve, settle
 from tests.browser.test_decoding import counter
 
 
@@ -160,9 +160,9 @@ def test_a_branch_is_in_the_link_again_after_another_page(real: str, visit: Open
     page = visit(f"{real}/decoding?step=6&branch=3.77")
     branched(page)
     counter(page, 6, steps=8)
-    page.get_by_role("link", name="Heads", exact=True).first.click()
+    go(page, "Heads")
     expect(page.locator(".player")).to_have_count(0)
     settle(page)
-    page.get_by_role("link", name="Decoding", exact=True).first.click()
+    go(page, "Decoding")
     branched(page)
     expect(page).to_have_url(re.compile(r"branch=3\.77"))

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import bartviz
 from bartviz.ui.saved import FILE
-from tests.browser.conftest import PATIENCE, Open, serve, settle
+from tests.browser.conftest import PATIENCE, Open, go, serve, settle
 
 TEXT = "The weather is nice today."
 HOSTILE = (
@@ -49,17 +49,12 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     page = visit(shipped)
     run(page, TEXT)
     expect(page.locator(".ribbons .above")).to_contain_text("weather", timeout=PATIENCE)
-    page.get_by_role("link", name="Heads", exact=True).click()
-    settle(page)
+    go(page, "Heads")
     page.get_by_text("output reproduced: ok").wait_for()
-    page.get_by_role("link", name="Decoding", exact=True).click()
-    settle(page)
+    go(page, "Decoding")
     page.locator(".player").first.wait_for()
-    page.get_by_text(re.compile(r"^\d+ more$")).click()
-    page.get_by_role("link", name="Parameters", exact=True).click()
-    settle(page)
-    page.get_by_role("link", name="Masks", exact=True).click()
-    settle(page)
+    go(page, "Parameters")
+    go(page, "Masks")
     expect(page.get_by_test_id("stMain")).to_contain_text("causal", timeout=PATIENCE)
 
 
@@ -69,7 +64,6 @@ def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: 
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     run(page, text)
     for name in ("Masks", "Heads", "Decoding", "Start"):
-        page.get_by_role("link", name=name, exact=True).click()
-        settle(page)
+        go(page, name)
         expect(page.get_by_text("output reproduced: ok")).to_be_visible(timeout=PATIENCE)
         assert page.locator("img[src='x']").count() == 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from bartviz.ui import registry
-from tests.browser.conftest import Open, serve
+from tests.browser.conftest import Open, go, serve
 
 
 @pytest.mark.parametrize("entry", registry.PAGES, ids=lambda entry: entry.word)
@@ -23,3 +24,21 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
             assert page.get_by_role("link", name=registry.PAGES[0].label, exact=True).is_visible()
             assert page.get_by_test_id("stDialog").count() == 0
             page.context.close()  # before its server goes
+
+
+@pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
+def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks", size=(1280, 720), locale=locale)
+    links = page.get_by_test_id("stTopNav").get_by_role("link")
+    expect(links).to_have_count(len(registry.PAGES))
+    expect(links.last).to_be_in_viewport(ratio=1)
+
+
+def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks", size=(420, 900))
+    go(page, "Parameters")
+    expect(page.get_by_role("heading", name=registry.page("parameters").title)).to_be_visible()
+    page.set_viewport_size({"width": 900, "height": 700})
+    expect(page.get_by_test_id("stTopNav").get_by_text("more")).to_be_visible()
+    go(page, "Quiz")
+    expect(page.get_by_role("heading", name=registry.page("quiz").title)).to_be_visible()

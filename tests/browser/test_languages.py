@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui import registry
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import Open, go, settle
 
 
 def said(message: str, language: str, **values: object) -> str:
@@ -21,8 +21,8 @@ def title(page: Page, word: str, language: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
-def go(page: Page, word: str, language: str) -> None:
-    page.get_by_role("link", name=said(registry.page(word).label, language), exact=True).first.click()
+def turn(page: Page, word: str, language: str) -> None:
+    go(page, said(registry.page(word).label, language))
     title(page, word, language)
     settle(page)
 
@@ -37,7 +37,7 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
     settle(page)
     expect(page).to_have_url(re.compile("lang=en"))
     expect(page.get_by_role("radio", name="Encoder", exact=True)).to_be_checked()
-    go(page, "inside", "en")
+    turn(page, "inside", "en")
     expect(page).to_have_url(re.compile("lang=en"))
     expect(page.get_by_role("radio", name="Encoder", exact=True)).to_be_checked()
     page.reload()
@@ -48,7 +48,7 @@ def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
     title(visit(f"{server}/masks?lang=en", locale="ko-KR"), "masks", "en")
     page = visit(f"{server}/masks?lang=ko")
     title(page, "masks", "ko")
-    go(page, "start", "ko")
+    turn(page, "start", "ko")
     expect(page.get_by_role("button", name=said("Run", "ko"), exact=True).first).to_be_visible()
     other = visit(f"{server}/masks?lang=xx", locale="de-DE")
     title(other, "masks", "en")

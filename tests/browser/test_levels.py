@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bartviz.ui.glossary import TERMS
 from scripts.serving import ROOT, served
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import Open, go, settle
 
 BEGINNER = "A row looks at columns."
 EXPERT = "What a map cannot say."
@@ -42,8 +42,7 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
     settle(page)
     expect(page.get_by_text("About 0 and exactly 0.")).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]level=expert"))
-    page.get_by_role("link", name="Heads", exact=True).click()
-    settle(page)
+    go(page, "Heads")
     expect(page).to_have_url(re.compile(r"/heads\?.*level=expert"))
     page.get_by_text("What am I seeing?").click()
     expect(page.get_by_text(EXPERT)).to_be_visible()

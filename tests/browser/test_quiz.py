@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from bartviz.analysis.quiz import Question, questions
 from bartviz.language import _, speaking
 from tests import stand_in
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import Open, go, settle
 
 ROUND = 12
 
@@ -77,11 +77,10 @@ def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str
     question = asked(5, 4)[0]
     option(page, 5, 0, question.answer)
     expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
-    page.get_by_role("link", name="Masks", exact=True).click()
+    go(page, "Masks")
     expect(page).to_have_url(re.compile("/masks"))
     settle(page)
-    page.get_by_text(re.compile(r"^\d+ more$")).click()
-    page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Quiz").click()
+    go(page, "Quiz")
     expect(page.locator(".bv-score")).to_contain_text("Question 1 of 4 · 1 of 1 found")
     expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
 
