@@ -10,10 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.ui.classic import offline
 from tests import stand_in
 from tests.conftest import App
-
-
-def words(app: AppTest) -> str:
-    return " ".join(part.proto.body for part in app.get("html"))
+from tests.visits import words
 
 
 def frame(app: AppTest) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,28 +15,19 @@ from bartviz.analysis.measures import of_record
 from bartviz.record import Record
 from bartviz.ui import pins, session
 from bartviz.ui.components.canvas.data import codes, decode
-from tests import records, stand_in
+from tests import records, stand_in, visits
 
-ROOT = Path(__file__).parents[2]
 TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]
 
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
     """The page with this record as the visitor's last run, and another one kept beside it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state[session.RECORD] = record
-    if other is not None:
-        app.session_state["_pinned"] = other
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page("pages/compare.py").run()
-    assert not app.exception
-    return app
+    return visits.opened("compare", record, {} if other is None else {"_pinned": other}, **query)
 
 
 def words(app: AppTest) -> str:
     """All that the page says in HTML of ours, or as plain text."""
-    return " ".join([*(part.proto.body for part in app.get("html")), *(part.value for part in app.text)])
+    return " ".join([visits.words(app), *(part.value for part in app.text)])
 
 
 def canvases(app: AppTest) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,22 +13,11 @@ from bartviz.ui import session
 from bartviz.ui import tasks as task_module
 from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import Wish
-from tests import records, stand_in, trees
+from tests import records, stand_in, trees, visits
 from tests.analysis.test_decoding import decoded
-from tests.ui.test_frame import html
+from tests.visits import words
 
-ROOT = Path(__file__).parents[2]
-
-
-def opened(record: Record, **query: str) -> AppTest:
-    """The page with this record as the visitor's last run."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.session_state[session.RECORD] = record
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page("pages/decoding.py").run()
-    assert not app.exception
-    return app
+opened = partial(visits.opened, "decoding")
 
 
 def sent(app: AppTest) -> dict[str, Any]:
@@ -297,7 +286,7 @@ def test_the_beam_tree_is_drawn_and_chosen() -> None:
     app = opened(trees.record())
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert sum(len(trace["x"]) for trace in figure["data"] if trace["mode"] == "markers+text") == 12
-    assert "2 texts ended" in html(app)
+    assert "2 texts ended" in words(app)
     app = opened(trees.record(), tree="texts that ended")
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert sum(len(trace["x"]) for trace in figure["data"] if trace["mode"] == "markers+text") == 6
@@ -317,21 +306,21 @@ def test_without_beams_there_is_no_tree(record: Record) -> None:
 def test_a_given_output_is_told_token_by_token() -> None:
     odd = stand_in.record(output=("<s>", "<b>x</b>", " 어텐션", "</s>"))
     given = replace(odd, provenance=replace(odd.provenance, settings={"mode": "given target"}))
-    said = html(opened(given))
+    said = words(opened(given))
     assert "4 of 4 tokens are the model&#x27;s own first choice" in said
     assert "<bdi>&lt;b&gt;x&lt;/b&gt;</bdi>" in said
     assert "<bdi>어텐션</bdi>" in said
-    assert "perplexity" not in html(opened(stand_in.record()))
+    assert "perplexity" not in words(opened(stand_in.record()))
 
 
 def test_rules_are_named_with_their_steps(record: Record) -> None:
     settings = {"mode": "greedy", "rules": ("forced", "minimum length")}
     ruled = replace(record, provenance=replace(record.provenance, settings=settings))
-    assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in html(opened(ruled))
+    assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in words(opened(ruled))
 
 
 def test_how_the_text_was_made_is_said(record: Record) -> None:
     settings = {"mode": "sampling", "temperature": 0.7, "seed": 3, "rules": (), "forced": ()}
     drawn = replace(record, provenance=replace(record.provenance, settings=settings))
-    said = html(opened(drawn))
+    said = words(opened(drawn))
     assert "How this text was made: mode: sampling; temperature: 0.7; seed: 3; stopped by: &lt;/s&gt;." in said

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,43 +10,18 @@ import bartviz
 from bartviz.folders import default_roots
 from bartviz.record import Record
 from bartviz.repair import repair
-from bartviz.ui import session
 from bartviz.ui.denoising import LOOKS
-from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
 from bartviz.ui.noise import SENTENCE
-from tests import networks
 from tests.conftest import App
+from tests.visits import words
 
+pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat is sleeping on the sofa. She reads a book."
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    for family in ("bart", "bert"):
-        networks.save(family, folder / f"small-{family}", spread=0.3)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
-    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    own = Engine(Limits())
-    monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
-    monkeypatch.setattr(session, "PATIENCE", 60)
 
 
 def of(text: str, name: str = "small-bart") -> Record:
     """A record of this text, as the sidebar's run would bring it."""
     return bartviz.capture(bartviz.load(name, roots=default_roots()), text)
-
-
-def words(app: object) -> str:
-    return " ".join(part.proto.body for part in app.get("html"))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("noise", ["infilling", "masking", "deletion", "permutation", "rotation"])

@@ -17,43 +17,19 @@ from bartviz.edits import edit
 from bartviz.folders import default_roots
 from bartviz.models import Model
 from bartviz.record import Record
-from bartviz.ui import session
 from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
-from tests import networks
 from tests.conftest import App
+from tests.visits import words
 
+pytestmark = pytest.mark.usefixtures("engine")
 TEXT, TARGET = "The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."
 Subject = tuple[Model, Record]
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    for family in ("bart", "bert", "gpt2"):
-        networks.save(family, folder / f"small-{family}", spread=0.3)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
-    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    own = Engine(Limits())
-    monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
-    monkeypatch.setattr(session, "PATIENCE", 60)
-
-
 @pytest.fixture
-def subject(root: Path, engine: None) -> Subject:
+def subject(root: Path, engine: Engine) -> Subject:
     model = bartviz.load("small-bart", roots=default_roots())
     return model, bartviz.capture(model, TEXT, target=TARGET)
-
-
-def words(app: AppTest) -> str:
-    return " ".join(part.proto.body for part in app.get("html"))
 
 
 def specs(app: AppTest) -> list[str]:

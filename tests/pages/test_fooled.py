@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import fooled
 from bartviz.record import Record
-from bartviz.ui import saved, session, tasks
-from tests import records, stand_in
+from bartviz.ui import saved, tasks
+from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +23,7 @@ def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def words(app: AppTest) -> str:
-    return html.unescape(" ".join(part.proto.body for part in app.get("html")))
+    return html.unescape(visits.words(app))
 
 
 def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) -> None:
@@ -61,12 +59,9 @@ def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypa
     page = app("fooled", record=own)
     assert not page.exception
     assert "nothing to show here" in words(page)
-    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     shipped = stand_in.record()
     monkeypatch.setattr(saved, "record", lambda: shipped)
-    other.session_state[session.RECORD] = own
-    other.switch_page("pages/fooled.py").run()
-    assert not other.exception
+    other = visits.opened("fooled", own)
     assert f"here is what {shipped.model.name} does with “{shipped.source_text}”" in words(other)
 
 

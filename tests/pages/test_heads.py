@@ -1,7 +1,7 @@
 """The heads page as a script: what it says of the chosen head, and what odd links and records do to it."""
 
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,11 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import heads
 from bartviz.record import Record
 from bartviz.ui import heads as ui
-from bartviz.ui import session
 from bartviz.ui.components.canvas import data
-from tests import stand_in
+from tests import stand_in, visits
+from tests.visits import words
 
-ROOT = Path(__file__).parents[2]
-
-
-def opened(record: Record, **query: str) -> AppTest:
-    """The page with this record as the visitor's last run."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state[session.RECORD] = record
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page("pages/heads.py").run()
-    assert not app.exception
-    return app
-
-
-def words(app: AppTest) -> str:
-    """All that the page says in HTML of ours."""
-    return " ".join(part.proto.body for part in app.get("html"))
+opened = partial(visits.opened, "heads")
 
 
 def drawn(app: AppTest) -> dict[str, Any]:

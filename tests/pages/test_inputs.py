@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,32 +10,12 @@ import bartviz
 from bartviz.embeddings import inputs
 from bartviz.folders import default_roots
 from bartviz.record import Record
-from bartviz.ui import session
 from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
-from tests import networks
+from tests import visits
 from tests.conftest import App
 
+pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat <b>is</b> sleeping on the sofa."
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    for family in ("bart", "bert", "t5", "gpt2"):
-        networks.save(family, folder / f"small-{family}", spread=0.3)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
-    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    own = Engine(Limits())
-    monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
-    monkeypatch.setattr(session, "PATIENCE", 60)
 
 
 def of(name: str, text: str = TEXT, **more: Any) -> Record:
@@ -47,7 +25,7 @@ def of(name: str, text: str = TEXT, **more: Any) -> Record:
 def words(app: Any) -> str:
     assert not app.exception
     assert not app.error
-    return " ".join(part.proto.body for part in app.get("html"))
+    return visits.words(app)
 
 
 def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,35 +1,18 @@
 """The inside page as a script: the chosen head's numbers, odd links, records of one kind and without values."""
 
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import inside
 from bartviz.record import Record
-from bartviz.ui import session
-from tests import stand_in
+from tests import stand_in, visits
+from tests.visits import words
 
-ROOT = Path(__file__).parents[2]
-
-
-def opened(record: Record, **query: str) -> AppTest:
-    """The page with this record as the visitor's last run."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state[session.RECORD] = record
-    for name, value in ({"level": "intermediate"} | query).items():
-        app.query_params[name] = value
-    app.switch_page("pages/inside.py").run()
-    assert not app.exception
-    return app
-
-
-def words(app: AppTest) -> str:
-    """All that the page says in HTML of ours."""
-    return " ".join(part.proto.body for part in app.get("html"))
+opened = partial(visits.opened, "inside", level="intermediate")
 
 
 def test_the_link_names_the_head_and_the_numbers_are_its_own(record: Record) -> None:

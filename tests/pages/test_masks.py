@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,29 +9,17 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import TextError
 from bartviz.record import Record
-from bartviz.ui import batch, session
-from tests import records, stand_in
+from bartviz.ui import batch
+from tests import records, stand_in, visits
+from tests.visits import words
 
-ROOT = Path(__file__).parents[2]
 PATTERNS, ZERO = "Other patterns", "About 0 or exactly 0"
 
 
 def opened(record: Record, part: str | None = None, **query: str) -> AppTest:
     """The page with this record as the visitor's last run, one of its tabs open."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state[session.RECORD] = record
-    if part is not None:
-        app.session_state["about"] = part
-    for name, value in ({"level": "intermediate"} | query).items():
-        app.query_params[name] = value
-    app.switch_page("pages/masks.py").run()
-    assert not app.exception
-    return app
-
-
-def words(app: AppTest) -> str:
-    """All that the page says in HTML of ours."""
-    return " ".join(part.proto.body for part in app.get("html"))
+    query = {"level": "intermediate"} | query
+    return visits.opened("masks", record, {} if part is None else {"about": part}, **query)
 
 
 def charts(app: AppTest) -> list[Any]:

@@ -14,16 +14,15 @@ from bartviz.analysis.quiz import KINDS, Question, questions
 from bartviz.record import Record, open_record
 from bartviz.ui import quiz as ui
 from bartviz.ui import saved
-from tests import records, stand_in
+from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]
 
 
 def words(app: AppTest) -> str:
     """All that the page says in HTML of ours and in boxes, as a reader sees it."""
-    said = " ".join(part.proto.body for part in app.get("html"))
     boxes = " ".join(box.value for box in (*app.success, *app.info))
-    return html.unescape(f"{said} {boxes}").replace("\\", "")
+    return html.unescape(f"{visits.words(app)} {boxes}").replace("\\", "")
 
 
 def press(app: AppTest, question: Question, seed: int, place: int, option: int) -> AppTest:
@@ -117,7 +116,7 @@ def test_tokens_are_escaped_where_they_are_shown(app: App) -> None:
     record = records.encoder_only(("<s>", "a", " <u>", " **x**", " c", " d", " e", "</s>"))
     page = app("quiz", record=record, quiz_count="40")
     assert not page.exception
-    body = " ".join(part.proto.body for part in page.get("html"))
+    body = visits.words(page)
     assert "<s>" not in body
     assert "<u>" not in body
 

@@ -11,7 +11,7 @@ from bartviz.analysis import start
 from bartviz.record import ModelKind, Record
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_frame import html
+from tests.visits import words
 
 
 def sent(page: AppTest) -> list[dict[str, object]]:
@@ -32,7 +32,7 @@ def test_each_kind_of_record_has_its_ribbons(app: App, kind: ModelKind) -> None:
 
 def test_the_notice_and_the_head_are_said(app: App, record: Record) -> None:
     found = start.ribbons(record)
-    shown = html(app())
+    shown = words(app())
     assert f"{found.head}: of 12 heads the one whose words choose each other most ({found.score:.2f})." in shown
 
 
@@ -41,7 +41,7 @@ def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
     page = app(record=record)
     (given,) = sent(page)
     assert len(given["above"]) == start.MOST_WORDS  # type: ignore[arg-type]
-    assert f"The first {start.MOST_WORDS} of 101 words are drawn." in html(page)
+    assert f"The first {start.MOST_WORDS} of 101 words are drawn." in words(page)
 
 
 def test_without_a_record_the_cards_lead_on(app: App) -> None:

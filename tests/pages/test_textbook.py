@@ -13,6 +13,7 @@ from bartviz.analysis.ledger import CLAIMS, Number, Verdict
 from bartviz.record import Record
 from bartviz.ui import registry, tasks
 from tests.conftest import App
+from tests.visits import words
 
 DONE = {
     line.number: Verdict((Number("n", 1, 1, True),), "It is so.", "runs made now") for line in CLAIMS if not line.check
@@ -27,10 +28,6 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Mapping[str, Verdict]
     return brought
 
 
-def html(page: AppTest) -> str:
-    return "".join(part.proto.body for part in page.get("html"))
-
-
 def cards(page: AppTest) -> list[str]:
     return [part.proto.body for part in page.get("html") if "bv-claim" in part.proto.body and "<h4>" in part.proto.body]
 
@@ -39,8 +36,8 @@ def test_every_line_has_a_card_and_a_link(app: App) -> None:
     page = app("textbook", record=None)
     assert not page.exception
     assert len(cards(page)) == 67
-    assert "67 statements of five articles, judged by numbers: 23 hold, 20 hold with a caveat, 14 do not" in html(page)
-    assert html(page).count("not computed yet") == len(DONE)
+    assert "67 statements of five articles, judged by numbers: 23 hold, 20 hold with a caveat, 14 do not" in words(page)
+    assert words(page).count("not computed yet") == len(DONE)
     links = [link.proto for kind in ("page_link", "link_button") for link in page.get(kind)]
     assert sum(link.label.startswith("See it: ") for link in links) == 67
 
@@ -55,8 +52,8 @@ def test_a_line_judged_by_another_model_opens_a_visit_of_its_own(app: App) -> No
 def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Mapping[str, Verdict] | None]) -> None:
     computed["now"] = DONE
     page = app("textbook", record=None)
-    assert "33 hold, 20 hold with a caveat, 14 do not hold" in html(page)
-    assert "not computed yet" not in html(page)
+    assert "33 hold, 20 hold with a caveat, 14 do not hold" in words(page)
+    assert "not computed yet" not in words(page)
 
 
 def test_the_filters_by_link(app: App) -> None:
@@ -68,7 +65,7 @@ def test_the_filters_by_link(app: App) -> None:
     assert [heading.value for heading in page.subheader] == ["Generation"]
     page.selectbox(key="chapter").select("cost").run()
     assert not cards(page)
-    assert "No line has this verdict here" in html(page)
+    assert "No line has this verdict here" in words(page)
 
 
 def test_a_link_unfolds_one_line(app: App) -> None:
@@ -99,12 +96,12 @@ def test_links_that_lie(app: App, query: dict[str, str]) -> None:
 def test_a_run_of_the_visitors_own_is_judged(app: App, record: Record) -> None:
     page = app("textbook", record=record)
     assert not page.exception
-    assert "your run of stand-in" in html(page)
+    assert "your run of stand-in" in words(page)
 
 
 def test_what_stands_in_a_card_is_escaped(app: App) -> None:
     page = app("textbook", record=None)
-    assert "&lt;/s&gt;" in html(page)
+    assert "&lt;/s&gt;" in words(page)
     assert "<s>" not in "".join(cards(page))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bartviz import place
 from bartviz.record import Check, Provenance, Record
@@ -13,13 +12,9 @@ from bartviz.ui import registry
 from bartviz.ui.status import facts, self_check
 from tests import stand_in
 from tests.conftest import App
+from tests.visits import words
 
 WORDS = [entry.word for entry in registry.PAGES]
-
-
-def html(page: AppTest) -> str:
-    """All of the page's own HTML."""
-    return "".join(part.proto.body for part in page.get("html"))
 
 
 def test_each_page_has_its_file() -> None:
@@ -33,7 +28,7 @@ def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, wor
     page = app(word)
     assert not page.exception
     assert [title.value for title in page.title] == [registry.page(word).title]
-    assert "<b>stand-in</b> · 9 tokens in, 9 out · 0.12 s" in html(page)
+    assert "<b>stand-in</b> · 9 tokens in, 9 out · 0.12 s" in words(page)
 
 
 def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App) -> None:
@@ -43,8 +38,8 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
 
 
 def test_untrained_is_said_in_large_letters(app: App) -> None:
-    assert "<p class='bv-untrained'>" in html(app(record=stand_in.record(trained=False)))
-    assert "<p class='bv-untrained'>" not in html(app(record=stand_in.record(trained=True)))
+    assert "<p class='bv-untrained'>" in words(app(record=stand_in.record(trained=False)))
+    assert "<p class='bv-untrained'>" not in words(app(record=stand_in.record(trained=True)))
 
 
 def test_notices_and_names_are_taken_literally(app: App) -> None:
@@ -52,7 +47,7 @@ def test_notices_and_names_are_taken_literally(app: App) -> None:
     record = replace(
         record, model=replace(record.model, name="<img src=x>"), provenance=Provenance(notices=("<b>cut</b>",))
     )
-    shown = html(app(record=record))
+    shown = words(app(record=record))
     assert "<b>&lt;img src=x&gt;</b>" in shown
     assert "&lt;b&gt;cut&lt;/b&gt;" in shown
     assert "<img" not in shown

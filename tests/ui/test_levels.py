@@ -13,6 +13,7 @@ from bartviz.ui import levels, registry
 from bartviz.ui.explanations import explanation
 from bartviz.ui.glossary import TERMS
 from tests.conftest import App
+from tests.visits import words
 
 PAGES = [entry.word for entry in registry.PAGES if entry.word not in ("experiments", "lessons")]
 
@@ -25,10 +26,6 @@ def told(page: AppTest) -> list[str]:
 def expander(page: AppTest, label: str = "What am I seeing?") -> bool:
     [found] = [part for part in page.expander if part.proto.label == label]
     return bool(found.proto.expanded)
-
-
-def html_of(page: AppTest) -> str:
-    return " ".join(part.proto.body for part in page.get("html"))
 
 
 def fresh(app: App, word: str, **query: str) -> AppTest:
@@ -79,7 +76,7 @@ def test_more_and_less_are_a_press_away_and_keep_the_text_open(app: App) -> None
 
 
 def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
-    shown = html_of(fresh(app, "inside"))
+    shown = words(fresh(app, "inside"))
     chips = re.findall(r"<dfn class='bv-term' tabindex='0' aria-describedby='([^']+)'>([^<]+)<", shown)
     assert [name for _place, name in chips] == list(explanation("inside").terms)
     for place, name in chips:

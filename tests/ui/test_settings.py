@@ -15,8 +15,8 @@ from bartviz.ui import session, settings
 from bartviz.ui.search import Search
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_frame import html
 from tests.ui.test_sidebar import Answers, answers, press, settled
+from tests.visits import words
 
 __all__ = ["answers"]
 
@@ -84,11 +84,11 @@ def test_the_models_own_settings_are_told_when_it_is_loaded(
     summary = GenerationConfig(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3)
     loaded: Any = SimpleNamespace(generation=summary, info=SimpleNamespace(positions=1024))
     page = app().selectbox(key="search").set_value("checkpoint").run()
-    assert "will be known when the model has been loaded" in html(page)
+    assert "will be known when the model has been loaded" in words(page)
     monkeypatch.setattr(answers.models, "peek", lambda name: loaded)
     page = page.run()
     said = "4 beams, length at least 56, length at most 142, length penalty 2, no 3 tokens twice"
-    assert said in html(page)
+    assert said in words(page)
     assert page.sidebar.toggle(key="ngrams").label == "No 3 tokens twice"
     page.sidebar.toggle(key="ngrams").set_value(False)
     press(page, "Run")
@@ -105,7 +105,7 @@ def test_what_the_last_run_really_had_is_said(app: App, answers: Answers) -> Non
     answers.answer = answer
     page = press(app(), "Run")
     expected = "The last run: mode: beams; beams: 4; rules: minimum length, forced end token; stopped by: &lt;/s&gt;."
-    assert expected in html(page)
+    assert expected in words(page)
 
 
 def test_every_key_is_a_link(app: App, answers: Answers) -> None:

@@ -22,7 +22,7 @@ from bartviz.ui.engine import Engine, Request
 from bartviz.ui.limits import Limits
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_frame import html
+from tests.visits import words
 
 
 class Answers(Engine):
@@ -86,7 +86,7 @@ def test_run_asks_for_what_stands_in_the_sidebar_and_shows_what_comes(app: App, 
     page = press(page, "Run")
     assert not page.exception
     assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True)]
-    assert "<b>stand-in</b> · 9 tokens · " in html(page)  # the encoder's record that came, not the one from before
+    assert "<b>stand-in</b> · 9 tokens · " in words(page)  # the encoder's record that came, not the one from before
 
 
 def test_the_fields_follow_the_kind_of_the_model(app: App, answers: Answers) -> None:
@@ -120,7 +120,7 @@ def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) ->
     assert [error.value for error in page.error] == [r"The text is \*empty\*\."]
     page = press(page, "Back to the last picture")
     assert [error.value for error in page.error] == []
-    assert "<b>stand-in</b> · 9 tokens in" in html(page)
+    assert "<b>stand-in</b> · 9 tokens in" in words(page)
 
 
 def test_a_text_that_is_too_long_is_read_in_part_when_asked(app: App, answers: Answers) -> None:
@@ -168,7 +168,7 @@ def test_a_long_run_says_what_it_does_and_can_be_stopped(
     page = page.run()
     assert not page.get("progress")
     assert not page.error
-    assert "<b>stand-in</b> · 9 tokens in" in html(page)
+    assert "<b>stand-in</b> · 9 tokens in" in words(page)
 
 
 def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:

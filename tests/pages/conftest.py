@@ -1,0 +1,36 @@
+"""Small random models of the pages that run one, and an engine that loads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from bartviz.ui import session
+from bartviz.ui.engine import Engine
+from bartviz.ui.limits import Limits
+from tests import networks
+
+FAMILIES = ("bart", "bert", "gpt2", "t5")
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small random model of each family, ``small-bart`` and so on; no test writes into it."""
+    folder = tmp_path_factory.mktemp("models")
+    for family in FAMILIES:
+        networks.save(family, folder / f"small-{family}", spread=0.3)
+    return folder
+
+
+@pytest.fixture
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own = Engine(Limits())
+    monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
+    monkeypatch.setattr(session, "PATIENCE", 60)
+    return own
