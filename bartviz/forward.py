@@ -70,6 +70,7 @@ def capture(
     runs.check_budget(model, batch, values=values)
     logits = _forward(model, batch, tape)
     record = _assemble(model, tape, batch, 0, logits, top_k, prepared.text, None if given is None else given.text)
+    record = replace(record, pair_text=prepared.pair)
     notices = prepared.notices + (() if given is None else given.notices)
     settings = {"mode": "one pass" if given is None else "given target", "ablated": runs.ablated(tape)}
     return runs.finish(record, started, settings=settings, notices=notices)

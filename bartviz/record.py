@@ -187,6 +187,7 @@ class Record:
     ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows:
     the one that came next, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows; None where there was none.
+    ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
     """
 
     model: ModelInfo
@@ -199,6 +200,7 @@ class Record:
     steps: tuple[Step, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     beams: BeamTree | None = None
+    pair_text: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
@@ -247,6 +249,11 @@ class Record:
         attention = self.encoder or self.decoder
         assert attention is not None  # kinds is not empty
         return attention.query
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The source text, and the second sentence of a pair: what the spans of each segment point into."""
+        return (self.source_text,) if self.pair_text is None else (self.source_text, self.pair_text)
 
     @property
     def log_probability(self) -> float:

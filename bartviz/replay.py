@@ -181,7 +181,7 @@ class Replay:
         own = None if self.target is None else record.attention("decoder").query
         made = runs.record(
             self.model, tape, runs.axes(self.model, record.source, own), record.output, (),
-            source_text=record.source_text, target_text=record.target_text,
+            source_text=record.source_text, target_text=record.target_text, pair_text=record.pair_text,
         )  # fmt: skip
         heads = runs.ablated(tape)
         settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
@@ -192,12 +192,13 @@ class Replay:
         inputs: its texts, words and spans are those of the new ids, and its output has the new token too."""
         record, query, output = self.record, None, self.record.output
         source, source_text, target_text = record.source, record.source_text, record.target_text
+        pair_text = record.pair_text
         old = source if part == "source" else record.attention("decoder").query
         if output is None or (record.cross is not None and part == "source"):
-            source_text, source = respelled(self.model, named)
+            source_text, pair_text, source = respelled(self.model, named)
             query = None if record.cross is None else record.attention("decoder").query
         else:
-            text, whole = respelled(self.model, tokens.join(named, output.take(slice(-1, None))))
+            text, _, whole = respelled(self.model, tokens.join(named, output.take(slice(-1, None))))
             reads, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
             if record.cross is not None:
                 query, target_text = reads, text
@@ -208,7 +209,7 @@ class Replay:
                     target_text = tokens.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
         made = runs.record(
             self.model, tape, runs.axes(self.model, source, query), output, (),
-            source_text=source_text, target_text=target_text,
+            source_text=source_text, target_text=target_text, pair_text=pair_text,
         )  # fmt: skip
         said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
         return runs.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
@@ -229,12 +230,13 @@ def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
     )  # fmt: skip
 
 
-def respelled(model: Model, named: Tokens) -> tuple[str, Tokens]:
-    """The text that the tokens' ids stand for (of a pair, the first) and the tokens with its spans and words."""
+def respelled(model: Model, named: Tokens) -> tuple[str, str | None, Tokens]:
+    """The text that the tokens' ids stand for, of a pair both, and the tokens with its spans and words."""
     cuts = [0, *(np.flatnonzero(np.diff(named.segments)) + 1).tolist(), len(named)]
     made = [tokens.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
     whole = tokens.join(*(part for _, part in made))
-    return made[0][0], replace(named, spans=whole.spans, words=whole.words)
+    second = made[1][0] if len(made) > 1 else None
+    return made[0][0], second, replace(named, spans=whole.spans, words=whole.words)
 
 
 @dataclass(frozen=True)

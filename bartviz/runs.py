@@ -32,6 +32,7 @@ class Prepared:
     text: str
     tokens: Tokens
     notices: tuple[str, ...] = ()
+    pair: str | None = None  # the second sentence, cleaned
 
 
 def prepare(
@@ -46,16 +47,15 @@ def prepare(
     cleaned = texts.clean(text)
     second = None if pair is None else texts.clean(pair)
     notices = cleaned.notices + (() if second is None else second.notices)
+    after = None if second is None else second.text
 
     def encode(part: str) -> Tokens:
-        return tokens.encode(
-            model.tokenizer, part, pair=None if second is None else second.text, allow_special=allow_special
-        )
+        return tokens.encode(model.tokenizer, part, pair=after, allow_special=allow_special)
 
     encoded = encode(cleaned.text)
     limit = model.info.positions
     if limit is None or len(encoded) <= limit:
-        return Prepared(cleaned.text, encoded, notices + _unknown(model, encoded))
+        return Prepared(cleaned.text, encoded, notices + _unknown(model, encoded), after)
     if truncate is None:
         texts.check_length(len(encoded), limit)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
@@ -65,7 +65,7 @@ def prepare(
         else mark("The first {count:,} of {all:,} tokens are shown.")
     )
     notice = later(which, count=len(encoded), all=_count(cleaned.text, encode))
-    return Prepared(shorter, encoded, (*notices, notice, *_unknown(model, encoded)))
+    return Prepared(shorter, encoded, (*notices, notice, *_unknown(model, encoded)), after)
 
 
 def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: object) -> tuple[str, Tokens]:
@@ -236,6 +236,7 @@ def record(
     *,
     source_text: str,
     target_text: str | None,
+    pair_text: str | None = None,
     item: int = 0,
 ) -> Record:
     """The Record of one text of the batch on the tape."""
@@ -248,7 +249,7 @@ def record(
     return Record(
         model.info, source_text, target_text,
         attention.get("encoder"), attention.get("decoder"), attention.get("cross"),
-        output=output, steps=tuple(steps), provenance=Provenance(checks=checks),
+        output=output, steps=tuple(steps), provenance=Provenance(checks=checks), pair_text=pair_text,
     )  # fmt: skip
 
 

@@ -154,6 +154,8 @@ def test_both_sentences_of_a_pair_keep_their_own_text() -> None:
     found = edit(model, one, place, int(one.source.ids[1])).changed
     first = one.source.ids[one.source.segments == 0].tolist()
     assert found.source_text == from_ids(model.tokenizer, first)[0]
+    second = found.source.ids[found.source.segments == 1].tolist()
+    assert found.pair_text == from_ids(model.tokenizer, second)[0]
     np.testing.assert_array_equal(found.source.segments, one.source.segments)
     assert found.source.spans[place] is not None
 

@@ -111,6 +111,7 @@ def test_depths_and_heads_of_encoder_and_decoder_may_differ() -> None:
 
 def test_a_pair_has_two_segments() -> None:
     record = bartviz.capture(loaded.model("bert"), "The cat is sleeping.", pair="The dog runs.")
+    assert record.texts == (record.source_text, record.pair_text) == ("The cat is sleeping.", "The dog runs.")
     assert set(record.source.segments.tolist()) == {0, 1}
     assert_equal_to_eager("bert", (record,))
 

@@ -113,8 +113,9 @@ def notice(ribbons: Ribbons) -> str:
     )
 
 
-def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
-    """The tokens grouped into words, in order; a special token stands alone. ``text`` is what the spans point into."""
+def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:
+    """The tokens grouped into words, in order; a special token stands alone. ``texts`` are what the spans point into,
+    one for each segment; words of a text that is not given are joined from their pieces."""
     made = []
     keys = [("word", word) if word is not None else ("token", i) for i, word in enumerate(tokens.words)]
     for _key, group in groupby(range(len(tokens)), key=keys.__getitem__):
@@ -122,8 +123,8 @@ def words(tokens: Tokens, text: str) -> tuple[Word, ...]:
         first, last = places[0], places[-1]
         labels = [tokens.labels[i] for i in places]
         pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
-        own = int(tokens.segments[first]) == 0  # the second sentence of a pair has spans in a text of its own
-        spans = [span for span in (tokens.spans[i] for i in places) if span is not None and own]
+        text = texts[segment] if (segment := int(tokens.segments[first])) < len(texts) else ""
+        spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
         written = text[spans[0][0] : max(end for _start, end in spans)].strip() if spans else ""
         made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
     return tuple(made)
@@ -159,8 +160,8 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     """
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
     attention = record.attention(kind)
-    columns = words(attention.key, _text_of(record, kind, columns=True))
-    rows = words(record.rows(kind, "predicts" if kind == "cross" else "reads"), _text_of(record, kind, columns=False))
+    columns = words(attention.key, *_texts_of(record, kind, columns=True))
+    rows = words(record.rows(kind, "predicts" if kind == "cross" else "reads"), *_texts_of(record, kind, columns=False))
     if head is not None:
         merged = word_weights(attention.head(head.layer, head.head), rows, columns)
         score = _score(merged, rows, columns, kind)
@@ -173,11 +174,12 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     )  # fmt: skip
 
 
-def _text_of(record: Record, kind: Kind, *, columns: bool) -> str:
-    """The text that the spans of one axis point into."""
+def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
+    """The texts that the spans of one axis point into, one for each segment."""
+    written = (record.target_text or "",)
     if kind == "cross":
-        return record.source_text if columns else record.target_text or ""
-    return (record.target_text or "") if kind == "decoder" and record.encoder is not None else record.source_text
+        return record.texts if columns else written
+    return written if kind == "decoder" and record.encoder is not None else record.texts
 
 
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:

@@ -57,7 +57,7 @@ class Pin:
 
 def about(record: Record) -> str:
     """A run in a few words: its model and how its text begins."""
-    return f"{record.model.name}, “{shorten(record.source_text, 42, placeholder=' …')}”"
+    return f"{record.model.name}, “{shorten(' | '.join(record.texts), 42, placeholder=' …')}”"
 
 
 def kept() -> Record | None:

@@ -15,7 +15,7 @@ from bartviz import export
 from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, Question, questions, sheet
 from bartviz.analysis.quiz.question import READ_SO
 from bartviz.language import _, current, plural, speaking
-from bartviz.ui import registry, saved, show
+from bartviz.ui import made_from, registry, saved, show
 
 if TYPE_CHECKING:
     from bartviz.record import Record
@@ -226,15 +226,10 @@ def _sheets(quiz: Quiz) -> None:
 
 
 def link(quiz: Quiz) -> str:
-    """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, the
-    model and the text."""
+    """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, what
+    the record was made from."""
     query: dict[str, str | int] = {SEED: quiz.seed, NUMBER: quiz.wanted}
-    record = quiz.record
-    if record is not saved.record():
-        query |= {"model": record.model.name, "text": record.source_text}
-        if record.provenance.settings.get("mode") == "given target":
-            query["target"] = record.target_text or ""
-        if record.source.segments.any():
-            query["pair"] = str(st.session_state.get("pair") or "")
+    if quiz.record is not saved.record():
+        query |= made_from.query(quiz.record)
     address = (st.context.url or "").split("?")[0]
     return f"{address or '/quiz'}?{urlencode(query)}"

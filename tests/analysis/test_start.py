@@ -186,3 +186,20 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
 )
 def test_percent_never_rounds_to_certainty(probability: float, said: str) -> None:
     assert start.percent(probability) == said
+
+
+def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
+    labels = ("a", " cat", "</s>", "it", " slept", "</s>")
+    tokens = replace(
+        stand_in.tokens(labels), segments=np.array([0, 0, 0, 1, 1, 1]),
+        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None), words=(0, 1, None, 0, 1, None),
+    )  # fmt: skip
+    assert [word.text for word in start.words(tokens, "A Cat", "It SLEPT")] == [
+        "A",
+        "Cat",
+        "</s>",
+        "It",
+        "SLEPT",
+        "</s>",
+    ]
+    assert [word.text for word in start.words(tokens, "A Cat")] == ["A", "Cat", "</s>", "it", "slept", "</s>"]

@@ -51,7 +51,8 @@ def table(questions: Sequence[Question]) -> pd.DataFrame:
 
 def about(record: Record, seed: int) -> str:
     """What the questions are about, so that a class can make the same."""
-    return _("Model {model}, seed {seed}. Text: {text}", model=record.model.name, text=record.source_text, seed=seed)
+    said = " | ".join(record.texts)
+    return _("Model {model}, seed {seed}. Text: {text}", model=record.model.name, text=said, seed=seed)
 
 
 def markdown(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
