@@ -154,6 +154,10 @@ class Attention:
         object.__setattr__(self, "mask", _frozen(self.mask, np.bool_))
         self._validate()
 
+    def __repr__(self) -> str:
+        layers, heads, rows, columns = self.shape
+        return f"<{self.kind} attention: {layers} layers x {heads} heads, {rows} rows attend to {columns} columns>"
+
     def _validate(self) -> None:
         if self.kind not in KINDS:
             raise RecordError(f"The kind of attention is one of {choices(KINDS)}.")

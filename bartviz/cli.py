@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command")
 
     app = commands.add_parser("app", help="serve the app on 127.0.0.1")
-    app.add_argument("--port", type=int, default=8501)
+    app.add_argument("--port", type=_port, default=8501, help="1024 to 65535 (%(default)s)")
     app.set_defaults(run=_app)
 
     capture = commands.add_parser("capture", help="run a model on a text and save the record")
@@ -85,6 +85,13 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text that must stand there"
     )
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 1024 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is no port for an app: choose 1024 to 65535")
+    return port
 
 
 def _beams(text: str) -> int | str:

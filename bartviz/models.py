@@ -50,6 +50,11 @@ class Model:
     folder: Path = field(default=Path(), repr=False)
     stamp: Stamp = field(default=(), repr=False)
 
+    def __repr__(self) -> str:
+        info = self.info
+        state = "trained" if info.trained else "untrained"
+        return f"<Model {info.name}: {info.architecture}, {state}, {info.parameters:,} parameters, {info.source}>"
+
     def stale(self) -> bool:
         """Whether the files have been replaced since: the network in memory is still the one that was checked."""
         return _stamp(self.folder) != self.stamp

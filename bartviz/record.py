@@ -109,6 +109,12 @@ class BeamTree:
             if node.parent is None or not 0 <= node.parent < number or self.nodes[node.parent].step != node.step - 1:
                 raise RecordError(f"Node {number} of the beam tree does not continue a node of the step before it.")
 
+    def __repr__(self) -> str:
+        best = self.nodes[self.best]
+        return (
+            f"<BeamTree: {self.beams} beams, {self.steps} steps, {len(self.nodes)} nodes, best score {best.score:.4f}>"
+        )
+
     def path(self, node: int) -> tuple[int, ...]:
         """The numbers of the nodes that lead to this one, the first token's first, its own last."""
         found = [node]
@@ -223,6 +229,11 @@ class Record:
             winner = [self.beams.nodes[node].token.token_id for node in self.beams.path(self.beams.best)]
             if winner != [step.chosen.token_id for step in self.steps]:
                 raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
+
+    def __repr__(self) -> str:
+        texts = [text if len(text) <= 60 else f"{text[:59]}…" for text in (self.source_text, self.target_text) if text]
+        shapes = ", ".join(repr(self.attention(kind)) for kind in self.kinds)
+        return f"<Record of {self.model.name}: {' → '.join(map(repr, texts))}, {shapes}>"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -61,6 +61,14 @@ def test_what_cannot_be_read_is_said(folder: str, capsys: pytest.CaptureFixture[
         assert "invalid" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("port", ["0", "80", "65536", "-1", "http"])
+def test_a_port_that_is_none_is_refused_before_anything_starts(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["app", "--port", port])
+    assert stop.value.code == 2
+    assert "port" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

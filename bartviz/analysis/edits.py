@@ -93,6 +93,9 @@ class Edit:
     def __post_init__(self) -> None:
         freeze(self)
 
+    def __repr__(self) -> str:
+        return f"<Edit: {self.part} token {self.position}, {self.old!r} → {self.new!r}, {len(self.rows)} rows scored>"
+
     @property
     def nbytes(self) -> int:
         """Bytes held by its arrays, those of the source record not counted."""
