@@ -74,7 +74,7 @@ def main(record: Record | None) -> None:
         )
     with right:
         ui.numbers(rows)
-    with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more"]) as opened:
+    with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more", "n"]) as opened:
         if opened:
             below(chosen, record)
     levels.explain("parameters")

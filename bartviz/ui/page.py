@@ -11,8 +11,9 @@ from streamlit.runtime.scriptrunner import StopException
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
 from bartviz.language import _
-from bartviz.ui import address, languages, lessons, registry, session, show, sidebar, theme
+from bartviz.ui import address, languages, lessons, registry, session, show, sidebar, sight, theme
 from bartviz.ui.examples import examples
+from bartviz.ui.lessons import walk
 from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
 
@@ -99,6 +100,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """
     _guard()
     lessons.strip(word)
+    if walk.current().lesson is None:  # whose steps say themselves what is looked at
+        sight.begin(word)
     st.title(_(registry.page(word).title), anchor=False)
     record = session.current_record()
     with st.container(key="status"):

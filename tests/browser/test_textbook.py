@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import Open, go, settle
 
 SLOW = 90_000  # milliseconds: the model is loaded meanwhile, and the machine may be busy
 
@@ -45,6 +45,22 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
     expect(page.get_by_role("tab", name="About 0 or exactly 0")).to_have_attribute(
         "aria-selected", "true", timeout=SLOW
     )
+    expect(page.locator(".st-key-about")).to_be_in_viewport(timeout=SLOW)  # far below the page's hero
+    expect(page.get_by_role("heading", name="Who may see whom?")).not_to_be_in_viewport()
+    go(page, "Heads")
+    go(page, "Masks")  # not by a link that speaks of a part
+    expect(page.get_by_role("heading", name="Who may see whom?")).to_be_in_viewport()
+
+
+def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook?line=33")
+    line = page.locator(".bv-claim:has(details[open])")
+    expect(line).to_be_in_viewport(timeout=SLOW)
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, -20_000)
+    expect(page.get_by_role("heading").first).to_be_in_viewport()
+    settle(page)
+    expect(line).not_to_be_in_viewport()
 
 
 def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Open) -> None:
