@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import start
+from bartviz.analysis import start, terms
 from bartviz.language import _
 from bartviz.record import Record
 from bartviz.ui import levels, page, ribbons, session, show, sidebar
@@ -18,7 +18,7 @@ def picture(record: Record, found: start.Ribbons) -> None:
     layers, heads = record.attention(found.head.kind).shape[:2]
     said = _(
         "{head}: of {count} heads the one whose words choose each other most ({score:.2f}).",
-        head=found.head, count=layers * heads, score=found.score,
+        head=terms.head(found.head.kind, found.head.layer, found.head.head), count=layers * heads, score=found.score,
     )  # fmt: skip
     longest = max(len(found.above), len(found.below))
     if longest > start.MOST_WORDS:

@@ -29,7 +29,7 @@ _MASKED = mark("the masked pieces alone")
 _WHOLE = mark("the whole text, token by token")
 _NEXT = mark("each next token")
 _SENTENCEPIECE = "SentencePiece"
-_BPE = "byte-level BPE"
+_BPE = mark("byte-level BPE")
 _WORDPIECE = "WordPiece"
 
 TRAINING: Mapping[str, Training] = MappingProxyType(
