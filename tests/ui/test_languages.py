@@ -9,13 +9,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz import language
 from bartviz.language import _, current, later, speaking
+from bartviz.particles import PAIR
 from bartviz.record import Record
-from bartviz.ui import languages
+from bartviz.ui import languages, registry
 from bartviz.ui.engine import Engine
 from bartviz.ui.limits import Limits
 from tests import stand_in
 from tests.conftest import App
+from tests.ui.seen import texts
 from tests.ui.test_sidebar import Answers, answers, press
 
 __all__ = ["answers"]
@@ -126,3 +129,14 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
     page.segmented_control(key="lang").set_value("en").run()
     assert [title.value for title in page.title] == ["Where does each word look?"]
     assert page.text_area(key="text").value == "I want to buy a car."
+
+
+@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in what Python says nor in what a script or plotly fills in: there no particle may follow the place."""
+    monkeypatch.setattr(language, "_followed", [lambda: "ko"])
+    page = app(word, level="expert", lang="ko")
+    assert not page.exception
+    said = [text for _kind, text in texts(page)]
+    assert any("가" <= letter <= "힣" for text in said for letter in text)
+    assert not [text[:200] for text in said if PAIR.search(text)]
