@@ -6,18 +6,20 @@ import streamlit as st
 
 from bartviz.language import _
 from bartviz.ui import levels, page, show
-from bartviz.ui.lessons import cards
+from bartviz.ui.lessons import cards, progress
 
 STYLE = Path(cards.__file__).with_name("cards.css")
 
 
 def main() -> None:
     page.begin("lessons", needs_record=False)
+    progress.recall()
     show.lead(cards.lead())
     show.note(
         _(
             "Keys in a lesson: N next, B back, A answer, Z large type. The address of each step is a link to it. What "
-            "you do in between is up to you: every control works, and N goes on."
+            "you do in between is up to you: every control works, and N goes on. How far you are is kept in this "
+            "browser."
         )
     )
     cards.cards()

@@ -18,12 +18,39 @@ def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Op
     stands(again, lesson, 4)
     page.keyboard.press("b")
     stands(page, lesson, 3)
-    for _press in range(8):  # a step may have several addresses: without its view, and with more and more of it
-        if "at=5" in page.url:
-            break
-        page.go_back()
-        settle(page)
+    page.go_back()
     stands(page, lesson, 4)
+
+
+def test_one_back_of_the_browser_is_one_step_also_after_a_reload(server: str, visit: Open) -> None:
+    lesson = named("heads")
+    page = begun(visit, f"{server}/lessons")
+    page.locator(".st-key-begin_heads button").first.click()
+    for at in range(3):  # the second step shows another record, the fourth other pickers
+        stands(page, lesson, at)
+        expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
+        page.keyboard.press("n")
+    stands(page, lesson, 3)
+    page.reload()
+    stands(page, lesson, 3)
+    for at in (2, 1, 0):
+        page.go_back()
+        stands(page, lesson, at)
+    page.go_forward()
+    stands(page, lesson, 1)
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".st-key-card_heads")).to_contain_text("4 of 6 steps seen")
+    expect(page.locator(".st-key-lesson")).to_have_count(0)
+
+
+def test_how_far_one_is_outlives_a_reload(server: str, visit: Open) -> None:
+    page = begun(visit, f"{server}/?lesson=decoding&at=2")
+    stands(page, named("decoding"), 1)
+    page.goto(f"{server}/lessons")
+    expect(page.locator(".st-key-card_decoding")).to_contain_text("2 of 7 steps seen")
+    page.get_by_role("button", name="Go on with step 2").click()
+    stands(page, named("decoding"), 1)
 
 
 def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server: str, visit: Open) -> None:

@@ -1,10 +1,11 @@
-// Which key presses walk a lesson.
+// Which key presses walk a lesson, which addresses are one entry of the browser's history, what a browser keeps.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-const script = readFileSync(new URL("../../bartviz/ui/components/lessons/lessons.js", import.meta.url), "utf8");
-const { letterOf, isField, meant } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+const file = (name) => readFileSync(new URL(`../../bartviz/ui/components/lessons/${name}`, import.meta.url), "utf8");
+const script = ["store.js", "history.js", "lessons.js"].map(file).join("\n");
+const { letterOf, isField, meant, stepOf, isSame, merged, differs } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
 
@@ -39,4 +40,31 @@ test("a slider or a switch has no text to type into", () => {
   assert.ok(!isField([{ tagName: "INPUT", type: "checkbox" }]));
   assert.ok(isField([{ tagName: "INPUT", type: "text" }]));
   assert.ok(!isField([]));
+});
+
+const at = (address) => new URL(address, "http://127.0.0.1");
+
+test("a step is its lesson and its number, whatever else an address says", () => {
+  assert.equal(stepOf("?layer=2&lesson=heads&at=3"), "heads 3");
+  assert.equal(stepOf("?layer=2"), "");
+});
+
+test("what is written of one step, and the page that it is on, is one entry", () => {
+  assert.ok(isSame(at("/heads?lesson=heads&at=3"), at("/heads?lesson=heads&at=3&layer=2"), "heads 3"));
+  assert.ok(isSame(at("/lessons?lesson=heads&at=1"), at("/heads?lesson=heads&at=1"), ""));
+  assert.ok(!isSame(at("/heads?lesson=heads&at=3&layer=2"), at("/heads?lesson=heads&at=4&layer=2"), "heads 4"));
+});
+
+test("a page that the visitor has gone to in between is an entry of its own, and its words belong to it", () => {
+  assert.ok(!isSame(at("/heads?lesson=heads&at=3"), at("/compare"), "heads 3"));
+  assert.ok(isSame(at("/compare"), at("/compare?lesson=heads&at=3"), "heads 3"));
+  assert.ok(!isSame(at("/lessons"), at("/lessons?lesson=heads&at=1"), "")); // a lesson begins
+  assert.ok(!isSame(at("/heads"), at("/heads?layer=2"), ""));
+});
+
+test("a browser keeps the most that was seen and the place of this visit", () => {
+  assert.deepEqual(merged({ heads: [6, 0], masks: [2, 1] }, { heads: [3, 2] }), { heads: [6, 2], masks: [2, 1] });
+  assert.ok(differs({ heads: [6, 0] }, { heads: [3, 2] }));
+  assert.ok(differs({ heads: [6, 0] }, {}));
+  assert.ok(!differs({ heads: [3, 0] }, { heads: [3, 2], masks: [1, 0] }));
 });

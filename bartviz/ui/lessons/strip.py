@@ -9,12 +9,13 @@ import streamlit as st
 
 from bartviz.language import _
 from bartviz.ui import projector, registry
-from bartviz.ui.lessons import records, walk
+from bartviz.ui.components.scripts import joined
+from bartviz.ui.lessons import progress, records, walk
 from bartviz.ui.lessons.lesson import Lesson, Step
 
 _HERE = Path(__file__).parent
-_SCRIPT = _HERE.parent / "components" / "lessons" / "lessons.js"
-_KEYS = st.components.v2.component("bartviz.lessons", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+_SCRIPT = joined(progress.SCRIPTS, ("store.js", "history.js", "lessons.js"))
+_KEYS = st.components.v2.component("bartviz.lessons", html="<span></span>", js=_SCRIPT)
 NEXT, BACK, ANSWER = "N", "B", "A"
 
 
@@ -32,7 +33,9 @@ def strip(page: str) -> None:
         else:
             _astray(step)
     with st.container(key="lesson_keys"):
-        _KEYS(key="lesson_script", data=f"{lesson.word} {now.at} {step.focus if page == step.page else ''}")
+        focus = step.focus if page == step.page else ""
+        data = {"step": f"{lesson.word} {now.at + 1}", "focus": focus, "seen": progress.kept(now)}
+        _KEYS(key="lesson_script", data=data)
 
 
 def _controls(lesson: Lesson, at: int, shown: bool) -> None:

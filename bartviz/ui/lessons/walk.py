@@ -80,7 +80,7 @@ def prepare(page: str) -> None:
     projector.begin()
     walk = current()
     context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation and walk.lesson is not None:
+    if context is not None and context.is_history_navigation:
         _back(walk)
     if walk.to:
         if page != walk.to:
@@ -104,9 +104,7 @@ def drawn() -> None:
 def start(word: str, at: int) -> None:
     """Begin a lesson, or go on with it, at a step: a callback."""
     walk = current()
-    if walk.before is None:
-        kept = {key: st.session_state[key] for key in _KEPT if key in st.session_state}
-        walk.before = _Before(st.session_state.get(session.RECORD), kept)
+    _keep(walk)
     walk.go(BY_WORD[word], at)
 
 
@@ -144,17 +142,21 @@ def leave() -> None:
     walk.lesson, walk.due, walk.shown = None, False, False
 
 
+def _keep(walk: Walk) -> None:
+    """Remember what the visitor has, before a lesson shows something else."""
+    if walk.before is None:
+        kept = {key: st.session_state[key] for key in _KEPT if key in st.session_state}
+        walk.before = _Before(st.session_state.get(session.RECORD), kept)
+
+
 def _back(walk: Walk) -> None:
-    """The browser's Back: to the step that the address names, or, within a step, to what it showed before."""
-    before, words = (walk.lesson, walk.at), set(walk.step.view) if walk.step is not None else set()
-    if not _follow(walk):
-        leave()
+    """The browser's Back or Forward: to the step that the address names, with the whole of its view; or out of it."""
+    if st.query_params.get(LESSON, "") not in BY_WORD:
+        if walk.lesson is not None:
+            leave()
         return
-    if (walk.lesson, walk.at) == before:
-        if walk.at == 0 or words & set(st.query_params.keys()):
-            walk.due = False
-            return
-        walk.go(BY_WORD[st.query_params[LESSON]], walk.at - 1)  # a step has two addresses: without its view, and with
+    _keep(walk)
+    _follow(walk)
     st.rerun()  # what the browser went back to wins in this run over all that is set
 
 
@@ -177,13 +179,16 @@ def _frame() -> dict[str, str]:
 
 
 def _say(walk: Walk) -> None:
-    """Let the address name the step; nothing is sent where it does already."""
-    wanted = _address(walk)
-    for key in (LESSON, AT):
-        if key not in wanted and key in st.query_params:
-            del st.query_params[key]
-        elif key in wanted and st.query_params.get(key) != wanted[key]:
-            st.query_params[key] = wanted[key]
+    """Let the address name the step, in one message; nothing is sent where it does already."""
+    context, wanted = get_script_run_ctx(), _address(walk)
+    if context is None or {key: st.query_params[key] for key in (LESSON, AT) if key in st.query_params} == wanted:
+        return
+    with context.session_state.query_params() as query:
+        for key in (LESSON, AT):
+            query.discard_param_no_forward_msg(key)
+            if key in wanted:
+                query.set_with_no_forward_msg(key, wanted[key])
+        query._send_query_param_msg()  # as ``st.query_params`` does, which can only write one change after the other
 
 
 def _contradicted(step: Step) -> bool:

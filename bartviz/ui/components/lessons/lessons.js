@@ -22,20 +22,19 @@ export function meant(event, path, large) {
   return LETTERS[letterOf(event)] ?? (large ? CLICKER[event.key] : "") ?? "";
 }
 
-/** Bring a new step into sight: the element of its focus, else the top of the page. `data`: lesson, step, focus. */
-function show(data) {
-  const { body } = document;
-  if (!data || body.dataset.lessonStep === data) return;
-  const first = !body.dataset.lessonStep;
-  body.dataset.lessonStep = data;
-  const focus = data.split(" ")[2], behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+/** Bring a new step into sight: the element of its focus, else the top of the page. */
+function show({ step, focus }) {
+  const { body } = document, at = `${step} ${focus}`;
+  if (body.dataset.lessonAt === at) return;
+  const first = !body.dataset.lessonAt, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  Object.assign(body.dataset, { lessonAt: at, lessonStep: step });
   if (!focus) {
     if (!first) document.querySelector("[data-testid='stMain']")?.scrollTo({ top: 0, behavior });
     return;
   }
   let tries = 40; // a page may still be being drawn
   const look = () => {
-    if (body.dataset.lessonStep !== data) return;
+    if (body.dataset.lessonAt !== at) return;
     const node = document.querySelector(`.st-key-${focus}`);
     if (node && node.getBoundingClientRect().height > 20) node.scrollIntoView({ block: "center", behavior });
     else if (tries-- > 0) setTimeout(look, 150);
@@ -43,11 +42,14 @@ function show(data) {
   setTimeout(look, 250);
 }
 
+// data: { step: "lesson at", focus: the key of an element or "", seen: how far the visitor is in each lesson }
 export default function ({ data }) {
   const { body } = document;
   show(data);
+  write(data.seen);
   if (body.dataset.lessonKeys) return; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";
+  oneEntryForAStep();
   document.addEventListener("keydown", (event) => {
     const large = document.querySelector(".bv-large") !== null;
     const name = meant(event, event.composedPath(), large);

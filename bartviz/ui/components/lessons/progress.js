@@ -1,0 +1,12 @@
+// The lessons page. data: what the server knows of this visit; it hears once, where the store has more.
+
+let told = false;
+
+export default function ({ data, setStateValue }) {
+  oneEntryForAStep(); // the first step's too
+  write(data);
+  const stored = read();
+  if (told || !differs(stored, data)) return;
+  told = true;
+  setStateValue("seen", stored);
+}

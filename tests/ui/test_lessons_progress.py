@@ -1,0 +1,43 @@
+"""What a browser has kept of the lessons is taken in where it makes sense, and nothing that was done is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.ui.lessons import progress, walk
+from bartviz.ui.lessons.course import LESSONS
+
+FIRST = LESSONS[0]
+COUNT = len(FIRST.steps)
+
+
+def test_what_was_seen_before_counts() -> None:
+    now = walk.Walk()
+    progress.take(now, {FIRST.word: [4, 2]})
+    assert now.reached == {FIRST.word: 4}
+    assert now.places == {FIRST.word: 2}
+    assert progress.kept(now) == {FIRST.word: [4, 2]}
+
+
+def test_what_this_visit_has_done_is_not_undone() -> None:
+    now = walk.Walk()
+    now.go(FIRST, 1)
+    progress.take(now, {FIRST.word: [COUNT, 0]})
+    assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
+    progress.take(now, {FIRST.word: [1, 4]})
+    assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None, 3, "x", [], {}, {"nothing": [1, 0]}, {FIRST.word: 3}, {FIRST.word: [1]}, {FIRST.word: [1, 0, 0]},
+        {FIRST.word: ["1", "0"]}, {FIRST.word: [True, False]}, {FIRST.word: [0, 0]}, {FIRST.word: [-1, 0]},
+        {FIRST.word: [COUNT + 1, 0]}, {FIRST.word: [1, COUNT]}, {FIRST.word: [1, -1]}, {FIRST.word: [1.0, 0.0]},
+        {3: [1, 0]}, {FIRST.word: None},
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_left_alone(said: object) -> None:
+    now = walk.Walk()
+    progress.take(now, said)
+    assert progress.kept(now) == {}
