@@ -21,6 +21,7 @@ from bartviz.record import Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
+from bartviz.texts import check_length
 
 __all__ = ["capture", "capture_batch", "decode"]
 
@@ -42,7 +43,8 @@ def capture(
     """Run a model once on a text and keep all its attention.
 
     pair: second sentence of an encoder-only model.
-    target: given output of an encoder-decoder (teacher forcing); without it the model decodes greedily.
+    target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily; of a decoder-only
+        model how the text goes on, as it stands (a word begins with its space), and the steps are its tokens alone.
     values: keep the value vectors too.
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
     truncate: which part to keep of a text that is too long (else TextError).
@@ -53,9 +55,9 @@ def capture(
         raise SettingError(
             later("A second sentence belongs to encoder models such as BERT. Leave it out, or choose one of those.")
         )
-    if target is not None and kind != "encoder-decoder":
+    if target is not None and kind == "encoder":
         raise SettingError(
-            later("A target belongs to encoder-decoder models such as BART. Leave it out, or choose one of those.")
+            later("A target belongs to models that write, such as BART or GPT-2. Leave it out, or choose one of those.")
         )
     if kind == "encoder-decoder" and target is None:
         return decode(
@@ -66,11 +68,14 @@ def capture(
     prepared = runs.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
     given = None if target is None else runs.prepare_target(model, target)
     tape = Tape(values=values, scale_heads=runs.head_factors(model, ablate), cancelled=cancelled)
-    batch = runs.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
-    runs.check_budget(model, batch, values=values)
-    logits = _forward(model, batch, tape)
-    record = _assemble(model, tape, batch, 0, logits, top_k, prepared.text, None if given is None else given.text)
-    record = replace(record, pair_text=prepared.pair)
+    if given is not None and kind == "decoder":
+        record = _continued(model, tape, prepared.tokens, given.tokens, top_k)
+    else:
+        batch = runs.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
+        runs.check_budget(model, batch, values=values)
+        record = _assemble(model, tape, batch, 0, _forward(model, batch, tape), top_k)
+    target_text = None if given is None else given.text
+    record = replace(record, source_text=prepared.text, target_text=target_text, pair_text=prepared.pair)
     notices = prepared.notices + (() if given is None else given.notices)
     settings = {"mode": "one pass" if given is None else "given target", "ablated": runs.ablated(tape)}
     return runs.finish(record, started, settings=settings, notices=notices)
@@ -114,7 +119,8 @@ def capture_batch(
     settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
     records = []
     for item, source in enumerate(sources):
-        made = _assemble(model, tape, batch, item, logits, top_k, source.text, target_texts[item])
+        made = _assemble(model, tape, batch, item, logits, top_k)
+        made = replace(made, source_text=source.text, target_text=target_texts[item])
         records.append(runs.finish(made, started, settings=settings, notices=source.notices))
     return tuple(records)
 
@@ -137,10 +143,9 @@ def _assemble(
     item: int,
     logits: torch.Tensor | None,  # (B, Q, V)
     top_k: int,
-    text: str,
-    target: str | None,
 ) -> Record:
-    """One text's Record. What follows each decoder row is the given target, or the next token of the text itself."""
+    """One text's Record, its texts still empty. What follows each decoder row is the given target, or the next token of
+    the text itself."""
     source = batch.source[item]
     output = batch.output[item] if batch.output else None
     steps: tuple[Step, ...] = ()
@@ -153,7 +158,23 @@ def _assemble(
         summary = Summary(model.tokenizer, top_k)
         steps = summary.steps(logits[item, :rows], inputs.ids[:rows].tolist(), output.ids[:rows].tolist())
     axes = runs.axes(model, source, batch.query[item] if batch.query else None)
-    return runs.record(model, tape, axes, output, steps, source_text=text, target_text=target, item=item)
+    return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item)
+
+
+def _continued(model: Model, tape: Tape, prompt: Tokens, target: Tokens, top_k: int) -> Record:
+    """The Record, its texts still empty, of a decoder-only model's text that goes on as given: a step for each token of
+    the target, as decode() has one for each that it writes. Raises TextError for more tokens than the model reads."""
+    whole = tokens.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
+    if model.info.positions is not None:
+        check_length(len(whole), model.info.positions, can_cut=False)
+    reads, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
+    batch = runs.Batch.of(model, [reads], None)
+    runs.check_budget(model, batch, values=tape.values)
+    logits = _forward(model, batch, tape)
+    assert logits is not None  # (1, Q, V): only an encoder has none
+    every = Summary(model.tokenizer, top_k).steps(logits[0], reads.ids.tolist(), output.ids.tolist())
+    steps = [replace(step, position=place) for place, step in enumerate(every[len(prompt) - 1 :])]
+    return runs.record(model, tape, runs.axes(model, reads), output, steps, source_text="", target_text=None)
 
 
 def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:

@@ -118,6 +118,39 @@ def test_padding_changes_nothing_for_the_real_tokens(family: str) -> None:
     assert [step.chosen.token_id for step in padded.steps] == [step.chosen.token_id for step in alone.steps]
 
 
+def test_a_text_that_goes_on_as_given_has_a_step_for_each_token_of_the_target() -> None:
+    model, target = loaded.model("gpt2"), " It is a dog."
+    one = bartviz.capture(model, SHORT, target=target, values=True)
+    whole = bartviz.capture(model, SHORT + target)
+    assert (one.source_text, one.target_text) == (SHORT, target)
+    assert one.output is not None
+    assert one.output.ids.tolist()[:-1] == one.source.ids.tolist()[1:]
+    assert [step.row for step in one.steps] == list(range(len(whole.steps) - len(one.steps), len(whole.steps)))
+    assert "".join(model.tokenizer.decode([step.chosen.token_id]) for step in one.steps) == target
+    for place, (step, known) in enumerate(zip(one.steps, whole.steps[-len(one.steps) :], strict=True)):
+        assert (step.position, step.chosen.token_id) == (place, known.chosen.token_id)
+        assert step.log_probability == pytest.approx(known.log_probability, abs=CLOSE)
+    np.testing.assert_allclose(
+        one.attention("decoder").head(1, 2), whole.attention("decoder").head(1, 2)[:-1, :-1], atol=CLOSE
+    )
+
+
+def test_what_was_written_and_then_given_has_the_same_rows_and_can_be_branched() -> None:
+    model = loaded.model("gpt2")
+    first = bartviz.decode(model, SHORT, max_new_tokens=1)
+    given = bartviz.capture(model, SHORT, target=" It is a dog.")
+    assert given.steps[0].row == first.steps[0].row
+    assert given.steps[0].candidates[0].token_id == first.steps[0].chosen.token_id
+    branched = bartviz.branch(model, given, 2, 100, max_new_tokens=5)
+    ids = [step.chosen.token_id for step in given.steps]
+    assert [step.chosen.token_id for step in branched.steps][:3] == [*ids[:2], 100]
+
+
+def test_a_given_text_longer_than_the_model_reads_is_refused_with_its_length() -> None:
+    with pytest.raises(TextError, match=r"at most 128"):
+        bartviz.capture(loaded.model("gpt2"), SHORT, target=" dog" * 128)
+
+
 def test_depths_and_heads_of_encoder_and_decoder_may_differ() -> None:
     record = run("bart")
     shapes = {kind: record.attention(kind).shape[:2] for kind in record.kinds}

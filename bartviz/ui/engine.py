@@ -273,7 +273,16 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
             top_k=request.top_k, values=values, allow_special=request.allow_special, truncate=request.truncate,
             cancelled=ticket.cancelled, on_step=on_step, **options(request.search),
         )  # fmt: skip
+    target = request.target
+    if target is not None and model.info.kind == "decoder":
+        target = _next_word(request.text, target)
     return capture(
-        model, request.text, pair=request.pair, target=request.target, top_k=request.top_k, values=values,
+        model, request.text, pair=request.pair, target=target, top_k=request.top_k, values=values,
         allow_special=request.allow_special, truncate=request.truncate, cancelled=ticket.cancelled,
     )  # fmt: skip
+
+
+def _next_word(text: str, target: str) -> str:
+    """The target with the space that parts its first word from the text before it."""
+    apart = text[-1:].isspace() or not target[:1].isalnum()
+    return target if apart else f" {target}"

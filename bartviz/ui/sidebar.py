@@ -156,7 +156,7 @@ def _texts(kind: ModelKind) -> None:
     st.text_area(_("Text"), source, key="text", height=96, bind=bind, persist_state="session")
     if kind == "encoder":
         st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
-    elif kind == "encoder-decoder":
+    else:
         st.text_input(
             _("Given output"), key="target", placeholder=_("optional"), bind=bind, persist_state="session",
             help=_("Teacher forcing: the model is given this output and says how likely each word was. "
@@ -251,7 +251,7 @@ def _request() -> Request:
     if too_long not in TOO_LONG:
         raise SettingError(later("A text that is too long: {choices}.", choices=choices(TOO_LONG)))
     most, kept = settings.limits()
-    target = (value("target") or None) if kind == "encoder-decoder" else None
+    target = (value("target") or None) if kind != "encoder" else None
     return Request(
         model=str(value("model") or ""),
         text=value("text") or "",

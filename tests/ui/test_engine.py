@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,9 +13,9 @@ from bartviz.errors import BartvizError, Busy, Cancelled, TextError
 from bartviz.gate import Ticket
 from bartviz.models import Model
 from bartviz.ui import engine as engine_module
-from bartviz.ui.engine import Engine, Request, Run
+from bartviz.ui.engine import Engine, Request, Run, _record
 from bartviz.ui.limits import Limits
-from tests import networks
+from tests import loaded, networks
 
 T = TypeVar("T")
 TEXT = "the cat sat on the mat"
@@ -71,6 +72,16 @@ def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
     pair = finished(engine.start("a", Request("small-bert", TEXT, pair="a dog"))).result
     assert pair is not None
     assert set(pair.source.segments) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "whole"),
+    [("A dog", "runs.", " runs."), ("A dog ", "runs.", "runs."), ("A dog", " runs.", " runs."), ("A dog", ".", ".")],
+)
+def test_a_given_output_goes_on_after_a_space_where_the_model_only_goes_on(text: str, target: str, whole: str) -> None:
+    ticket: Any = SimpleNamespace(cancelled=lambda: False, report=lambda *told: None)
+    record = _record(loaded.model("gpt2"), ticket, Request("any", text, target=target))
+    assert (record.source_text, record.target_text) == (text, whole)
 
 
 def test_the_same_request_is_computed_once_and_another_is_not_mistaken_for_it(engine: Engine) -> None:

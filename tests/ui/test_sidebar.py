@@ -98,9 +98,12 @@ def test_the_fields_follow_the_kind_of_the_model(app: App, answers: Answers) -> 
     press(page, "Run")
     assert (answers.asked[0].pair, answers.asked[0].target) == ("Another one.", None)
     page.selectbox(key="model").set_value("gpt2").run()
-    assert [field.label for field in page.sidebar.text_input] == []
+    assert [field.label for field in page.sidebar.text_input] == ["Given output"]
     press(page, "Run")
     assert (answers.asked[1].pair, answers.asked[1].target) == (None, None)
+    page.text_input(key="target").input("and on")
+    press(page, "Run")
+    assert (answers.asked[2].text, answers.asked[2].target) == (answers.asked[1].text, "and on")
 
 
 def test_an_example_is_one_click(app: App, answers: Answers) -> None:
