@@ -10,6 +10,7 @@ import streamlit as st
 from bartviz.analysis import terms
 from bartviz.language import _, plural
 from bartviz.record import KINDS
+from bartviz.retold import retold
 from bartviz.ui.names import CHECKS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def status(record: Record) -> None:
     """Draw the line, what was done to the text, and *untrained* in large letters where it is so."""
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
-    lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
+    lines += [f"<p class='bv-notice'>{html.escape(_(retold(notice)))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
     if chosen != record.model.name:
         said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)
