@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from bartviz.edits import edit, reach
     from bartviz.forward import capture, capture_batch
     from bartviz.generation import decode
-    from bartviz.models import load
+    from bartviz.loading import load
     from bartviz.record import open_record as open  # noqa: A004
     from bartviz.sampling import Sampling
 
 _HOMES = {
-    "load": ("bartviz.models", "load"),
+    "load": ("bartviz.loading", "load"),
     "capture": ("bartviz.forward", "capture"),
     "capture_batch": ("bartviz.forward", "capture_batch"),
     "decode": ("bartviz.generation", "decode"),

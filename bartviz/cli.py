@@ -129,9 +129,8 @@ def _app(options: argparse.Namespace) -> int:
 def _capture(options: argparse.Namespace) -> int:
     import bartviz
 
-    record = bartviz.capture(
-        bartviz.load(options.model), options.text, pair=options.pair, target=options.target, ablate=options.ablate
-    )
+    model = bartviz.load(options.model)
+    record = bartviz.capture(model, options.text, pair=options.pair, target=options.target, ablate=options.ablate)
     for kind in record.kinds:
         layers, heads, rows, columns = record.attention(kind).shape
         print(f"{kind:8} {layers} layers x {heads} heads, {rows} rows attend to {columns} columns")

@@ -96,7 +96,7 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
     """
     check_name(name)
     check_revision(revision)
-    cache = _Cache(name)
+    cache = Cache(name)
     if revision is not None and _COMMIT.fullmatch(revision) and cache.complete(revision):
         return Snapshot(cache.folder(revision), revision)
     try:
@@ -118,7 +118,7 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
 
 def _choose(name: str, revision: str | None, job: Job) -> tuple[_Listing, tuple[str, ...]]:
     """The files of the revision; where they are pickles and no revision was asked for, the hub's own conversion."""
-    _check_reachable()
+    check_reachable()
     listing = _list(name, revision or constants.DEFAULT_REVISION, job)
     try:
         weight_names(listing.files)
@@ -172,7 +172,7 @@ def _conversion(name: str, job: Job) -> str | None:
     return None
 
 
-def _check_reachable() -> None:
+def check_reachable() -> None:
     """Raise Unreachable in under a second where there is no network, however long the name server would take."""
     offline = Unreachable(
         later(
@@ -193,7 +193,7 @@ def _check_reachable() -> None:
         raise offline from None
 
 
-class _Cache:
+class Cache:
     """One model's part of the hub's cache: blobs by hash, snapshots by commit (links to blobs), refs by revision."""
 
     def __init__(self, name: str) -> None:

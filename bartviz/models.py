@@ -23,11 +23,10 @@ from bartviz.errors import ModelError
 from bartviz.folders import Roots, default_roots, listed
 from bartviz.language import later
 from bartviz.record import ModelInfo
-from bartviz.waiting import Cancel, Job, Progress
+from bartviz.waiting import DEADLINE, Cancel, Job, Progress
 
 __all__ = ["Model", "default_roots", "listed", "load", "predicted_bytes"]
 
-DEADLINE = 600.0  # seconds for everything, a download included
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
 
@@ -70,13 +69,7 @@ def load(
     roots: Roots | None = None,
     budget: int | None = None,
 ) -> Model:
-    """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
-
-    revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
-    thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
-    read (None: any). budget: bytes that the weights may take (None: the memory that is free).
-    Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
-    """
+    """As ``bartviz.load``, which says what each argument means. Raises ModelError, BudgetError, Cancelled."""
     return waiting.run(
         lambda job: _load(name, revision, roots, budget, job), seconds=deadline, cancel=cancel, progress=progress
     )

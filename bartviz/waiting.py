@@ -19,6 +19,7 @@ from bartviz.language import later
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
 TICK = 0.05  # seconds between two looks at the cancel event
+DEADLINE = 600.0  # seconds for all of a model, its download included
 
 
 class Cancel(Protocol):

@@ -116,9 +116,6 @@ class Sweep:
     def __post_init__(self) -> None:
         freeze(self)
 
-    def __repr__(self) -> str:
-        return f"<Sweep: {len(self.heads)} heads, {', '.join(self.kinds)}, factor {self.factor:g}>"
-
     @property
     def kinds(self) -> tuple[Kind, ...]:
         return tuple(dict.fromkeys(head.kind for head in self.heads))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
 from bartviz.errors import BartvizError, BudgetError, Cancelled
+from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
 from bartviz.ui.limits import Limits
@@ -186,6 +187,10 @@ class Engine:
 
     def _load(self, ticket: Ticket[Model], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
+        if "bartviz.forward" not in sys.modules:  # a name that leads nowhere need not wait for it
+            from bartviz import loading
+
+            loading.check(name, roots=default_roots())
         import_library()
         from bartviz import models
 
@@ -201,7 +206,7 @@ class Engine:
 
         def load() -> Model:
             return models.load(
-                name, progress=progress, cancel=_Cancel(ticket), roots=models.default_roots(), budget=self.models.limit
+                name, progress=progress, cancel=_Cancel(ticket), roots=default_roots(), budget=self.models.limit
             )
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)

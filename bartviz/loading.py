@@ -1,0 +1,55 @@
+"""bartviz.load: a name that leads nowhere is refused at once, before the model library is imported for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from bartviz import folders, hub
+from bartviz.folders import Roots
+from bartviz.transfer import Unreachable
+from bartviz.waiting import DEADLINE, Cancel, Progress
+
+if TYPE_CHECKING:
+    from bartviz.models import Model
+
+
+def load(
+    name: str | os.PathLike[str],
+    *,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+    deadline: float = DEADLINE,
+    roots: Roots | None = None,
+    budget: int | None = None,
+) -> Model:
+    """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
+
+    revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
+    thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
+    read (None: any). budget: bytes that the weights may take (None: the memory that is free).
+    Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
+    """
+    if "bartviz.models" not in sys.modules:
+        check(name, revision, roots)
+    from bartviz import models
+
+    return models.load(
+        name, revision=revision, progress=progress, cancel=cancel, deadline=deadline, roots=roots, budget=budget
+    )
+
+
+def check(name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None) -> None:
+    """Raise ModelError in under a second for what cannot be a model's name, and for a model of the hub that is not on
+    this machine while the hub cannot be reached."""
+    hub.check_revision(revision)
+    if name in folders.embedded() or folders.find(name, roots) is not None:
+        return
+    hub.check_name(str(name))
+    try:
+        hub.check_reachable()
+    except Unreachable:
+        if hub.Cache(str(name)).earlier(revision) is None:
+            raise

@@ -1,0 +1,66 @@
+"""What a name leads to, told before the model library is imported for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bartviz import loading
+from bartviz.errors import ModelError
+from tests import networks
+
+COMMIT = "0123456789" * 4
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and a hub at a port where nobody listens."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "import bartviz; bartviz.load('gpt2')",
+        "import bartviz; bartviz.load('http://example.org/x')",
+        "import bartviz; bartviz.load('gpt2', revision='../x')",
+        "import bartviz; bartviz.load('..', roots=())",
+        "from bartviz.cli import main; raise SystemExit(main(['capture', 'x', '--model', 'gpt2']))",
+        "from bartviz.ui.engine import Engine, Request; from bartviz.ui.limits import Limits\n"
+        "run = Engine(Limits()).start('a', Request('gpt2', 'x')); run.wait(60); raise run.error",
+    ],
+)
+def test_what_cannot_be_had_is_refused_without_torch(work: str, offline: Path) -> None:
+    assert not offline.exists()
+    told = "import atexit, sys; atexit.register(lambda: print(sorted({'torch', 'transformers'} & set(sys.modules))))\n"
+    out = subprocess.run([sys.executable, "-c", told + work], capture_output=True, text=True, check=False)
+    assert out.stdout == "[]\n"
+    assert out.returncode == 1
+    assert "hub" in out.stderr or "revision" in out.stderr or "model" in out.stderr
+
+
+def test_what_is_on_this_machine_passes(offline: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be reached"):
+        loading.check("owner/small-bart")
+    place = offline / "models--owner--small-bart"
+    networks.save("bart", place / "snapshots" / COMMIT)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(COMMIT, "ascii")
+    loading.check("owner/small-bart")
+    loading.check("owner/small-bart", COMMIT)
+    loading.check("bert-tiny-en")
+    loading.check(place / "snapshots" / COMMIT)
+    loading.check(os.fspath(place / "snapshots" / COMMIT), roots=(tmp_path,))
+    with pytest.raises(ModelError, match="cannot be reached"):
+        loading.check("owner/small-bart", "v2")
+
+
+def test_what_was_asked_for_is_handed_on() -> None:
+    model = loading.load("bert-tiny-en", roots=(), budget=10**9, deadline=300)
+    assert model.info.name == "bert-tiny-en"
