@@ -91,8 +91,8 @@ def table(subjects: Sequence[Subject]) -> None:
     body = "".join(_rows(subjects, only=only))
     label = html.escape(_("Models side by side"), quote=True)
     st.html(
-        f"<div class='bv-models' tabindex='0' role='region' aria-label='{label}'><table><thead><tr><td></td>{head}</tr>"
-        f"</thead><tbody>{body}</tbody></table></div>"
+        f"<div class='bv-models' style='--models:{len(subjects)}' tabindex='0' role='region' aria-label='{label}'>"
+        f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
     show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
 
