@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from bartviz.analysis import start, terms
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import levels, page, ribbons, session, show, sidebar
 
@@ -16,8 +16,16 @@ def picture(record: Record, found: start.Ribbons) -> None:
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(found.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(found.head.kind).shape[:2]
+    most = (
+        mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
+        if not cross
+        else mark(
+            "{head}: among {count} heads, of those that look for the next word the one whose words choose each other "
+            "most ({score:.2f})."
+        )
+    )
     said = _(
-        "{head}: of {count} heads the one whose words choose each other most ({score:.2f}).",
+        most,
         head=terms.head(found.head.kind, found.head.layer, found.head.head), count=layers * heads, score=found.score,
     )  # fmt: skip
     longest = max(len(found.above), len(found.below))

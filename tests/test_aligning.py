@@ -57,7 +57,7 @@ def test_gold_is_judged_over_all_records_together(
 def test_the_ranking_is_a_table(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["align", saved, "--rank"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["heads", "named", "by", "agreement", "links", "special"]
+    assert lines[0].split() == ["heads", "named", "by", "looks", "agreement", "links", "special"]
     assert len(lines) == 1 + 2 * (12 + 3)
 
 

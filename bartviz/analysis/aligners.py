@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import terms
+from bartviz.analysis.ahead import looks_ahead
 from bartviz.analysis.alignment import (
     THRESHOLD,
     Line,
@@ -44,16 +45,25 @@ CANDIDATES = 24  # heads that the search for a set chooses from: those that alig
 
 @dataclass(frozen=True, eq=False)
 class Aligner:
-    """One head, or the mean of a layer's heads: its weights between words by one reading."""
+    """One head, or the mean of a layer's heads: its weights between words by one reading.
+
+    ``ahead``: whether it looks for the word to come (True) or at the word just read; None where that cannot be told.
+    """
 
     heads: tuple[Head, ...]
     table: Table
     agreement: float
+    ahead: bool | None = None
 
     @property
     def name(self) -> str:
         """ "L2H0", or "layer 2"."""
         return self.heads[0].short if len(self.heads) == 1 else _("layer {layer}", layer=self.heads[0].layer)
+
+    @property
+    def fits(self) -> bool:
+        """Whether its rows are named by the word that it looks for: else its links are wrong by one word."""
+        return self.ahead is None or self.ahead == (self.table.reading == "predicts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,7 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
             )
         )  # fmt: skip
     made = [
-        Aligner(heads, shown, agreement(shown.weights, shown.told))
+        Aligner(heads, shown, agreement(shown.weights, shown.told), _ahead(record, weights))
         for heads, weights in _means(record)
         for shown in _both(record, heads, weights, source, target)
     ]
@@ -103,6 +113,11 @@ def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
             yield heads, total / np.float32(len(heads))
 
 
+def _ahead(record: Record, weights: Floats) -> bool | None:
+    found = looks_ahead(weights, record.output, cross_of(record).key)
+    return None if found is None else bool(found)
+
+
 def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line, target: Line) -> list[Table]:
     name = terms.head("cross", heads[0].layer, heads[0].head)
     if len(heads) > 1:
@@ -111,8 +126,10 @@ def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line
 
 
 def best(ranked: Sequence[Aligner], reading: Reading | None = None) -> Aligner:
-    """The single head of most agreement, by ``reading`` where it is given."""
-    return next(one for one in ranked if len(one.heads) == 1 and reading in (None, one.table.reading))
+    """The single head of most agreement, by ``reading`` where it is given; one that looks the other way only where
+    there is no other."""
+    alone = [one for one in ranked if len(one.heads) == 1 and reading in (None, one.table.reading)]
+    return next((one for one in alone if one.fits), alone[0])
 
 
 def ranking(
@@ -120,14 +137,16 @@ def ranking(
 ) -> pd.DataFrame:
     """One line for each head and layer by each reading, the best first: by error rate with ``gold``, else by agreement.
 
-    ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens.
+    ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens;
+    ``looks``: ahead, for the word to come, or back, at the word just read ("" where that cannot be told).
     """
     import pandas as pd
 
     lines_ = []
     for one in ranked:
         found = links(one.table.weights, method, threshold=threshold)
-        line: dict[str, object] = {"heads": one.name, "named by": one.table.reading}
+        looks = "" if one.ahead is None else "ahead" if one.ahead else "back"
+        line: dict[str, object] = {"heads": one.name, "named by": one.table.reading, "looks": looks}
         if gold is not None:
             judged = score(found, gold)
             line |= {"error rate": judged.error_rate, "precision": judged.precision, "recall": judged.recall}

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import terms
-from bartviz.attention import Floats, Head, Kind, Tokens
+from bartviz.analysis.ahead import looks_ahead
+from bartviz.attention import Bools, Floats, Head, Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
 from bartviz.record import Record, Step
@@ -155,7 +156,8 @@ def alignment_score(weights: Floats) -> float:
 def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     """The ribbons of one head; without ``head`` of the one that aligns best by ``alignment_score``.
 
-    Cross-attention where the record has it, source above and output below, rows named by the word they predict;
+    Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
+    a head that looks back at the word just read is taken only where there is no other;
     else the text looking at itself, where a word's look at itself does not count for the score.
     """
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
@@ -184,14 +186,19 @@ def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
 
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:
     attention = record.attention(kind)
-    best: tuple[Head, float, Floats] | None = None
+    best: tuple[bool, float, Head, Floats] | None = None
+    way: Bools | None = None
     for layer in range(attention.shape[0]):
-        for index, merged in enumerate(word_weights(attention.layer(layer), rows, columns)):
-            score = _score(merged, rows, columns, kind)
-            if best is None or score > best[1]:
-                best = (Head(kind, layer, index), score, merged)
+        weights = attention.layer(layer)  # (H, Q, K)
+        if kind == "cross":
+            way = looks_ahead(weights, record.output, attention.key)
+        for index, merged in enumerate(word_weights(weights, rows, columns)):
+            score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
+            ahead = way is None or bool(way[index])
+            if best is None or (ahead, score) > best[:2]:
+                best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
-    return best
+    return best[2], best[1], best[3]
 
 
 def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:

@@ -30,7 +30,7 @@ HOW: dict[Method, str] = {
     "grow": mark("both, then neighbours"), "threshold": mark("every weight from a threshold"),
 }  # fmt: skip
 COLUMNS = {
-    "heads": mark("heads"), "named by": mark("named by"), "error rate": mark("error rate"),
+    "heads": mark("heads"), "named by": mark("named by"), "looks": mark("looks"), "error rate": mark("error rate"),
     "precision": mark("precision"), "recall": mark("recall"), "agreement": mark("agreement"), "links": mark("links"),
     "special": mark("special"),
 }  # fmt: skip
@@ -214,8 +214,9 @@ def ranking(chosen: Chosen) -> None:
         for name in frame.columns
     }
     readings = {"predicts": _("token it predicts"), "reads": _("token it reads")}
+    looks = {"ahead": _("next word"), "back": _("word just read")}
     st.dataframe(
-        frame.replace({"named by": readings}), key="alignment_ranking", hide_index=True, height=248,
+        frame.replace({"named by": readings, "looks": looks}), key="alignment_ranking", hide_index=True, height=248,
         selection_mode="single-row", on_select=lambda: _take(lines_), column_config=config,
     )  # fmt: skip
     _search(chosen)
