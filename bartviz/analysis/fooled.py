@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import alignment, contributions, heads
+from bartviz.analysis.ahead import looks_ahead
 from bartviz.analysis.alignment import links
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.measures import counted, entropy, padding
@@ -247,18 +248,20 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
 
 
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
-    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement."""
+    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement among those that
+    look for the word to come."""
     source, target = alignment.lines(record)
     if not len(source) or not len(target):
         return None
-    found: dict[Head, float] = {}
+    found: dict[Head, tuple[bool, float]] = {}
     for head in alignment.heads_of(record):
         weights = record.attention("cross").head(head.layer, head.head)
         shown = alignment.merged(record, weights, source, target, reading="predicts")
+        ahead = looks_ahead(weights, record.output, record.attention("cross").key)
         found[head] = (
-            alignment.agreement(shown.weights, shown.told)
+            (ahead is None or bool(ahead), alignment.agreement(shown.weights, shown.told))
             if gold is None
-            else -score(links(shown.weights), gold).error_rate
+            else (True, -score(links(shown.weights), gold).error_rate)
         )
     return max(found, key=found.__getitem__)
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import ArrayLike
 
-from bartviz.analysis import fooled, pharaoh
-from bartviz.attention import Attention, Kind, Tokens
+import bartviz
+from bartviz.analysis import alignment, fooled, pharaoh
+from bartviz.attention import Attention, Head, Kind, Tokens
 from bartviz.record import Record, open_record
 from tests import records, stand_in
 
@@ -177,3 +178,14 @@ def test_the_table_has_the_numbers_of_each_warning() -> None:
     kept = fooled.table(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]])).set_index("number")["value"]
     assert kept["its share of what arrives"] == pytest.approx(0.4)
     assert kept["largest share of what arrives"] == pytest.approx(0.5)
+
+
+def test_the_shift_is_not_shown_with_a_head_that_looks_back() -> None:
+    """L1H4 aligns the word just read: by what its rows predict it has most agreement here, and every link is wrong."""
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.capture(model, "My brother works in a small factory near the river.")
+    found = fooled.shift(record)
+    assert found is not None
+    assert found.head != Head("cross", 1, 4)
+    source, target = (line.labels for line in alignment.lines(record))
+    assert ("brother", "Bruder") in {(source[i], target[j]) for i, j in found.links["predicts"]}
