@@ -98,7 +98,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "fooled",
         mark("Pitfalls"),
-        mark("How not to be fooled by attention?"),
+        mark("How can attention fool us?"),
         mark("What a picture of attention does not say."),
     ),
     Page("quiz", mark("Quiz"), mark("What did you understand?"), mark("Questions made from your own text and model.")),

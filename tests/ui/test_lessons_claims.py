@@ -32,6 +32,13 @@ def weights(record: Record, kind: str, layer: int, head: int) -> np.ndarray[Any,
     return found
 
 
+def said(record: Record, layer: int, head: int, where: str) -> Any:
+    """The share that the page Heads states in its own sentence over the map, and what it would be evenly."""
+    shown = heads.view(record.attention("encoder"), layer=layer, head=head)
+    found = {name: (share, even) for name, share, even in heads.directions(shown)}[where]
+    return pytest.approx(found, abs=1e-5)
+
+
 @pytest.fixture
 def start() -> Record:
     return records.read("start")
@@ -50,6 +57,9 @@ def test_attention(start: Record) -> None:
     before = weights(start, "encoder", 2, 4)
     assert [int(before[row].argmax()) for row in range(3, 8)] == [2, 3, 4, 5, 6]  # "nearly every token"
     assert facts("attention", 4)["key"] == "a"
+    assert facts("attention", 4)["share"] == pytest.approx(np.diagonal(before, -1).sum() / 9, abs=1e-4)
+    assert facts("attention", 4)["share"] > 5 * facts("attention", 4)["even"]
+    assert said(start, 2, 4, "the previous token") == (facts("attention", 4)["share"], facts("attention", 4)["even"])
     assert facts("attention", 6)["chance"] == pytest.approx(start.steps[5].chosen.probability)
     assert start.steps[5].chosen.label == "kaufen"
 
@@ -110,15 +120,22 @@ def test_heads() -> None:
     assert first["blurred"] == "L0"  # "the first layer still looks around"
     assert first["clear"] == "L2 and L3"
     following, before = weights(words, "encoder", 0, 3), weights(words, "encoder", 0, 1)
-    assert facts("heads", 2)["mean"] == pytest.approx(np.diagonal(following, 1).mean(), abs=1e-4)
-    assert facts("heads", 2)["mean"] > 0.9
-    assert facts("heads", 3)["mean"] == pytest.approx(np.diagonal(before, -1).mean(), abs=1e-4)
+    assert facts("heads", 2)["share"] == pytest.approx(np.diagonal(following, 1).sum() / 15, abs=1e-4)
+    assert facts("heads", 3)["share"] == pytest.approx(np.diagonal(before, -1).sum() / 15, abs=1e-4)
+    assert said(words, 0, 3, "the next token") == (facts("heads", 2)["share"], facts("heads", 2)["even"])
+    assert said(words, 0, 1, "the previous token") == (facts("heads", 3)["share"], facts("heads", 3)["even"])
     mean = np.mean([weights(words, "encoder", 0, head) for head in range(6)], axis=0)
-    assert facts("heads", 4)["next"] == pytest.approx(np.diagonal(mean, 1)[1:].mean(), abs=1e-4)
+    assert facts("heads", 4)["next"] == pytest.approx(np.diagonal(mean, 1).sum() / 15, abs=1e-4)
     assert facts("heads", 4)["next"] < 0.4  # "pale"
-    sink = facts("heads", 5)
-    assert (sink["key"], sink["rows"]) == ("[SEP]", int((weights(words, "encoder", 3, 5).argmax(axis=1) == 14).sum()))
-    assert sink["share"] > 3 * sink["even"]
+    start = records.read("start")
+    all_heads = [weights(start, "encoder", layer, head) for layer, head in np.ndindex(4, 8)]
+    shares = [line[:, [0, 8]].sum(axis=1).mean() for line in all_heads]
+    assert np.argmax(shares) == 3 * 8 + 5  # the head that is shown
+    rest = facts("heads", 5)
+    assert (rest["first"], rest["last"]) == ("<s>", "</s>")
+    assert rest["share"] == pytest.approx(max(shares), abs=1e-4)
+    assert rest["share"] > 3 * rest["even"]
+    assert said(start, 3, 5, "special tokens") == (rest["share"], rest["even"])
     assert (facts("heads", 6)["previous"], facts("heads", 6)["next"]) == ("L0H1", "L0H3")
     assert facts("heads", 6)["many_previous"] + facts("heads", 6)["many_next"] < 12  # "most heads have no such job"
 
@@ -195,7 +212,7 @@ def test_parameters() -> None:
     base = facts("parameters", 1)
     assert base["words"] * base["width"] == base["count"] == 38_603_520
     assert base["total"] == 139_420_416
-    assert base["share"] > 0.25  # "more than a quarter"
+    assert base["share"] == "28 %"  # "more than a quarter"
     shared = facts("parameters", 2)
     assert (shared["uses"], shared["places"]) == (3, 4)  # "where it is kept, and its 3 uses"
     assert shared["naive"] == shared["total"] + 3 * base["count"] == 255_230_976
@@ -205,7 +222,7 @@ def test_parameters() -> None:
     assert layer["forward"] == 2 * width * forward + width + forward + 2 * width
     assert facts("parameters", 4)["more"] == layer["attention"]  # cross-attention is another attention
     sizes = facts("parameters", 5)
-    assert sizes["large_share"] < sizes["base_share"]
+    assert (sizes["large_share"], sizes["base_share"]) == ("13 %", base["share"])
     assert facts("parameters", 6)["total"] == facts("parameters", 6)["agrees"]
 
 

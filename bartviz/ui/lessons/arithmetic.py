@@ -157,8 +157,8 @@ LESSON = Lesson(
             mark("Back to the row that predicts “{predicts}”. Further down: how much of what the layer adds comes from "
                  "each of its {heads} heads, by the length of their vectors."),
             mark("This head looks so clearly at “{best}”. Does it also add the most?"),
-            mark("Here it does: {share:.1%}, where an even part is {even:.1%}. {least} looks less clearly, but still "
-                 "with {least_weight:.2f}, at “{least_key}”, and adds least, {least_share:.1%}. Looking is not "
+            mark("Here it does: {share:.0%}, where an even part is {even:.1%}. {least} looks less clearly, but still "
+                 "with {least_weight:.2f}, at “{least_key}”, and adds least, {least_share:.0%}. Looking is not "
                  "adding."),
             {**VIEW, "whole": False},
             facts=_share,

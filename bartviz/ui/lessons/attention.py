@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from bartviz.analysis import start
 from bartviz.language import mark
 from bartviz.record import Record
@@ -46,9 +44,7 @@ def _column(record: Record) -> Mapping[str, object]:
 
 def _previous(record: Record) -> Mapping[str, object]:
     line = facts.weights(record, "encoder", *PREVIOUS)  # (Q, K)
-    count = len(line)
-    back = line[np.arange(2, count), np.arange(1, count - 1)]  # of every token that has a word before it
-    return {**facts.looks_at(record, "encoder", *PREVIOUS, 6), "mean": float(back.mean()), "count": len(back)}
+    return {**facts.looks_at(record, "encoder", *PREVIOUS, 6), **facts.goes(line, -1)}
 
 
 def _kaufen(record: Record) -> Mapping[str, object]:
@@ -95,8 +91,8 @@ LESSON = Lesson(
             mark("A text can also look at itself: self-attention. Rows and columns are now the same English tokens, "
                  "and this is one head of the encoder. Follow the line of strong cells."),
             mark("Which token does nearly every token look at?"),
-            mark("At the one before it: “car” at “{key}” with {weight:.2f}, and the {count} tokens with a word before "
-                 "them with {mean:.2f} on average. Nobody asked this head to do so; it learned it."),
+            mark("At the one before it: “car” at “{key}” with {weight:.2f}. Of the weight of all rows {share:.0%} goes "
+                 "one token back; evenly it would be {even:.0%}. Nobody asked this head to do so; it learned it."),
             {"kind": "encoder", "layer": PREVIOUS[0], "head": PREVIOUS[1], "row": 6},
             facts=_previous,
         ),
@@ -113,7 +109,7 @@ LESSON = Lesson(
             mark("What is all the looking for? To choose the next token. This is the step that wrote “kaufen”, with "
                  "the source shaded by attention and the candidates as bars."),
             mark("How sure was the model, and what came second?"),
-            mark("It gave “{token}” {chance:.1%}; “{other}” came second with {other_chance:.1%}. Attention brought the "
+            mark("It gave “{token}” {chance:.0%}; “{other}” came second with {other_chance:.1%}. Attention brought the "
                  "right words together. It does not choose: layers and the output matrix behind it do."),
             {"step": 6},
             facts=_kaufen,

@@ -54,3 +54,12 @@ def special_share(record: Record, kind: Kind, layer: int, head: int) -> float:
     """The mean share of weight that goes to special tokens, over all rows."""
     special = np.asarray(record.attention(kind).key.special, dtype=bool)  # (K,)
     return float(weights(record, kind, layer, head)[:, special].sum(axis=1).mean())
+
+
+def goes(weights: Floats, by: int) -> dict[str, float]:
+    """``share``: how much of the weight of all rows (Q, K) goes ``by`` tokens on, as the page Heads says it; ``even``.
+
+    ``even`` is what it would be if every row looked everywhere alike.
+    """
+    line = np.diagonal(weights, by)
+    return {"share": float(line.sum() / len(weights)), "even": len(line) / weights.size}

@@ -14,8 +14,9 @@ from bartviz.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 
-NEXT, PREVIOUS, SINK = (0, 3), (0, 1), (3, 5)  # heads of bert-tiny-en
+NEXT, PREVIOUS = (0, 3), (0, 1)  # heads of bert-tiny-en
 ROW = 8  # "because"
+REST, REST_ROW = (3, 5), 4  # the head of the translator's encoder that looks most at special tokens; "buy"
 NEAR = 0.05  # bits: layers this near to the clearest are as clear as it is
 
 
@@ -36,41 +37,31 @@ def _overview(record: Record) -> Mapping[str, object]:
     }  # fmt: skip
 
 
-def _offset(record: Record, head: tuple[int, int], by: int) -> Mapping[str, object]:
-    weights = facts.weights(record, "encoder", *head)
-    count = len(weights)
-    rows = np.arange(max(0, -by), count - max(0, by))
-    line = weights[rows, rows + by]
+def _neighbour(record: Record, head: tuple[int, int], by: int) -> Mapping[str, object]:
     return {
-        **facts.looks_at(record, "encoder", *head, ROW), "mean": float(line.mean()), "count": len(line),
-        "row": record.attention("encoder").query.labels[ROW],
+        **facts.looks_at(record, "encoder", *head, ROW), "row": record.attention("encoder").query.labels[ROW],
+        **facts.goes(facts.weights(record, "encoder", *head), by),
     }  # fmt: skip
 
 
 def _next(record: Record) -> Mapping[str, object]:
-    return _offset(record, NEXT, 1)
+    return _neighbour(record, NEXT, 1)
 
 
 def _previous(record: Record) -> Mapping[str, object]:
-    return _offset(record, PREVIOUS, -1)
+    return _neighbour(record, PREVIOUS, -1)
 
 
 def _mean(record: Record) -> Mapping[str, object]:
-    layer = record.attention("encoder").layer(0).mean(axis=0)  # (Q, K)
-    rows = np.arange(1, len(layer) - 1)
-    return {
-        "heads": record.attention("encoder").shape[1], "next": float(layer[rows, rows + 1].mean()),
-        "previous": float(layer[rows, rows - 1].mean()),
-    }  # fmt: skip
+    mean = record.attention("encoder").layer(0).mean(axis=0)  # (Q, K)
+    shares = {"previous": facts.goes(mean, -1)["share"], "next": facts.goes(mean, 1)["share"]}
+    return {"heads": record.attention("encoder").shape[1], **shares}
 
 
-def _sink(record: Record) -> Mapping[str, object]:
-    attention = record.attention("encoder")
-    weights, last = facts.weights(record, "encoder", *SINK), len(attention.key) - 1
-    return {
-        "key": attention.key.labels[last], "share": float(weights[:, last].mean()), "even": 1 / len(attention.key),
-        "rows": int((weights.argmax(axis=1) == last).sum()), "all": len(weights),
-    }  # fmt: skip
+def _rest(record: Record) -> Mapping[str, object]:
+    key = record.attention("encoder").key
+    share, even = facts.special_share(record, "encoder", *REST), float(np.mean(key.special))
+    return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even}
 
 
 def _points(record: Record) -> Mapping[str, object]:
@@ -104,8 +95,9 @@ LESSON = Lesson(
             "heads",
             mark("Another model, BERT, and another sentence. In the first layer one map is almost a single line."),
             mark("What is the job of this head? Follow a few rows: each row is a token that looks."),
-            mark("It looks at the next token: “{row}” at “{key}” with {weight:.2f}, and on average every one of "
-                 "{count} tokens with {mean:.2f}. A job that one can see, and that nobody programmed."),
+            mark("It looks at the next token: “{row}” at “{key}” with {weight:.2f}. Of the weight of all rows "
+                 "{share:.0%} goes one token on; evenly it would be {even:.0%}. A job that one can see, and that "
+                 "nobody programmed."),
             {"kind": "encoder", "layer": NEXT[0], "head": NEXT[1], "row": ROW},
             facts=_next,
             record="words",
@@ -114,8 +106,9 @@ LESSON = Lesson(
             "heads",
             mark("The same layer, two heads to the left. Again a line, but not the same one."),
             mark("What has changed?"),
-            mark("This head looks at the token before: “{row}” at “{key}” with {weight:.2f}, on average {mean:.2f}. "
-                 "With the two of them each token learns about both of its neighbours."),
+            mark("This head looks at the token before: “{row}” at “{key}” with {weight:.2f}; {share:.0%} of "
+                 "the weight of all rows goes one token back. With the two of them each token learns about both of its "
+                 "neighbours."),
             {"kind": "encoder", "layer": PREVIOUS[0], "head": PREVIOUS[1], "row": ROW},
             facts=_previous,
             record="words",
@@ -124,32 +117,32 @@ LESSON = Lesson(
             "heads",
             mark("Now the mean over all {heads} heads of that layer, both of these among them."),
             mark("Where have the two clear lines gone?"),
-            mark("They are pale: {previous:.2f} on the token before, {next:.2f} on the next one. The mean looks both "
-                 "ways and at everything else; none of its heads looks like that. Look at heads before you look at "
-                 "means."),
+            mark("They are pale: {previous:.0%} of the weight goes to the token before, {next:.0%} to the next one. "
+                 "The mean looks both ways and at everything else; none of its heads looks like that. Look at heads "
+                 "before you look at means."),
             {"kind": "encoder", "weights": "layer", "layer": 0, "row": ROW},
             facts=_mean,
             record="words",
         ),
         Step(
             "heads",
-            mark("A head of the last layer. One column stands out."),
-            mark("Which token is it, and why would so many tokens look there?"),
-            mark("“{key}”: {share:.2f} of the weight (evenly it would be {even:.2f}), and {rows} of {all} rows look "
-                 "there most. It says nothing about the sentence. A head that finds nothing to do rests there."),
-            {"kind": "encoder", "layer": SINK[0], "head": SINK[1], "row": ROW},
-            facts=_sink,
-            record="words",
+            mark("Back to the translator: a head of its encoder's last layer. The columns at both edges stand out."),
+            mark("Which tokens are they, and why would so many others look there?"),
+            mark("“{first}” and “{last}”, where the sentence begins and ends: they get {share:.0%} of the weight "
+                 "(evenly it would be {even:.0%}). They say nothing about the sentence. A head that finds "
+                 "nothing to do rests there."),
+            {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": REST_ROW},
+            facts=_rest,
         ),
         Step(
             "compare",
-            mark("Every head as a point: how much it looks at the previous token goes across, how much at the next one "
-                 "goes up. Stronger points are later layers; the colours of the matrix beside it are another measure, "
-                 "entropy."),
+            mark("Every head of BERT as a point: how much it looks at the previous token goes across, how much at the "
+                 "next one goes up. Stronger points are later layers; the colours of the matrix beside it are another "
+                 "measure, entropy."),
             mark("Which point lies furthest to the right, and which one highest?"),
-            mark("{previous} furthest to the right ({previous_share:.2f}), {next} highest ({next_share:.2f}). Of "
-                 "{heads} heads, {many_previous} give more than half of their weight to the one neighbour, {many_next} "
-                 "to the other. Most heads have no such job."),
+            mark("{previous} furthest to the right ({previous_share:.2f}), {next} highest ({next_share:.2f}); rows "
+                 "of special tokens do not count here. Of {heads} heads, {many_previous} give more than half of their "
+                 "weight to the one neighbour, {many_next} to the other. Most heads have no such job."),
             {"kind": "encoder", "x": "previous", "y": "next", "colour": "entropy"},
             facts=_points,
             record="words",

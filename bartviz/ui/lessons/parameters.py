@@ -31,9 +31,16 @@ def _embeddings(record: Record) -> Mapping[str, object]:
         "count": largest.elements,
         "words": words,
         "width": width,
-        "share": largest.elements / total,
+        "share": parts.percent(largest.elements / total),
         "total": total,
     }
+
+
+def _dictionary(found: tuple[Parameter, ...]) -> str:
+    """The share of the one matrix of token embeddings, as the page writes it."""
+    from bartviz.analysis import parts
+
+    return parts.percent(parts.shared(found)[0].elements / parts.total(found))
 
 
 def _shared(record: Record) -> Mapping[str, object]:
@@ -75,7 +82,7 @@ def _large(record: Record) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for name, model in (("base", BASE), ("large", LARGE)):
         of = _rows(model)
-        found |= {name: parts.total(of), f"{name}_share": parts.parts(of)["embeddings"] / parts.total(of)}
+        found |= {name: parts.total(of), f"{name}_share": _dictionary(of)}
     return found
 
 
@@ -85,7 +92,7 @@ def _tiny(record: Record) -> Mapping[str, object]:
     of, base = _rows(TINY), _rows(BASE)
     total = parts.total(of)
     return {
-        "total": total, "share": parts.parts(of)["embeddings"] / total, "times": parts.total(base) / total,
+        "total": total, "share": _dictionary(of), "times": parts.total(base) / total,
         "agrees": record.model.parameters,
     }  # fmt: skip
 
@@ -101,7 +108,7 @@ LESSON = Lesson(
             mark("The whole of BART-base as a map: an area is a number of parameters. Nothing is downloaded, the "
                  "configuration is enough."),
             mark("Which single matrix is the largest?"),
-            mark("The embeddings: {words:,} tokens times {width} numbers make {count:,}, {share:.0%} of all "
+            mark("The embeddings: {words:,} tokens times {width} numbers make {count:,}, {share} of all "
                  "{total:,}. More than a quarter of the model is its dictionary."),
             {"of": BASE},
             facts=_embeddings,
@@ -139,8 +146,8 @@ LESSON = Lesson(
         Step(
             "parameters",
             mark("BART-large: twice as many layers, and each of them wider."),
-            mark("Is the share of the embeddings larger or smaller than in BART-base?"),
-            mark("Smaller: {large_share:.0%} of {large:,}, against {base_share:.0%} of {base:,}. The dictionary only "
+            mark("Is the share of that one matrix, the dictionary, larger or smaller than in BART-base?"),
+            mark("Smaller: {large_share} of {large:,}, against {base_share} of {base:,}. The dictionary only "
                  "gets wider; layers get wider in both directions, and there are more of them."),
             {"of": LARGE},
             facts=_large,
@@ -148,8 +155,8 @@ LESSON = Lesson(
         Step(
             "parameters",
             mark("And this is the small model that all these lessons look at."),
-            mark("How many times smaller than BART-base is it? And which share do its embeddings have?"),
-            mark("{times:.0f} times: {total:,} parameters, {share:.0%} of them in the embeddings. Every part is there, "
+            mark("How many times smaller than BART-base is it? And which share does its dictionary have?"),
+            mark("{times:.0f} times: {total:,} parameters, {share} of them in the dictionary. Every part is there, "
                  "only smaller. That is enough for everyday sentences, and small enough to see through."),
             {"of": TINY},
             facts=_tiny,
