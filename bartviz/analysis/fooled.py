@@ -248,7 +248,7 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
 
 
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
-    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement among those that
+    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement of those that
     look for the word to come."""
     source, target = alignment.lines(record)
     if not len(source) or not len(target):
