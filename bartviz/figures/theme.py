@@ -143,7 +143,11 @@ def build(
 ) -> go.Figure:
     """A figure of these traces and this layout (plain dictionaries) in the shared type, colours and margins."""
     axis = _axis(dark)
-    axes = {name: axis | value for name, value in layout.items() if name.startswith(("xaxis", "yaxis"))}
+    axes = {
+        name: axis | value | _titled(value.get("title"), dark)
+        for name, value in layout.items()
+        if name.startswith(("xaxis", "yaxis"))
+    }
     return go.Figure({"data": list(traces), "layout": _base(dark, height) | dict(layout) | axes})
 
 
@@ -154,8 +158,8 @@ def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, 
         base["title"] = {"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}}
         base["margin"] = base["margin"] | {"t": 44}
     figure.update_layout(base)
-    figure.update_xaxes(_axis(dark))
-    figure.update_yaxes(_axis(dark))
+    for axes in (figure.update_xaxes, figure.update_yaxes):
+        axes(_axis(dark) | {"title": {"font": _title_font(dark)}})
     return figure
 
 
@@ -172,3 +176,40 @@ def _base(dark: bool, height: int | None) -> dict[str, Any]:
 
 def _axis(dark: bool) -> dict[str, Any]:
     return {"automargin": True, "gridcolor": palette(dark).grid, "zeroline": False}
+
+
+def _title_font(dark: bool) -> dict[str, Any]:
+    return {"size": 13, "color": palette(dark).faint}
+
+
+def _titled(title: Any, dark: bool) -> dict[str, Any]:
+    """The title of an axis in the shared type: quieter than the numbers, where the figure does not say otherwise."""
+    if title is None:
+        return {}
+    given = {"text": title} if isinstance(title, str) else dict(title)
+    return {"title": {"font": _title_font(dark)} | given}
+
+
+def enlarged(figure: go.Figure, factor: float) -> go.Figure:
+    """The same figure for a projector: every letter ``factor`` times as large, and all that makes room for letters."""
+    plain = figure.to_plotly_json()
+    for part in (plain["layout"], *plain["data"]):
+        _enlarge(part, factor)
+    if plain["layout"].get("height"):
+        plain["layout"]["height"] = round(plain["layout"]["height"] * (1 + factor) / 2)
+    return go.Figure(plain)
+
+
+_ROOM = frozenset({"t", "r", "b", "l", "pad", "standoff", "xshift", "yshift", "borderpad"})  # all in pixels
+
+
+def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None:
+    """In place. Pixels of a marker or a line stay as they are: a ``size`` counts within a font alone."""
+    for name, value in part.items():
+        if isinstance(value, dict):
+            _enlarge(value, factor, font=name.endswith("font"))
+        elif name in ("annotations", "shapes") and value:
+            for each in value:
+                _enlarge(each, factor)
+        elif (name == "size" and font) or (name in _ROOM and isinstance(value, int | float)):
+            part[name] = [size * factor for size in value] if isinstance(value, list | tuple) else value * factor

@@ -142,8 +142,9 @@ def clickable(figure: go.Figure, *, key: str, alt: str) -> None:
     """A figure whose points are all heads of the kind, layer by layer: a click on one pins it."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     st.plotly_chart(
-        figure, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=lambda: _take(key)
-    )
+        show.sized(figure), key=key, theme=None, config=config, alt=alt, selection_mode="points",
+        on_select=lambda: _take(key),
+    )  # fmt: skip
 
 
 def _take(key: str) -> None:

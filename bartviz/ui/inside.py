@@ -114,7 +114,7 @@ def row(record: Record, chosen: Chosen) -> None:
     figure = arithmetic(chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero"):
         st.plotly_chart(
-            figure, key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
+            show.sized(figure, most=1.1), key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
             on_select=lambda: _take(shown.keys),
         )  # fmt: skip
     told = [_("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart.")]

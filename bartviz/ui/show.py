@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
+from bartviz.ui import projector
 from bartviz.ui.columns import CELLS, COLUMNS
 
 if TYPE_CHECKING:
@@ -49,7 +50,16 @@ def note(sentence: str) -> None:
 def figure(fig: go.Figure, *, key: str, alt: str) -> None:
     """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(fig, key=key, theme=None, config=config, alt=alt)
+    st.plotly_chart(sized(fig), key=key, theme=None, config=config, alt=alt)
+
+
+def sized(fig: go.Figure, *, most: float = projector.FACTOR) -> go.Figure:
+    """The figure as it is drawn: with larger letters, ``most`` times as large, where a visitor wants large type."""
+    if not projector.on():
+        return fig
+    from bartviz.figures import theme
+
+    return theme.enlarged(fig, most)
 
 
 def running_text(

@@ -108,3 +108,22 @@ def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
     assert theme.lines("<a> & b", 40) == "&lt;a&gt; &amp; b"
     assert theme.width("두 글자") == 7
     assert theme.lines("두 글자", 6) == "두<br>글자"
+
+
+def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
+    figure = theme.build(
+        [{"type": "scatter", "x": [1, 2], "y": [3, 4], "marker": {"size": [5, 6]}, "textfont": {"size": 10}}],
+        {"xaxis": {"title": {"text": "x", "standoff": 6}}, "annotations": [{"text": "a", "font": {"size": 12}}]},
+        height=300,
+    )
+    large = theme.enlarged(figure, 1.5)
+    assert large.layout.font.size == 21
+    assert large.layout.annotations[0].font.size == 18
+    assert large.layout.xaxis.title.standoff == 9
+    assert large.layout.margin.t == 18
+    assert large.layout.height == 375
+    assert large.data[0].textfont.size == 15
+    assert tuple(large.data[0].marker.size) == (5, 6)
+    assert tuple(large.data[0].y) == (3, 4)
+    assert figure.layout.font.size == 14
+    assert figure.layout.annotations[0].font.size == 12

@@ -152,7 +152,7 @@ def _clickable(figure: Any, kind: Kind, said: str) -> None:
     key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # new after a click: only then the same cell counts again
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"worth_{kind}"}}
     st.plotly_chart(
-        figure, key=key, theme=None, config=config, alt=said, selection_mode="points",
+        show.sized(figure), key=key, theme=None, config=config, alt=said, selection_mode="points",
         on_select=lambda: _toggle(key, kind),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ const REST = 220; // ms of rest before Python hears of a choice
 const SOON = 60; // the same, where an exact map is missed
 
 function arrange(it) {
+  it.type = typeSize();
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
   it.$("large").setAttribute("aria-pressed", it.large);

@@ -5,7 +5,7 @@ const FAINTEST = 5; // of 255: below, a line is not seen
 
 /** Where the two lists lie; as in a map, with columns downward. */
 export function fittedLines(it, left) {
-  const { context, width, height } = it.plot, [, , rows, columns] = it.meta.shape, scale = it.large ? 1.6 : 1;
+  const { context, width, height } = it.plot, [, , rows, columns] = it.meta.shape, scale = fontSize(it) / 12;
   const right = Math.min(widest(context, it.meta.key) + 12, width * 0.3, 130 * scale);
   const high = Math.max(1, height - 12);
   return {
@@ -74,7 +74,7 @@ function strokeGroup(it, context, group, pairs) {
   const share = (level + 1) / 16;
   const { left, width } = it.fit, end = left + width;
   context.globalAlpha = share * (strong ? 1 : 0.45);
-  context.lineWidth = 1 + share * (strong ? 4 : 2) * (it.large ? 1.6 : 1);
+  context.lineWidth = 1 + share * (strong ? 4 : 2) * (fontSize(it) / 12);
   context.beginPath();
   for (const [row, column] of pairs) {
     const [a, b] = [placeOn(it, "query", row), placeOn(it, "key", column)];

@@ -1,11 +1,11 @@
 // The large map: cells, hatching, frames, token axes.
 
-export const fontSize = (it) => (it.large ? 19 : 12);
+export const fontSize = (it) => (it.large ? 19 : 12 * (it.type ?? 1));
 
 export function measurePlot(it) {
   it.plot = measured(it.$("plot"));
   const { context, width, height } = it.plot;
-  const [, , rows, columns] = it.meta.shape, scale = it.large ? 1.6 : 1;
+  const [, , rows, columns] = it.meta.shape, scale = fontSize(it) / 12;
   context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
   const left = Math.min(widest(context, it.meta.query) + 12, width * 0.3, 130 * scale);
   const lines = it.choice.view === "lines";

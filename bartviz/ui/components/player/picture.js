@@ -105,6 +105,7 @@ function frame(it, step, i) {
 
 // What depends on the size: the width of a frame (all of them where they fit, else the film scrolls), and how many bars.
 export function fit(it) {
+  it.root.style.zoom = typeSize();
   const bars = it.$("bars");
   const taken = [...bars.parentElement.children].reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
   it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);

@@ -180,8 +180,7 @@ function onKey(it, event, anywhere) {
 }
 
 function onPointer(it, event) {
-  const box = it.$("matrix").getBoundingClientRect();
-  const cell = it.place && cellAt(it.place, event.clientX - box.left, event.clientY - box.top);
+  const cell = it.place && cellAt(it.place, ...pointOn(it.$("matrix"), event));
   if (!cell || cell.row > it.step) return void (it.$("axes").textContent = readingOf(it.meta, it.step));
   const weight = rowOf(it.rows, it.columns, cell.row, it.meta.scale)[cell.column];
   const { reads, predicts } = it.meta.steps[cell.row];
@@ -198,8 +197,7 @@ function listen(it) {
   $("matrix").onpointermove = (event) => onPointer(it, event);
   $("matrix").onpointerleave = () => ($("axes").textContent = readingOf(it.meta, it.step));
   $("matrix").onclick = (event) => {
-    const box = $("matrix").getBoundingClientRect();
-    const cell = cellAt(it.place, event.clientX - box.left, event.clientY - box.top);
+    const cell = cellAt(it.place, ...pointOn($("matrix"), event));
     if (cell) step(it, cell.row);
   };
   $("bars").onclick = (event) => {

@@ -1,9 +1,20 @@
 // What every canvas needs: its size, labels that fit, hatching.
 
+const USUAL = 15; // pixels of the page's type; for a projector it is larger
+
+/** How much larger than usual the type of the page is. */
+const typeSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
+
+/** Where a pointer is on an element, in the element's own pixels: it may be drawn enlarged. */
+function pointOn(element, event) {
+  const { left, top } = element.getBoundingClientRect(), zoom = element.currentCSSZoom ?? 1;
+  return [(event.clientX - left) / zoom, (event.clientY - top) / zoom];
+}
+
 // Sizes are read once, when something changed: reading them at every frame would lay the page out again.
 export function measured(canvas) {
-  const { width, height } = canvas.getBoundingClientRect();
-  const ratio = globalThis.devicePixelRatio || 1;
+  const box = canvas.getBoundingClientRect(), zoom = canvas.currentCSSZoom ?? 1;
+  const [width, height, ratio] = [box.width / zoom, box.height / zoom, (globalThis.devicePixelRatio || 1) * zoom];
   const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
   const context = canvas.getContext("2d");
