@@ -219,6 +219,8 @@ def test_parameters() -> None:
     width, forward = 768, 3072
     layer = facts("parameters", 3)
     assert layer["attention"] == 4 * (width * width + width) + 2 * width  # with its norm
+    assert (layer["square"], layer["wide"]) == (width * width, width * forward)
+    assert layer["matrices"] == 4 + 2
     assert layer["forward"] == 2 * width * forward + width + forward + 2 * width
     assert facts("parameters", 4)["more"] == layer["attention"]  # cross-attention is another attention
     sizes = facts("parameters", 5)

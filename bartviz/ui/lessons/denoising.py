@@ -118,6 +118,7 @@ LESSON = Lesson(
                  "how many. This is also how BERT learned."),
             {"noise": "masking"},
             facts=_masked,
+            record="repair",
         ),
         Step(
             "denoising",
@@ -127,6 +128,7 @@ LESSON = Lesson(
                  "mask may even stand for none. A word that fits as well as the original still counts as wrong."),
             {"noise": "infilling"},
             facts=_infilled,
+            record="repair",
         ),
         Step(
             "denoising",
@@ -136,6 +138,7 @@ LESSON = Lesson(
                  "and it needs a feeling for what a whole sentence is."),
             {"noise": "deletion"},
             facts=_deleted,
+            record="repair",
         ),
         Step(
             "denoising",
@@ -145,6 +148,7 @@ LESSON = Lesson(
                  "and the decoder begins with the one that can stand first."),
             {"noise": "permutation", "text_of": "story"},
             facts=_permuted,
+            record="repair",
         ),
     ),
 )  # fmt: skip

@@ -65,9 +65,15 @@ def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
 
 
 def _sublayers(record: Record) -> Mapping[str, object]:
-    layer = _layer(_rows(BASE), "encoder")
+    found = _rows(BASE)
+    layer = _layer(found, "encoder")
     attention, forward = layer["self-attention"], layer["feed-forward"]
-    return {"attention": attention, "forward": forward, "times": forward / attention}
+    matrices = [row for row in found if row.component == "encoder" and row.layer == 0 and len(row.shape) > 1]
+    square, wide = (next(row.count for row in matrices if row.role.startswith(name)) for name in ("self", "feed"))
+    return {
+        "attention": attention, "forward": forward, "times": forward / attention, "square": square, "wide": wide,
+        "matrices": len(matrices),
+    }  # fmt: skip
 
 
 def _cross(record: Record) -> Mapping[str, object]:
@@ -126,17 +132,19 @@ LESSON = Lesson(
         ),
         Step(
             "parameters",
-            mark("Now look at one layer of the encoder. It has two parts, self-attention and feed-forward."),
-            mark("Which of the two is larger, and by how much? Guess before you open the map with a click."),
-            mark("Feed-forward: {forward:,} against {attention:,}, {times:.1f} times as many. Everybody talks about "
-                 "attention, but most of what a layer has learned is stored next to it."),
+            mark("Now look at one layer of the encoder: in the map it has two areas, self-attention and feed-forward. "
+                 "The table lists its matrices, four of {square:,} in self-attention, two of {wide:,} in "
+                 "feed-forward."),
+            mark("Which of the two is larger, and by how much? Guess, then point at the two areas."),
+            mark("Feed-forward: {forward:,} against {attention:,} with biases and norms, {times:.1f} times as many. "
+                 "Everybody talks about attention, but most of what a layer has learned is stored next to it."),
             {"of": BASE, "part": "encoder"},
             facts=_sublayers,
         ),
         Step(
             "parameters",
             mark("The layers of the decoder are larger than those of the encoder: {decoder:,} parameters against "
-                 "{encoder:,}."),
+                 "{encoder:,}. Point at a layer of each in the map."),
             mark("What does a layer of the decoder have that the encoder does not need?"),
             mark("Cross-attention: queries, keys, values and output once more, with its norm {more:,} parameters, "
                  "{share:.0%} of an encoder layer. That is the price of looking at a source."),
