@@ -22,7 +22,8 @@ PAIR = re.compile(r"(을\(를\)|은\(는\)|이\(가\)|[와과]\([와과]\)|\(으
 _CHOICES = {"을(를)": "을를", "은(는)": "은는", "이(가)": "이가", "와(과)": "과와", "과(와)": "과와"}
 
 _CLOSING = re.compile(r"(?:</(?:b|i|code|em|span|strong)>|[*_`~$\\”’\"'»›」』])+$")
-_MARK = re.compile(r"(?:^|[\s“‘\"'`*(\[>])\\?[.,!?…]$")  # read by its name: 마침표, 쉼표, 느낌표, 물음표, 줄임표
+# A mark that stands alone is read by its name: 마침표 쉼표 느낌표 물음표 줄임표, but 쌍점 쌍반점 공백.
+_MARK = re.compile(r"(?:^|[\s“‘\"'`*(\[>])\\?([.,!?…⋯:;␣])$")
 _BRACKETED = re.compile(r"(?<=\S)\s*\([^()]*\)$")
 _PLACE = re.compile(r"\{[^{}]*\}$")  # filled by somebody else: a script, plotly
 _BEYOND = re.compile(r"[.,:;!?…)\]}>]+$")
@@ -58,8 +59,8 @@ def filled(message: str, values: Mapping[str, object]) -> str:
 def sound(text: str) -> Sound | None:
     """How ``text`` ends when it is read aloud; None where that cannot be told."""
     text = _CLOSING.sub("", unicodedata.normalize("NFC", html.unescape(text[-200:])))
-    if _MARK.search(text):
-        return "vowel"
+    if mark := _MARK.search(text):
+        return "consonant" if mark[1] in ":;␣" else "vowel"
     if _PLACE.search(text):
         return None
     aside = _BRACKETED.search(text)

@@ -42,8 +42,8 @@ def test_each_pair_is_decided_by_what_it_follows(found: str) -> None:
         ("consonant", "M n MN NaN"),  # 엠 엔
         ("ㄹ", "L r URL XML BPR"),  # 엘 알
         ("vowel", "A s q CLS BERT [CLS] [SEP] <mask> </s> &lt;/s&gt; GELU kB ⋯er n't"),
-        ("consonant", "한국 “집” **집** `집` 집) [집] <b>집</b> 집. “집!” 집(차) 집(0.52) ㄱ"),
-        ("vowel", "차 “차” **차** ‘차’ 차, 차(집) . , ? ! … “.” “,” '!' \\. ㅏ"),  # 마침표 쉼표
+        ("consonant", "한국 “집” **집** `집` 집) [집] <b>집</b> 집. “집!” 집(차) 집(0.52) ㄱ : “;” “␣”"),
+        ("vowel", "차 “차” **차** ‘차’ 차, 차(집) . , ? ! … ⋯ “⋯” “.” “,” '!' \\. ㅏ"),  # 마침표 쉼표
         ("ㄹ", "물 “서울” **물** 물(차) ㄹ"),
         (None, "😀 人 м _ ▁ ( “ - {row} %{y} <b>%{customdata[0]}</b> 10000000000000000"),
     ],
