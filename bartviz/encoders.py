@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ class Raw:
     span: Span | None
 
 
-class Encoder:
+class Encoder(ABC):
     """What we need to know of one tokenizer: its special tokens, how it writes, and how it encodes."""
 
     scheme: Scheme
@@ -70,12 +71,17 @@ class Encoder:
             self._known[token_id] = Piece.of(name, written)
         return self._known[token_id]
 
+    @abstractmethod
     def _name(self, token_id: int) -> str | None:
         """The vocabulary's string, None where it has no such id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
-        raise NotImplementedError
+        """The tokens of a text, or of a pair of texts, special tokens included.
+
+        ``target``: as a text that the model writes. ``allow_special``: whether a special token that stands in the text
+        counts as one.
+        """
 
 
 class FastEncoder(Encoder):
