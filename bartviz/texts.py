@@ -26,7 +26,6 @@ from bartviz.language import later
 MAX_CHARACTERS = 100_000  # of one text; the models read a few thousand at most
 MAX_BYTES = 10 << 20  # of one file, packed and unpacked
 MAX_ROWS = 10_000  # of one file
-MAX_FILES = 100  # at once
 MAX_NAME = 80  # characters of a file's name
 FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl")
 COLUMNS = ("text", "source", "sentence", "input")  # the column, or JSON key, that holds the text
@@ -34,7 +33,6 @@ COLUMNS = ("text", "source", "sentence", "input")  # the column, or JSON key, th
 _LINE_ENDS = re.compile("[\u2028\u2029\u0085]")
 _UNSAFE = re.compile(r"[^\w .()+-]+")
 _SUFFIX = re.compile(r"(?:\.\w{1,10}){1,2}$")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,6 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
                   count=count, limit=limit, advice=advice),
             count, limit, can_cut=can_cut,
         )  # fmt: skip
-
-
-def check_files(count: int, limit: int = MAX_FILES) -> None:
-    """Raise TooLong where more files are uploaded than are read at once."""
-    if count > limit:
-        text = later(
-            "{count:,} files were chosen; at most {limit:,} are read at once. Choose fewer, or join them.",
-            count=count,
-            limit=limit,
-        )
-        raise TooLong(text, count, limit)
 
 
 def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> Upload:
@@ -283,11 +270,3 @@ def safe_name(name: str) -> str:
 def _last(name: str) -> str:
     """What stands after the last slash of either kind."""
     return re.split(r"[/\\]", name)[-1].strip()
-
-
-def csv_safe(value: object) -> object:
-    """A value for a CSV file: a string that a spreadsheet would read as a formula gets an apostrophe before it.
-
-    (OWASP, CSV injection.) Numbers and other values stay as they are.
-    """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

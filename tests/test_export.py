@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bartviz import export
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1+1"])
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1"])
 def test_a_formula_is_quoted(formula: str) -> None:
     data = export.csv(pd.DataFrame({"token": [formula, "word"], "weight": [-0.5, 0.25]}))
     rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))

@@ -198,11 +198,6 @@ def turns(record: Record) -> tuple[tuple[Step, Candidate], ...]:
     return tuple((step, token) for step in record.steps if (token := _greedy(record, step)) is not None)
 
 
-def not_greedy(record: Record) -> tuple[Step, ...]:
-    """The steps of ``turns``."""
-    return tuple(step for step, _token in turns(record))
-
-
 def unsure(record: Record) -> tuple[Step, ...]:
     """The steps at which a rule acted and the record cannot tell whether greedy search would take the same token."""
     return tuple(step for step in record.steps if _ruled(step) and _greedy(record, step) is None)

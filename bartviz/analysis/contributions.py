@@ -16,8 +16,6 @@ from bartviz.attention import Attention, Floats
 from bartviz.errors import SettingError
 from bartviz.language import later
 
-_ROWS = 128  # rows in memory at once while lengths over all heads are computed: 128 x K x H float64
-
 
 def available(attention: Attention) -> bool:
     """Whether the record holds what contributions are made of: values and output projection."""
@@ -70,23 +68,6 @@ def norms(attention: Attention, layer: int, head: int) -> Floats:
     """
     lengths = np.linalg.norm(projected(attention, layer, head), axis=1)  # (K,)
     result: Floats = attention.head(layer, head) * lengths
-    return result
-
-
-def layer_norms(attention: Attention, layer: int) -> Floats:
-    """(Q, K) the length of what key j adds to row i through all heads of a layer together.
-
-    Heads may add in opposite directions: it is at most the sum of ``norms`` over the heads. Raises SettingError.
-    """
-    heads, rows, columns = attention.shape[1:]
-    moved = np.stack([projected(attention, layer, head) for head in range(heads)], axis=1).astype(float)  # (K, H, D)
-    inner = moved @ moved.swapaxes(1, 2)  # (K, H, H): |sum_h a_h u_h|^2 = sum over h and g of a_h a_g u_h . u_g
-    weights = attention.layer(layer)  # (H, Q, K)
-    result = np.empty((rows, columns), np.float32)
-    for start in range(0, rows, _ROWS):
-        part = weights[:, start : start + _ROWS].transpose(2, 1, 0).astype(float)  # (K, q, H)
-        squared = np.einsum("kqh,kqh->qk", part @ inner, part)
-        result[start : start + _ROWS] = np.sqrt(np.maximum(squared, 0.0))
     return result
 
 

@@ -103,18 +103,6 @@ def _as_json(step: Step) -> str:
     return json.dumps([[c.label, round(c.probability, 6)] for c in step.candidates], ensure_ascii=False)
 
 
-def candidates_table(record: Record) -> pd.DataFrame:
-    """One line per step and candidate: position, rank (from 1), token_id, label, probability, logit, chosen (bool)."""
-    kind_of(record)
-    lines = [
-        (step.position, place, c.token_id, c.label, c.probability, c.logit, c.token_id == step.chosen.token_id)
-        for step in record.steps
-        for place, c in enumerate(step.candidates, start=1)
-    ]
-    names = ["position", "rank", "token_id", "label", "probability", "logit", "chosen"]
-    return pd.DataFrame(lines, columns=names)
-
-
 def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = None, head: int | None = None) -> Floats:
     """(T, K) float32: what each step looked at; rows sum to 1.
 
@@ -136,26 +124,6 @@ def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = N
     for at, of in chosen:
         total += attention.head(at, of)[rows]
     return total / np.float32(len(chosen))
-
-
-def alignment_table(
-    record: Record,
-    kind: Kind | None = None,
-    *,
-    layer: int | None = None,
-    head: int | None = None,
-    reading: Reading = "predicts",
-) -> pd.DataFrame:
-    """``alignment`` with its labels: rows are steps, named by what they *predict* or *read*; columns are keys.
-
-    Labels may repeat, as words do: address lines with ``.iloc``.
-    """
-    attention = record.attention(kind or kind_of(record))
-    return pd.DataFrame(
-        alignment(record, kind, layer=layer, head=head),
-        index=pd.Index(labels(record, reading), name=f"row {reading}"),
-        columns=pd.Index(attention.key.labels, name="column"),
-    )
 
 
 def least_sure(record: Record) -> Step:

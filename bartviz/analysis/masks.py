@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a mask is: open cells of all, whether it is causal, how many columns (padding) and rows are closed."""
+    """What a mask is: open cells of all, whether it is causal, how many columns are closed (padding)."""
 
     open: int
     cells: int
     causal: bool
     closed_keys: int
-    closed_rows: int
 
     @property
     def name(self) -> str:
@@ -45,7 +44,7 @@ def shape(mask: Bools) -> Shape:
     below = (np.arange(mask.shape[0])[:, None] >= np.arange(mask.shape[1])[None, :])[:, ~closed]
     square = mask.shape[0] == mask.shape[1] > 1
     causal = square and not inner[~below].any() and bool(inner[below].all())
-    return Shape(int(mask.sum()), mask.size, causal, int(closed.sum()), int((~mask.any(axis=1)).sum()))
+    return Shape(int(mask.sum()), mask.size, causal, int(closed.sum()))
 
 
 def notice(record: Record) -> str:

@@ -9,7 +9,6 @@ from bartviz.attention import Attention, Kind
 from bartviz.language import _, later, mark
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
-READS: Mapping[str, str] = {"predicts": mark("predicts"), "reads": mark("reads")}  # what names a decoder's row
 RULES = frozenset({
     mark("forced first token"), mark("forced end token"), mark("minimum length"), mark("excluded tokens"),
     mark("excluded at the start"), mark("repetition penalty"), mark("source preference"), mark("no invalid numbers"),

@@ -111,28 +111,24 @@ def _nodes(
                     "marker": {"symbol": sign, "size": size, "color": shade, "line": {"width": 1, "color": shade}},
                     "opacity": 0.75 if faint else 1,
                     "customdata": those,
-                    "hovertext": [_hover(tree, tree.nodes[n], reasons[n]) for n in those],
+                    "hovertext": [_hover(tree.nodes[n], reasons[n]) for n in those],
                     "hovertemplate": "%{hovertext}<extra></extra>",
                 }
             )  # fmt: skip
     return traces
 
 
-def _hover(tree: BeamTree, node: Hypothesis, reason: str) -> str:
+def _hover(node: Hypothesis, reason: str) -> str:
     lines = [
         _("{token}, step {step}, rank {rank}",
           token=f"<b>{theme.escape(node.token.label)}</b>", step=node.step + 1, rank=node.rank + 1),
         f"p {percent(node.token.probability)}",
-        _("sum of log p {total}", total=_minus(node.total)),
-        _("score {score}", score=_minus(node.score)),
+        _("sum of log p {total}", total=terms.signed(node.total)),
+        _("score {score}", score=terms.signed(node.score)),
     ]  # fmt: skip
     if node.rule:
         lines.append(_("rule: {rule}", rule=theme.escape(terms.rule(node.rule))))
     return "<br>".join([*lines, reason])
-
-
-def _minus(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
 
 
 def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette) -> dict[str, Any]:

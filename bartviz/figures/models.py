@@ -42,7 +42,7 @@ def models(subjects: Sequence[Subject], *, dark: bool = False, height: int | Non
             "domain": [left, left + share], "range": [-reach, reach], "showgrid": False, "showticklabels": False,
             "fixedrange": True, "anchor": "y",
         }  # fmt: skip
-        layout["annotations"] += _titles(one, left + share / 2, f"x{suffix}", deepest, dark)
+        layout["annotations"] += _titles(one, left + share / 2, f"x{suffix}", dark)
     layout["yaxis"] = {
         "range": [-0.6, deepest + 0.4], "title": {"text": _("layer, from below")}, "showgrid": False,
         "fixedrange": True, "tickvals": list(range(0, deepest, max(1, deepest // 6))),
@@ -85,7 +85,7 @@ def _color(side: str, name: str, dark: bool) -> str:
     return theme.tint(kind, dark) if name == "feed-forward" else theme.kind_color(kind, dark)
 
 
-def _titles(one: Subject, middle: float, axis: str, deepest: int, dark: bool) -> Iterator[dict[str, Any]]:
+def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
     total = parts.total(one.rows)
     name = theme.escape(_brief(one.name))
     said = (

@@ -85,7 +85,7 @@ def test_no_node_without_its_parent_and_none_lost_from_the_count(seed: int, most
 
 
 def test_where_the_winner_was_not_the_locally_best() -> None:
-    assert [step.position for step in beams.not_greedy(trees.record())] == [0]
+    assert [step.position for step, _token in beams.turns(trees.record())] == [0]
     said = beams.notice(trees.record())
     assert "At step 1 the winner has “Ho” (40 %) though “Ha” had 50 %" in said
     assert "2 texts ended" in said

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bartviz
-from bartviz.analysis.beams import not_greedy
+from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import rules_notice
 from bartviz.record import Record
 from bartviz.ui.branches import Turn, begins_word, link, read_link, write
@@ -51,9 +51,9 @@ def test_greedy_search_beside_beams_is_greedy_search(family: str) -> None:
     model = loaded.model(family)
     record = next(
         found for beams in range(2, 9)
-        if not_greedy(found := bartviz.decode(model, TEXT, beams=beams, max_new_tokens=7))
+        if turns(found := bartviz.decode(model, TEXT, beams=beams, max_new_tokens=7))
     )  # fmt: skip
-    step = not_greedy(record)[0]
+    step, _token = turns(record)[0]
     ticket: Any = Ticket()
     turn = Turn(step.position, step.candidates[0].token_id, greedy=True)
     branch = write(model, ticket, record=record, turn=turn)
