@@ -142,7 +142,7 @@ def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: st
         "tickmode": "array",
         "tickvals": np.arange(0, len(labels), step, dtype=np.int16),
         "ticktext": texts,
-        "tickfont": {"family": theme.MONO, "size": 13 if len(labels) * 1.8 * LABEL <= pixels else 11},
+        "tickfont": {"family": theme.MONO, "size": 13 if len(labels) * 1.7 * LABEL <= pixels else 11},
         "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
         "showgrid": False,
         "zeroline": False,

@@ -191,7 +191,10 @@ def _titled(title: Any, dark: bool) -> dict[str, Any]:
 
 
 def enlarged(figure: go.Figure, factor: float) -> go.Figure:
-    """The same figure for a projector: every letter ``factor`` times as large, and all that makes room for letters."""
+    """The same figure for a projector: every letter ``factor`` times as large, and all that makes room for letters.
+
+    Tokens beside a map grow less: they stand as close as they can.
+    """
     plain = figure.to_plotly_json()
     for part in (plain["layout"], *plain["data"]):
         _enlarge(part, factor)
@@ -207,7 +210,8 @@ def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None
     """In place. Pixels of a marker or a line stay as they are: a ``size`` counts within a font alone."""
     for name, value in part.items():
         if isinstance(value, dict):
-            _enlarge(value, factor, font=name.endswith("font"))
+            close = name == "tickfont" and part.get("ticktext") is not None
+            _enlarge(value, factor**0.5 if close else factor, font=name.endswith("font"))
         elif name in ("annotations", "shapes") and value:
             for each in value:
                 _enlarge(each, factor)

@@ -42,3 +42,20 @@ def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> Non
     expect(page.get_by_test_id("stTopNav").get_by_text("more")).to_be_visible()
     go(page, "Quiz")
     expect(page.get_by_role("heading", name=registry.page("quiz").title)).to_be_visible()
+
+
+def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, server: str) -> None:
+    sizes = []
+    for address in ("masks", "masks?large=true"):
+        label = visit(f"{server}/{address}").locator(".js-plotly-plot .xtick text").first
+        sizes.append(float(label.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")))
+    assert sizes[1] > 1.3 * sizes[0]
+    page = visit(f"{server}/decoding?step=2&large=true", size=(1366, 1200))
+    matrix = page.locator("[data-is=matrix]")
+    expect(page.get_by_role("slider").and_(page.locator("[data-is=scrub]"))).to_have_value("2")
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    assert box is not None
+    matrix.click(position={"x": 0.6 * box["width"], "y": 0.98 * box["height"]})
+    scrub = page.locator("[data-is=scrub]")
+    expect(scrub).to_have_value(str(scrub.get_attribute("max")))  # its last row
