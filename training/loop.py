@@ -22,7 +22,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.multiprocessing.spawn import spawn
 
-Metrics = dict[str, float]
+from training import checkpoint
+from training.checkpoint import Metrics
 
 
 @dataclass(frozen=True)
@@ -193,33 +194,28 @@ class Loop:
     @property
     def checkpoint(self) -> Path:
         """File to continue from."""
-        return self.settings.out / "checkpoint.pt"
+        return self.settings.out / "checkpoint.safetensors"
 
     def save(self) -> None:
         """Write the checkpoint and the curve (first worker only)."""
         if self.rank:
             return
-        state = {
-            "weights": self.weights,
-            "mean": self.mean,
-            "optimizer": self.optimizer.state_dict(),
-            "progress": [self.elapsed, self.steps, self.seen],
-            "curve": self.curve,
-        }
-        torch.save(state, self.checkpoint.with_suffix(".new"))
-        self.checkpoint.with_suffix(".new").replace(self.checkpoint)
+        moments = self.optimizer.state_dict()["state"]
+        progress = [self.elapsed, self.steps, self.seen]
+        checkpoint.write(checkpoint.State(self.weights, self.mean, moments, progress, self.curve), self.checkpoint)
         write_curve(self.curve, self.settings.out / "curve.tsv")
 
     def restore(self) -> None:
         """Continue from the checkpoint, if there is one."""
         if not self.checkpoint.is_file():
             return
-        state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
-        self.assign(state["weights"])
-        self.mean = [m.clone() for m in state["mean"]]
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.elapsed, self.steps, self.seen = float(state["progress"][0]), *map(int, state["progress"][1:])
-        self.curve = state["curve"]
+        state = checkpoint.read(self.checkpoint, str(self.device))
+        self.assign(state.weights)
+        self.mean = list(state.mean)
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": state.moments, "param_groups": groups})
+        self.elapsed, self.steps, self.seen = float(state.progress[0]), *map(int, state.progress[1:])
+        self.curve = list(state.curve)
 
 
 def set_dropout(model: Any, share: float) -> None:
