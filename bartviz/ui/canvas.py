@@ -20,7 +20,7 @@ from bartviz.language import current
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined
 
-__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "show"]
+__all__ = ["Choice", "Shown", "Steps", "begun", "catch_up", "choice_of", "show"]
 
 HERE = Path(__file__).parent / "components" / "canvas"
 SCRIPTS = (
@@ -125,6 +125,11 @@ def _held(
         held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=light or not held.picture.late,
         whole=True, small=small,
     )  # fmt: skip
+
+
+def begun(key: str) -> bool:
+    """Whether this visit has drawn the canvas before."""
+    return f"_canvas_{key}" in st.session_state
 
 
 def catch_up(key: str) -> None:

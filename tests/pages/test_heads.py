@@ -103,3 +103,20 @@ def test_several_rows_are_summed_in_the_table(record: Record) -> None:
     np.testing.assert_allclose(frame["mean"], view.weights[[1, 3]].mean(axis=0))
     assert list(frame.columns)[:4] == ["position", "key", "mean", "sum"]
     np.testing.assert_allclose(frame.iloc[:, 5], view.weights[3])
+
+
+def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
+    query: dict[str, Any] = {"kind": "encoder", "chosen_row": ["2", "5", "99", "x"], "chosen_column": "3"}
+    app = opened(record, **query)
+    begin = drawn(app)["begin"]
+    assert (begin["rows"], begin["keys"]) == ([2, 5], [3])
+    assert any("The numbers of the rows" in folded.label for folded in app.expander)
+    assert app.query_params["chosen_row"] == ["2", "5"]
+    link: dict[str, Any] = {key: app.query_params[key] for key in query}
+    again = opened(record, **link)
+    assert drawn(again)["begin"] == begin
+    held = app.session_state["_canvas_heads_canvas"]
+    held.latest = replace(held.latest, rows=(), keys=(1,))  # as the browser says it
+    app.run()
+    assert "chosen_row" not in app.query_params
+    assert app.query_params["chosen_column"] == "1"
