@@ -123,7 +123,9 @@ def meanings(chosen: Chosen) -> None:
     ]
     even = chosen.measured.even.values()
     known.insert(4, _("even attention"), ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
-    st.table(known.map(show.plain), hide_index=True)
+    names = {"measure": _("measure"), "says": _("says"), "unit": _("unit"), "rows": _("rows"), "source": _("paper"),
+             "formula, mean over rows i": _("formula, mean over rows i")}  # fmt: skip
+    st.table(known.rename(columns=names).map(show.plain), hide_index=True)
     show.note(
         _(
             "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. "
