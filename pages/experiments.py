@@ -1,5 +1,10 @@
 """What changes if ...? Heads silenced, a token changed, and how far a change is felt in one step."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
 from bartviz.analysis import ablation, edits
 from bartviz.figures import ablation as heads_figure
 from bartviz.figures import edits as token_figure
@@ -8,52 +13,55 @@ from bartviz.record import Record
 from bartviz.ui import levels, page, show
 from bartviz.ui.experiments import choose, heads, step, token
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from numpy.typing import ArrayLike
+
+T = TypeVar("T")
+
+
+def files(
+    name: str,
+    found: T,
+    table: Callable[[T], pd.DataFrame],
+    arrays: Callable[[T], Mapping[str, ArrayLike]],
+    figure: Callable[..., go.Figure],
+    record: Record | None = None,
+) -> None:
+    """What was found as files; each is made when its button is pressed."""
+    show.downloads(
+        name,
+        table=lambda: table(found),
+        arrays=lambda: arrays(found),
+        figure=lambda: figure(found, dark=page.dark()),
+        record=record,
+    )
+
 
 def silence(record: Record) -> None:
     found, sweep = heads.draw(record)
     levels.explain("ablation")
     if sweep is not None:
         show.note(_("Every head, ranked"))
-        show.downloads(
-            "sweep",
-            table=lambda: ablation.sweep_table(sweep),
-            arrays=lambda: ablation.sweep_arrays(sweep),
-            figure=lambda: heads_figure(sweep, dark=page.dark()),
-        )
+        files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, heads_figure)
     if found is not None:
         show.note(_("The ablation of the chosen heads; the record is that of the changed run"))
-        show.downloads(
-            "ablation",
-            table=lambda: ablation.rows_table(found),
-            arrays=lambda: ablation.arrays(found),
-            figure=lambda: heads_figure(found, dark=page.dark()),
-            record=found.changed,
-        )
+        files("ablation", found, ablation.rows_table, ablation.arrays, heads_figure, found.changed)
 
 
 def change(record: Record) -> None:
     found = token.draw(record)
     levels.explain("edit")
     if found is not None:
-        show.downloads(
-            "edit",
-            table=lambda: edits.hidden_table(found),
-            arrays=lambda: edits.arrays(found),
-            figure=lambda: token_figure(found, dark=page.dark()),
-            record=found.changed,
-        )
+        files("edit", found, edits.hidden_table, edits.arrays, token_figure, found.changed)
 
 
 def far(record: Record) -> None:
     found = step.draw(record)
     levels.explain("reach")
     if found is not None:
-        show.downloads(
-            "reach",
-            table=lambda: edits.reach_table(found),
-            arrays=lambda: dict(found.changes),
-            figure=lambda: token_figure(found, dark=page.dark()),
-        )
+        files("reach", found, edits.reach_table, lambda reach: dict(reach.changes), token_figure)
 
 
 PARTS = {"ablation": silence, "edit": change, "reach": far}
