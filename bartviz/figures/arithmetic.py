@@ -101,23 +101,27 @@ class Frame:
         total = total if one.scale == 1 else f"{total} × {one.scale:.3g}"
         score = "= <b>" + _("score") + "</b>"
         said = {
-            "keys": _("{k} of each key", k=f'<b style="color:{theme.KEY}">k</b>'),
+            "keys": _("{k} of each key", k=_letter("k", theme.KEY, dark)),
             "products": "q × k",
             "scaled": f"{total} {score}" if one.bias is None else total,
             "bias": _("+ bias"),
             "score": score,
             "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),
-            "values": _("weight × {v}", v=f'<b style="color:{theme.VALUE}">v</b>'),
+            "values": _("weight × {v}", v=_letter("v", theme.VALUE, dark)),
         }
         found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
         over = 1 - 36 / self.height
         query = f"<b>{theme.escape(axes.short(one.query_label))}</b>"
-        asked = _("{q} of the query {query}", q=f'<b style="color:{theme.QUERY}">q</b>', query=query)
+        asked = _("{q} of the query {query}", q=_letter("q", theme.QUERY, dark), query=query)
         found.append(caption(asked, 0, over, dark))
         if one.v is not None:
-            output = f'<b style="color:{theme.VALUE}">{result}</b>'
+            output = _letter(result, theme.VALUE, dark)
             found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
         return found
+
+
+def _letter(letter: str, role: str, dark: bool) -> str:
+    return f'<b style="color:{theme.letters(role, dark)}">{letter}</b>'
 
 
 def others(count: int) -> str:

@@ -47,6 +47,7 @@ _DIFFERENCE = (
     ("#f0b060", "#b97324", "#6b4720", "#1b1f27", "#24486b", "#3d7ab0", "#86bdec"),
 )
 QUERY, KEY, VALUE = "#7048c8", "#d97b0f", "#3f97dd"
+_LETTERS = {QUERY: ("#6238bd", "#a98bea"), KEY: ("#b0620a", "#e9963a"), VALUE: ("#2270b3", "#5fb0ee")}
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ def palette(dark: bool = False) -> Palette:
 def kind_color(kind: Kind, dark: bool = False) -> str:
     """The one colour that stands for a kind of attention."""
     return _KIND[kind][dark]
+
+
+def letters(role: str, dark: bool = False) -> str:
+    """QUERY, KEY or VALUE for letters, which need more contrast than an area: as the formula has them."""
+    return _LETTERS[role][dark]
 
 
 def tint(kind: Kind, dark: bool = False) -> str:

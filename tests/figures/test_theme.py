@@ -110,6 +110,13 @@ def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
     assert theme.lines("두 글자", 6) == "두<br>글자"
 
 
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("role", [theme.QUERY, theme.KEY, theme.VALUE])
+def test_the_letters_of_a_role_can_be_read(role: str, dark: bool) -> None:
+    ends = sorted((luminance(theme.palette(dark).background), luminance(theme.letters(role, dark))))
+    assert (ends[1] + 0.05) / (ends[0] + 0.05) > 4.5
+
+
 def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
     figure = theme.build(
         [{"type": "scatter", "x": [1, 2], "y": [3, 4], "marker": {"size": [5, 6]}, "textfont": {"size": 10}}],
