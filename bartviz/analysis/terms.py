@@ -14,6 +14,7 @@ RULES = frozenset({
     mark("excluded at the start"), mark("repetition penalty"), mark("source preference"), mark("no invalid numbers"),
     mark("probabilities sum to 1 again"), mark("chosen by you"), mark("kept from the first text"), mark("forced"),
 })  # fmt: skip
+_NAMED = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 _COUNTED = (mark("no {count} tokens repeated"), mark("no {count} tokens of the source"))
 
 
@@ -30,6 +31,11 @@ def later_kind(word: Kind) -> str:
 def head(word: Kind, layer: int, number: int) -> str:
     """``encoder L1H3``."""
     return _("{kind} L{layer}H{head}", kind=kind(word), layer=layer, head=number)
+
+
+def heads(name: str) -> str:
+    """Heads that are named as in files and addresses, ``cross L2H5``, as a reader says them."""
+    return _NAMED.sub(lambda found: _(found[1]), name)
 
 
 def rule(name: str) -> str:

@@ -215,8 +215,9 @@ def ranking(chosen: Chosen) -> None:
     }
     readings = {"predicts": _("token it predicts"), "reads": _("token it reads")}
     looks = {"ahead": _("next word"), "back": _("word just read")}
+    frame = show.in_words(frame.replace({"named by": readings, "looks": looks}))
     st.dataframe(
-        frame.replace({"named by": readings, "looks": looks}), key="alignment_ranking", hide_index=True, height=248,
+        frame, key="alignment_ranking", hide_index=True, height=248,
         selection_mode="single-row", on_select=lambda: _take(lines_), column_config=config,
     )  # fmt: skip
     _search(chosen)

@@ -33,6 +33,7 @@ COLUMNS = frozenset(
         mark("divergence"), mark("candidates"), mark("mutual"), mark("unknown"),
     )
 )  # fmt: skip
+HEADS = frozenset(("head", "heads", "and"))  # the columns that hold names of heads
 CELLS = frozenset(
     (
         mark("encoder"), mark("decoder"), mark("cross"), mark("right"), mark("wrong"), mark("missed"), mark("open"),

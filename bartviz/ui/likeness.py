@@ -42,7 +42,7 @@ def heads(chosen: Chosen) -> None:
         table = pairs(chosen, found)
         names = show.headers(table)
         config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
-        st.dataframe(table, hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
+        st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
     show.downloads(
         "likeness", table=table, arrays=lambda: {"distances": found.distances, "places": found.places}
     )  # fmt: skip

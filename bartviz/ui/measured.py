@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import distance, naming
+from bartviz.analysis import distance, naming, terms
 from bartviz.analysis.definitions import MEASURES, definitions
 from bartviz.attention import Bools, Head
 from bartviz.language import _, mark, named
@@ -42,8 +42,9 @@ def all_heads(chosen: Chosen) -> None:
         shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
         order = sorted((str(column) for column in shown.columns), key=_order)
         st.dataframe(
-            shown, hide_index=True, height=HEIGHT, key=_TABLE, column_config=show.headers(shown) | _columns(),
-            column_order=order, on_select=lambda: _take(_TABLE), selection_mode="single-row", placeholder="–",
+            show.in_words(shown), hide_index=True, height=HEIGHT, key=_TABLE, column_order=order,
+            column_config=show.headers(shown) | _columns(), on_select=lambda: _take(_TABLE),
+            selection_mode="single-row", placeholder="–",
         )  # fmt: skip
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
         show.note(_(
@@ -106,11 +107,15 @@ def _nearest(chosen: Chosen) -> None:
     lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
     frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
     config = show.headers(frame) | {analysis.TO_A: _distance()}
-    st.dataframe(frame, hide_index=True, height=HEIGHT, column_config=config, key="nearest")
+    st.dataframe(show.in_words(frame), hide_index=True, height=HEIGHT, column_config=config, key="nearest")
     if near and not a.other:
         best = Head(a.head.kind, *near[0][:2])
         st.button(
-            _("Pin {head} as B", head=best), on_click=pins.put, args=(best, "B"), key="pin_nearest", width="stretch"
+            _("Pin {head} as B", head=terms.heads(str(best))),
+            on_click=pins.put,
+            args=(best, "B"),
+            key="pin_nearest",
+            width="stretch",
         )
 
 

@@ -14,11 +14,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import ArrayLike
 
+from bartviz.analysis import terms
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
 from bartviz.ui import projector
-from bartviz.ui.columns import CELLS, COLUMNS
+from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,10 +114,12 @@ def headers(names: Iterable[object]) -> dict[str, Any]:
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table with the cells of those columns translated that hold nothing but words of ours, such as a kind."""
+    """A table with the cells of those columns translated that hold words of ours alone, such as a kind; and heads."""
     texts = {str(name): cells for name, cells in frame.items() if cells.dtype.kind == "O"}
-    spoken = {name: cells for name, cells in texts.items() if (said := set(cells.dropna())) and said <= CELLS}
-    return frame.assign(**{name: cells.map(_, na_action="ignore") for name, cells in spoken.items()})
+    spoken = {name: cells for name, cells in texts.items() if (found := set(cells.dropna())) and found <= CELLS}
+    said = {name: cells.map(_, na_action="ignore") for name, cells in spoken.items()}
+    heads = {name: cells.map(terms.heads, na_action="ignore") for name, cells in texts.items() if name in HEADS}
+    return frame.assign(**said | heads)
 
 
 def explain(markdown: str, *, title: str | None = None) -> None:

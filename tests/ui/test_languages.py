@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -13,7 +14,7 @@ from bartviz import language
 from bartviz.language import _, current, later, speaking
 from bartviz.particles import PAIR
 from bartviz.record import Record
-from bartviz.ui import languages, registry
+from bartviz.ui import languages, registry, show
 from bartviz.ui.engine import Engine
 from bartviz.ui.limits import Limits
 from tests import stand_in
@@ -140,3 +141,13 @@ def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.
     said = [text for _kind, text in texts(page)]
     assert any("가" <= letter <= "힣" for text in said for letter in text)
     assert not [text[:200] for text in said if PAIR.search(text)]
+
+
+def test_heads_in_a_table_are_said_in_the_readers_language() -> None:
+    frame = pd.DataFrame({"head": ["cross L2H0", None], "and": ["encoder L0H1", "decoder L1H1"], "layer": [2, 0]})
+    with speaking("ko"):
+        said = show.in_words(frame)
+    assert said["head"].tolist()[0] == "교차 L2H0"
+    assert said["and"].tolist() == ["인코더 L0H1", "디코더 L1H1"]
+    assert said["layer"].tolist() == [2, 0]
+    assert show.in_words(frame)["and"].tolist() == frame["and"].tolist()
