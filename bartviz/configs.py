@@ -164,10 +164,35 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
         value = found.get(word)
         return otherwise if value is None else value
 
-    vocabulary, width = size("vocabulary", 0), size("width", 0)
-    encoder = _stack(family, "encoder", size, width) if family.kind != "decoder" else None
-    decoder = _stack(family, "decoder", size, width) if family.kind != "encoder" else None
-    groups, inner_layers = size("groups", 0), size("inner_layers", 1)
+    vocabulary, width, rows = size("vocabulary", 0), size("width", 0), size("positions", 0)
+    activation, gated = _activation(config, family)
+    sizes = Sizes(
+        model_type=model_type,
+        vocabulary=vocabulary,
+        target_vocabulary=size("target_vocabulary", vocabulary),
+        width=width,
+        embedding_width=size("embedding_width", width),
+        encoder=_stack(family, "encoder", size, width) if family.kind != "decoder" else None,
+        decoder=_stack(family, "decoder", size, width) if family.kind != "encoder" else None,
+        positions=rows - family.unused_rows if rows else None,
+        position_rows=rows + family.added_rows if rows else 0,
+        segments=size("segments", 0),
+        buckets=size("buckets", 0),
+        groups=size("groups", 0),
+        inner_layers=size("inner_layers", 1),
+        labels=_labels(config, family),
+        activation=activation,
+        gated=gated,
+        tied=_flag(config, "tie_word_embeddings"),
+        shared=_flag(config, "share_encoder_decoder_embeddings"),
+    )
+    _check(sizes, family)
+    return sizes
+
+
+def _check(sizes: Sizes, family: Family) -> None:
+    """Raise ModelError where sizes that are possible each for itself contradict each other."""
+    encoder, groups, inner_layers = sizes.encoder, sizes.groups, sizes.inner_layers
     if encoder is not None and (groups > encoder.layers or encoder.layers * inner_layers > MAX_LAYERS):
         raise ModelError(
             later(
@@ -176,45 +201,19 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
                 limit=MAX_LAYERS, groups=groups, inner_layers=inner_layers, layers=encoder.layers,
             )
         )  # fmt: skip
-    rows = size("positions", 0)
-    if 0 < rows <= family.unused_rows:
+    if sizes.positions is not None and sizes.positions <= 0:
         raise ModelError(
-            later(
-                "max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
-                unused_rows=family.unused_rows,
-                title=family.title,
-            )
-        )
-    target_vocabulary, shared = size("target_vocabulary", vocabulary), _flag(config, "share_encoder_decoder_embeddings")
-    if shared and target_vocabulary != vocabulary:
+            later("max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
+                  unused_rows=family.unused_rows, title=family.title)
+        )  # fmt: skip
+    if sizes.shared and sizes.target_vocabulary != sizes.vocabulary:
         raise ModelError(
             later(
                 "decoder_vocab_size ({target_vocabulary:,}) must equal vocab_size ({vocabulary:,}) where encoder "
                 "and decoder share their embeddings.",
-                target_vocabulary=target_vocabulary, vocabulary=vocabulary,
+                target_vocabulary=sizes.target_vocabulary, vocabulary=sizes.vocabulary,
             )
         )  # fmt: skip
-    activation, gated = _activation(config, family)
-    return Sizes(
-        model_type=model_type,
-        vocabulary=vocabulary,
-        target_vocabulary=target_vocabulary,
-        width=width,
-        embedding_width=size("embedding_width", width),
-        encoder=encoder,
-        decoder=decoder,
-        positions=rows - family.unused_rows if rows else None,
-        position_rows=rows + family.added_rows if rows else 0,
-        segments=size("segments", 0),
-        buckets=size("buckets", 0),
-        groups=groups,
-        inner_layers=inner_layers,
-        labels=_labels(config, family),
-        activation=activation,
-        gated=gated,
-        tied=_flag(config, "tie_word_embeddings"),
-        shared=shared,
-    )
 
 
 def _size(config: Config, family: Family, word: str) -> int | None:

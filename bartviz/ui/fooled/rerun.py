@@ -90,32 +90,41 @@ def untrained(record: Record) -> None:
     before, after = (_evenness(one, kind) for one in (record, fresh))
     if before is None or after is None:
         return
+    show.lead(_less_even(kind, before, after, learned=fresh.model.trained))
+    _sharpest(record, fresh, kind)
+    below(_("Random weights: normal, with the configuration's spread. An untrained model is named in large letters on "
+            "every page."), "compare", _("How even every head is"),
+          {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
+
+
+def _less_even(kind: Kind, before: reruns.Evenness, after: reruns.Evenness, *, learned: bool) -> str:
+    """How even the rows are with random weights, and how even they are in the model itself."""
     told = {"kind": kind_of(kind), "after": after.bits, "possible": after.possible, "even": after.share,
             "before": before.bits, "own": before.share}  # fmt: skip
     said = _("With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
              "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).", **told)  # fmt: skip
-    if not fresh.model.trained:
-        said += " " + _(
-            "That nothing was learned shows in the weights: every layer norm still has a gain of exactly 1."
-        )
-    show.lead(said)
+    if learned:
+        return said
+    return f"{said} " + _(
+        "That nothing was learned shows in the weights: every layer norm still has a gain of exactly 1."
+    )
+
+
+def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
+    """The head whose rows are the most peaked, beside itself with random weights."""
     attention = record.attention(kind)
-    measured = of_record(record, kind).values["peak"]
+    measured = of_record(record, kind).values["peak"]  # (L, H)
     layer, head = (int(at) for at in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
     names = fooled.names(record, kind)
-    first, second = st.columns(2, gap="small")
-    one = Head(kind, layer, head)
-    own = _("{head} of {model}", head=named(one), model=record.model.name)
+    own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(untrained itself)")
+    first, second = st.columns(2, gap="small")
     with first:
         one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
     with second:
         one_map(fresh.attention(kind).head(layer, head), attention, names,
                 _("The same head before any training"), "fooled_random")  # fmt: skip
-    below(_("Random weights: normal, with the configuration's spread. An untrained model is named in large letters on "
-            "every page."), "compare", _("How even every head is"),
-          {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
 
 
 def _evenness(record: Record, kind: Kind) -> reruns.Evenness | None:
