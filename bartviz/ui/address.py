@@ -12,6 +12,7 @@ script run, and each step may be repeated.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -134,6 +135,25 @@ def keep(key: str, value: float, default: float) -> None:
     if kept.page != page and value != default and not said:
         ours.waiting[key] = (str(value).lower(),)
     kept.chosen, kept.page = (str(float(value)),), page
+
+
+def finite(key: str) -> None:
+    """Forget an endless number (``inf``, ``1e999``) that the address has for a number field, before that is drawn.
+
+    Streamlit makes a whole number of it, fails, and takes the page with it.
+    """
+    context = get_script_run_ctx()
+    if context is not None and any(map(_endless, _said(key))):
+        with context.session_state.query_params() as query:
+            query._initial_query_params.pop(key, None)
+            query.remove_param(key)
+
+
+def _endless(said: str) -> bool:
+    try:
+        return math.isinf(float(said))
+    except ValueError:
+        return False
 
 
 def address() -> Address:

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.catalogue import entry
 from bartviz.language import _, mark, named
-from bartviz.ui import pick, show
+from bartviz.ui import address, pick, show
 
 if TYPE_CHECKING:
     from bartviz.record import ModelInfo, Record
@@ -105,6 +105,7 @@ def _rate(noise: str, short: str) -> float | None:
 
 
 def _seed() -> int:
+    address.finite(SEED)
     held = st.session_state.get(SEED)
     if held is not None and not 0 <= held <= MOST_SEED:
         st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)

@@ -15,7 +15,7 @@ from bartviz import export
 from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, Question, questions, sheet
 from bartviz.analysis.quiz.question import READ_SO
 from bartviz.language import _, current, plural, speaking
-from bartviz.ui import made_from, registry, saved, show
+from bartviz.ui import address, made_from, registry, saved, show
 
 if TYPE_CHECKING:
     from bartviz.record import Record
@@ -93,6 +93,7 @@ def choose(record: Record) -> Quiz:
 
 def _number(label: str, key: str, ends: tuple[int, int], first: int, hint: str | None) -> int:
     """A whole number of the address, clamped."""
+    address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
         st.session_state[key] = first

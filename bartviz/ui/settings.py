@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import terms
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
-from bartviz.ui import pick, session, show
+from bartviz.ui import address, pick, session, show
 from bartviz.ui.names import OWN, USED, WORDS
 from bartviz.ui.search import BEAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 
@@ -169,6 +169,7 @@ def _field(
     label: str, key: str, ends: tuple[float, float], first: float, *, step: float = 1, hint: str | None = None
 ) -> None:
     """A number between two ends; what a link or an earlier model left outside of them goes back to the first value."""
+    address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
         st.session_state[key] = first

@@ -74,7 +74,7 @@ def test_the_facts_of_an_encoder(record: Record) -> None:
     assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB of attention"
 
 
-@pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "", "x" * 5000])
+@pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "inf", "", "x" * 5000])
 @pytest.mark.parametrize("word", ["heads", "decoding", "masks"])
 def test_a_link_that_lies_is_clamped(app: App, word: str, value: str) -> None:
     page = app(word, layer=value, head=value, kind=value, row=value, step=value, reading=value, words=value)

@@ -117,3 +117,14 @@ def test_every_key_is_a_link(app: App, answers: Answers) -> None:
         found |= {str(field.key) for field in fields}
     assert set(settings.KEYS) - found == {"ngrams"}  # drawn for a loaded model that has the rule
     assert session.RUN not in page.session_state or page.session_state[session.RUN] is None
+
+
+@pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999"])
+def test_an_endless_number_of_a_link_is_forgotten(app: App, value: str) -> None:
+    keys = dict.fromkeys(settings.KEYS, value) | {"noise_seed": value, "seed": value, "count": value}
+    for word, search in (("start", "beams"), ("denoising", "sampling"), ("quiz", "greedy")):
+        page = app(word, **keys | {"search": search, "text": "inf"})
+        assert not page.exception
+        assert page.sidebar.number_input(key="max_new_tokens").value == 0
+        assert page.sidebar.text_area(key="text").value == "inf"
+        assert not set(page.query_params) & {"max_new_tokens", "top_k"}
