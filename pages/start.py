@@ -1,6 +1,9 @@
 """What does a language model look at? The saved record at once, or what the visitor ran."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -8,6 +11,9 @@ from bartviz.analysis import start, terms
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import levels, page, ribbons, session, show, sidebar
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 def picture(record: Record, found: start.Ribbons) -> None:
@@ -34,6 +40,13 @@ def picture(record: Record, found: start.Ribbons) -> None:
     show.note(said)
 
 
+def drawn(found: start.Ribbons) -> go.Figure:
+    """The ribbons as a figure to take along; imported late, so that the first picture does not wait for it."""
+    from bartviz.figures.ribbons import ribbons as figure
+
+    return figure(found, dark=page.dark())
+
+
 def cards() -> None:
     step, look, own = st.container(key="cards").columns(3, gap="medium")
     with step.container(border=True, height="stretch", gap="xsmall"):
@@ -57,7 +70,10 @@ def main() -> None:
     picture(record, found)
     cards()
     levels.explain("start")
-    show.downloads("start", table=partial(start.table, found), arrays={"weights": found.weights}, record=record)
+    show.downloads(
+        "start", table=partial(start.table, found), arrays={"weights": found.weights}, figure=partial(drawn, found),
+        record=record,
+    )  # fmt: skip
 
 
 main()

@@ -15,6 +15,7 @@ from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
 from bartviz.figures.models import models
 from bartviz.figures.parameters import parameters
+from bartviz.figures.ribbons import ribbons
 
 __all__ = [
     "ablation",
@@ -32,5 +33,6 @@ __all__ = [
     "masks",
     "models",
     "parameters",
+    "ribbons",
     "rollout",
 ]

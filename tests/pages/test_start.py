@@ -53,4 +53,4 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
 
 def test_its_numbers_and_its_record_can_be_taken_along(app: App) -> None:
     page = app()
-    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "Record"]
+    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]
