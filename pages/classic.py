@@ -9,10 +9,10 @@ def main() -> None:
     chosen = classic.choose(record)
     show.lead(classic.notice(chosen))
     show.note(classic.cap(chosen))
-    classic.picture(chosen)
+    drawn = classic.picture(chosen)
     page.link("heads", _("The same weights as maps and tables"))
     levels.explain("classic")
-    show.downloads("classic", record=record)
+    show.downloads("classic", arrays=lambda: classic.arrays(chosen), figure=drawn, record=record)
 
 
 main()

@@ -58,6 +58,7 @@ def main() -> None:
         table=lambda: decoding.steps_table(record),
         arrays=lambda: decoding.arrays(record, layer=layer, head=head),
         figure=lambda: figure(record, layer=layer, head=head, reading=place.reading, dark=page.dark()),
+        record=record,
     )
 
 

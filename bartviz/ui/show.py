@@ -133,11 +133,11 @@ def downloads(
     *,
     table: Given[pd.DataFrame] = None,
     arrays: Given[Mapping[str, ArrayLike]] = None,
-    figure: Given[go.Figure] = None,
+    figure: Given[go.Figure | str] = None,
     record: Record | None = None,
 ) -> None:
     """Buttons for what was given: CSV (formulas quoted), NPZ, one HTML file of the figure that needs no network, and
-    the whole record, which ``bartviz.open`` reads.
+    the whole record, which ``bartviz.open`` reads. A figure that is a text is such a file already.
 
     ``name`` is the file's stem. Callables run only when the button is pressed. The figure's own toolbar saves an SVG.
     """
@@ -149,7 +149,7 @@ def downloads(
     if arrays is not None:
         files.append(("NPZ", "npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
-        files.append(("HTML", "html", "text/html", lambda: export.offline_html(_made(figure), name)))
+        files.append(("HTML", "html", "text/html", lambda: _page(_made(figure), name)))
     if record is not None:
         files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
@@ -159,6 +159,12 @@ def downloads(
             st.download_button(
                 label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
             )
+
+
+def _page(figure: go.Figure | str, name: str) -> bytes:
+    from bartviz import export
+
+    return figure.encode("utf-8", "replace") if isinstance(figure, str) else export.offline_html(figure, name)
 
 
 def _made(given: T | Callable[[], T]) -> T:

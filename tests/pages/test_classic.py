@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.ui import classic
 from bartviz.ui.classic import offline
 from tests import stand_in
 from tests.conftest import App
@@ -73,3 +75,15 @@ def test_without_bertviz_one_sentence_says_so(app: App, monkeypatch: pytest.Monk
     at = app("classic")
     assert not at.exception
     assert "install bertviz" in at.error[0].value
+
+
+def test_the_drawn_weights_and_the_page_can_be_taken_along(app: App) -> None:
+    at = app("classic", kind="cross", layer="2")
+    assert [button.proto.label for button in at.get("download_button")] == ["NPZ", "HTML", "Record"]
+    cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query
+    window = offline.Window(slice(1, 4), slice(0, 5))
+    found = classic.arrays(classic.Chosen("head", cross, rows, 2, window, 64))
+    np.testing.assert_array_equal(found["weights"], cross.layer(2)[:, 1:4, :5])
+    assert found["rows"].tolist() == list(rows.labels[1:4])
+    whole = classic.arrays(classic.Chosen("model", cross, rows, 0, window, 64))
+    assert whole["weights"].shape == (3, 4, 3, 5)

@@ -141,3 +141,7 @@ def test_downloads_offer_what_was_given(record: Record) -> None:
     page.run()
     assert not page.exception
     assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]
+
+
+def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:
+    assert show._page("<p>한</p>", "name") == "<p>한</p>".encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -102,14 +102,14 @@ def cap(chosen: Chosen) -> str:
     )  # fmt: skip
 
 
-def picture(chosen: Chosen) -> None:
-    """The view in its frame, as high as it needs; and its size."""
+def picture(chosen: Chosen) -> str | None:
+    """The view in its frame, as high as it needs; and its size. Gives the page of the frame, None where it is not there."""
     try:
         with st.spinner(_("Drawing the classic view")):
             html = _html(chosen)
     except BartvizError as error:
         st.error(show.plain(str(error)))
-        return
+        return None
     st.iframe(html, height=offline.height(chosen.view, chosen.attention, chosen.window), alt=notice(chosen))
     layers, heads = chosen.attention.shape[:2]
     drawn = (
@@ -123,6 +123,20 @@ def picture(chosen: Chosen) -> None:
             size=len(html) / 1e6,
         )
     )
+    return html
+
+
+def arrays(chosen: Chosen) -> dict[str, Any]:
+    """For NPZ: the weights that are drawn, (H, rows, columns) of the layer or (L, H, rows, columns), and the tokens."""
+    import numpy as np
+
+    attention, window = chosen.attention, chosen.window
+    layers = [chosen.layer] if chosen.view == "head" else range(attention.shape[0])
+    weights = np.stack([attention.layer(layer)[:, window.rows, window.columns] for layer in layers])
+    return {
+        "weights": weights[0] if chosen.view == "head" else weights,
+        "rows": np.array(chosen.rows.labels[window.rows]), "columns": np.array(attention.key.labels[window.columns]),
+    }  # fmt: skip
 
 
 def _length(part: slice) -> int:
