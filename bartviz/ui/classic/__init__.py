@@ -103,7 +103,7 @@ def cap(chosen: Chosen) -> str:
 
 
 def picture(chosen: Chosen) -> str | None:
-    """The view in its frame, as high as it needs; and its size. Gives the page of the frame, None where it is not there."""
+    """The view in its frame, as high as it needs; and its size. Gives the page that is framed, None where it failed."""
     try:
         with st.spinner(_("Drawing the classic view")):
             html = _html(chosen)
