@@ -221,7 +221,7 @@ def test_a_row_of_the_canvas_is_a_step(server: str, visit: Open) -> None:
 def test_the_player_speaks_korean(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", locale="ko-KR")
     counter(page, 5)
-    expect(page.locator("[data-is=sentence]")).to_contain_text("“Auto”이(가) 선택된 확률은")
+    expect(page.locator("[data-is=sentence]")).to_contain_text("“Auto”가 선택된 확률은")
     expect(page.get_by_role("button", name="재생", exact=True)).to_be_visible()
     english = re.compile(r"\b(the|row|step|chosen|layer|looks?|reused|cache|bits)\b", re.IGNORECASE)
     found = english.search(page.locator(".player").inner_text())
