@@ -62,7 +62,10 @@ def stands(page: Page, lesson: Lesson, at: int) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(_(registry.page(step.page).title))
     expect(page.locator(".bv-ask")).to_have_text(step.say(step.ask, records.read(step.record)))
     expect(page).to_have_url(re.compile(rf"lesson={lesson.word}&(.*&)?at={at + 1}(&|$)"))
-    settle(page)
+    if step.page == "decoding":  # its player may ask for another run
+        settle(page)
+    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_have_count(1)
+    assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").all_inner_texts()
     shows(page, step)
 
 
