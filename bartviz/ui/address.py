@@ -143,9 +143,11 @@ def finite(key: str) -> None:
     Streamlit makes a whole number of it, fails, and takes the page with it.
     """
     context = get_script_run_ctx()
-    if context is not None and any(map(_endless, _said(key))):
-        with context.session_state.query_params() as query:
-            query._initial_query_params.pop(key, None)
+    if context is None:
+        return
+    with context.session_state.query_params() as query:
+        if any(map(_endless, query._initial_query_params.get(key, ()))):  # what a field begins with
+            del query._initial_query_params[key]
             query.remove_param(key)
 
 
