@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import parts, roles, terms
 from bartviz.analysis.parameters import Parameter, from_table
+from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.figures import theme
 from bartviz.language import _, mark
 from bartviz.record import Kind
@@ -40,7 +41,7 @@ class _Area:
 
 
 def parameters(
-    model: pd.DataFrame | Sequence[Parameter],
+    model: str | pd.DataFrame | Sequence[Parameter],
     *,
     title: str | None = None,
     depth: int = 4,
@@ -51,10 +52,13 @@ def parameters(
 
     A matrix that is used in several places is hatched and says where. A click opens an area, down to the single
     matrix; the path below leads back. ``depth`` levels are open at once. ``title`` names the model.
-    ``model`` is the table of ``bartviz.parameters``, or its rows.
+    ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name
+    that is not known.
     """
-    rows = from_table(model) if isinstance(model, pd.DataFrame) else model
-    areas = [*_areas(rows, title or _("model"), dark)]
+    title = title or (model if isinstance(model, str) else _("model"))
+    table = parameters_of(model) if isinstance(model, str) else model
+    rows = from_table(table) if isinstance(table, pd.DataFrame) else table
+    areas = [*_areas(rows, title, dark)]
     total = parts.total(rows)
     figure = go.Figure(
         go.Treemap(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.analysis.tables import subject
+from bartviz.errors import ModelError
 from bartviz.figures.models import models
 
 
@@ -30,3 +31,9 @@ def test_unequal_depths_stand_on_one_ground() -> None:
     drawn = models([subject("sshleifer/distilbart-cnn-12-6")], dark=True)
     assert {len(trace.y) for trace in drawn.data} == {12, 6}
     assert min(min(trace.y) for trace in drawn.data) == 0
+
+
+def test_a_model_can_be_given_by_its_name() -> None:
+    assert models(["facebook/bart-base", "gpt2"]) == models([subject("facebook/bart-base"), subject("gpt2")])
+    with pytest.raises(ModelError):
+        models(["no-such-model"])

@@ -121,3 +121,9 @@ def test_bars_stack_to_the_models() -> None:
     (claimed,) = (trace for trace in figure.data if trace.type == "scatter")
     assert list(claimed.x) == [110, 340, 124, 355, 140, 400, 220, 770]
     assert [note.text for note in figure.layout.annotations][-1] == "737.7"
+
+
+def test_a_model_can_be_given_by_its_name() -> None:
+    named = parameters("gpt2")
+    assert list(named.data[0].values) == list(parameters(bartviz.parameters("gpt2")).data[0].values)
+    assert "gpt2" in named.data[0].labels[0]
