@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -41,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command")
 
     app = commands.add_parser("app", help="serve the app on 127.0.0.1")
-    app.add_argument("--port", type=_port, default=8501, help="1024 to 65535 (%(default)s)")
+    app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
     app.set_defaults(run=_app)
 
     capture = commands.add_parser("capture", help="run a model on a text and save the record")
@@ -89,8 +91,8 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _port(text: str) -> int:
     port = int(text)
-    if not 1024 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is no port for an app: choose 1024 to 65535")
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is no port: choose 1 to 65535")
     return port
 
 
@@ -122,8 +124,26 @@ def _app(options: argparse.Namespace) -> int:
             "bartviz: the app is not part of this installation. Run it from a copy of the repository.", file=sys.stderr
         )
         return 1
+    if not _is_free(options.port):
+        said, other = f"bartviz: port {options.port} is not free.", options.port % 60_000 + 1
+        print(f"{said} Choose another: bartviz app --port {other} (or make run PORT={other}).", file=sys.stderr)
+        return 1
+    print(f"bartviz: http://127.0.0.1:{options.port} (Ctrl+C ends it)", flush=True)
     command = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.port", str(options.port)]
+    if os.name == "posix":  # this process becomes the server: who ends the one ends the other
+        os.chdir(APP.parent)
+        os.execv(sys.executable, command)
     return subprocess.call(command, cwd=APP.parent)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _capture(options: argparse.Namespace) -> int:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import bartviz
 from bartviz.cli import main
+from scripts.serving import health
 from tests import networks
 
 
@@ -54,6 +59,35 @@ def test_decode_draws_with_a_seed(folder: str, capsys: pytest.CaptureFixture[str
     assert said[0] == said[1] != said[2]
 
 
+def test_a_port_that_is_taken_is_said_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["app", "--port", str(port)]) == 1
+    said = capsys.readouterr().err
+    assert f"port {port} is not free" in said
+    assert "make run PORT=" in said
+
+
+def test_the_command_becomes_the_server_and_ends_with_it() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "bartviz", "app", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == f"bartviz: http://127.0.0.1:{port} (Ctrl+C ends it)\n"
+        while health(f"http://127.0.0.1:{port}") is None:
+            assert process.poll() is None
+            time.sleep(0.2)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert health(f"http://127.0.0.1:{port}") is None
+
+
 def test_what_cannot_be_read_is_said(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--force", "Auto"], ["--beams", "many"]):
         with pytest.raises(SystemExit):
@@ -61,7 +95,7 @@ def test_what_cannot_be_read_is_said(folder: str, capsys: pytest.CaptureFixture[
         assert "invalid" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("port", ["0", "80", "65536", "-1", "http"])
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
 def test_a_port_that_is_none_is_refused_before_anything_starts(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["app", "--port", port])
