@@ -125,8 +125,8 @@ LESSON = Lesson(
                  "used”."),
             mark("Why do the two sums differ? Which one is the size of the model?"),
             mark("One matrix is used in {uses} places: to read the input, to read the output so far, and to choose the "
-                 "next token. Counted once, the model has {total:,}. Adding up all {places} places where the table "
-                 "lists it (where it is kept, and its {uses} uses) gives {naive:,}, and is wrong."),
+                 "next token. Counted once, the model has {total:,} parameters. To count it in all {places} places of "
+                 "the table gives {naive:,}, and is wrong."),
             {"of": BASE},
             facts=_shared,
         ),
