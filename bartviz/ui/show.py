@@ -122,12 +122,6 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**said | heads)
 
 
-def explain(markdown: str, *, title: str | None = None) -> None:
-    """The folded explanation of the page: our own Markdown, never a visitor's text."""
-    with st.expander(title or _("What am I seeing?")):
-        st.markdown(markdown)
-
-
 def downloads(
     name: str,
     *,

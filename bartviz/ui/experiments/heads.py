@@ -48,7 +48,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """The whole part; gives what was found, for the downloads."""
     said = st.container()
     say_ablated(record)
-    chosen = _settings(record)
+    chosen = _settings()
     place = st.container()
     sweep = _sweep(record, chosen)
     heads = _heads(record, sweep)
@@ -76,7 +76,7 @@ def _lead(found: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str
     return _("Click heads to silence them, or measure every head in turn.")
 
 
-def _settings(record: Record) -> Chosen:
+def _settings() -> Chosen:
     first, second, third = st.columns([2.2, 2, 1.2], vertical_alignment="center")
     with first:
         measure = pick.one_of(_("Coloured by the change of"), named(MEASURES), key="measure")
