@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bartviz import assemble, texts, tokens
 from bartviz.errors import BudgetError, TextError
+from bartviz.labels import is_blank
 from bartviz.language import later, mark
 from bartviz.models import Model
 from bartviz.record import Attention, Check, Head, Kind, Provenance, Record, Step, Tokens
@@ -45,6 +46,8 @@ def prepare(
 ) -> Prepared:
     """Clean and tokenize a source text. Raises TextError: empty, or longer than the model takes."""
     cleaned = texts.clean(text)
+    if pair is not None and _is_empty(pair):
+        raise TextError(later("The second sentence is empty, or only white space. Type one, or leave it out."))
     second = None if pair is None else texts.clean(pair)
     notices = cleaned.notices + (() if second is None else second.notices)
     after = None if second is None else second.text
@@ -94,8 +97,14 @@ def _unknown(model: Model, encoded: Tokens) -> tuple[str, ...]:
     return (later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=share),)
 
 
+def _is_empty(text: str) -> bool:
+    return not text or is_blank(text)
+
+
 def prepare_target(model: Model, target: str) -> Prepared:
     """Clean and tokenize a given output. Raises TextError."""
+    if _is_empty(target):
+        raise TextError(later("The given output is empty, or only white space. Type one, or leave it out."))
     cleaned = texts.clean(target)
     encoded = tokens.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:

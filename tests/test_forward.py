@@ -156,6 +156,14 @@ def test_depths_and_heads_of_encoder_and_decoder_may_differ() -> None:
     assert shapes == {"encoder": (3, 4), "decoder": (2, 2), "cross": (2, 2)}
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\n\t"])
+def test_an_error_says_which_text_is_empty(blank: str) -> None:
+    with pytest.raises(TextError, match="second sentence is empty"):
+        bartviz.capture(loaded.model("bert"), TEXT, pair=blank)
+    with pytest.raises(TextError, match="given output is empty"):
+        bartviz.capture(loaded.model("bart"), TEXT, target=blank)
+
+
 def test_a_pair_has_two_segments() -> None:
     record = bartviz.capture(loaded.model("bert"), "The cat is sleeping.", pair="The dog runs.")
     assert record.texts == (record.source_text, record.pair_text) == ("The cat is sleeping.", "The dog runs.")
