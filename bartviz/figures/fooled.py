@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis import terms
 from bartviz.analysis.fooled import Gap
 from bartviz.analysis.reruns import LITTLE, SHARP, Quiet
 from bartviz.attention import Kind
@@ -55,7 +56,7 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
         places = np.array([at for at, head in enumerate(found.heads) if head.kind == kind])
         traces.append({
             "type": "scatter", "mode": "markers", "name": said[kind], "x": found.peak[places],
-            "y": found.change[places], "text": [str(found.heads[at]) for at in places],
+            "y": found.change[places], "text": [terms.head(one.kind, one.layer, one.head) for one in (found.heads[at] for at in places)],
             "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
             "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
         })  # fmt: skip
