@@ -54,9 +54,10 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
     symbols = {"encoder": "circle", "decoder": "square", "cross": "diamond"}
     for kind in kinds:
         places = np.array([at for at, head in enumerate(found.heads) if head.kind == kind])
+        names = [terms.head(kind, one.layer, one.head) for one in found.heads if one.kind == kind]
         traces.append({
             "type": "scatter", "mode": "markers", "name": said[kind], "x": found.peak[places],
-            "y": found.change[places], "text": [terms.head(one.kind, one.layer, one.head) for one in (found.heads[at] for at in places)],
+            "y": found.change[places], "text": names,
             "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
             "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
         })  # fmt: skip
