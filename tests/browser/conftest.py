@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
 
+from bartviz.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
 from tests import stand_in
 
 PATIENCE = 60_000  # milliseconds; the machine may be busy
+OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
 expect.set_options(timeout=PATIENCE)
 
@@ -33,6 +35,14 @@ def serve(folder: Path, **environment: str) -> Iterator[str]:
     assert "Traceback" not in log.read_text("utf-8"), log.read_text("utf-8")[-3000:]
 
 
+@contextmanager
+def beginning(folder: Path, record: Record) -> Iterator[str]:
+    """A server of its own that begins with this record; gives its address."""
+    record.save(folder / "record.safetensors")
+    with serve(folder, BARTVIZ_RECORD=str(folder / "record.safetensors")) as address:
+        yield address
+
+
 @pytest.fixture(scope="session")
 def stand_in_file(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A saved record with random numbers, for servers that show it at first."""
@@ -41,10 +51,17 @@ def stand_in_file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, stand_in_file: str) -> Iterator[str]:
-    """A server for the tests of one file; it begins with the stand-in record."""
+    """A server that begins with the stand-in record, for all visitors of a test run."""
     with serve(tmp_path_factory.mktemp("server"), BARTVIZ_RECORD=stand_in_file) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server as it is installed, with the record and the models that ship, for all visitors of a test run."""
+    with serve(tmp_path_factory.mktemp("shipped")) as address:
         yield address
 
 
@@ -56,7 +73,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def chrome(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET.split(), OFFLINE])
     yield browser
     browser.close()
 
@@ -65,19 +82,16 @@ def chrome(playwright: Playwright) -> Iterator[Browser]:
 def visit(chrome: Browser) -> Iterator[Open]:
     """``visit(address, scheme="dark", size=(420, 900), still=True, locale="ko-KR")``: a page in a browser of its own.
 
-    After the test it fails on any request that would have left the machine, on any error of a page, and on any
+    After the test it fails on any request to another machine (none arrives), on any error of a page, and on any
     message of the browser's console that says error.
     """
     outside: list[str] = []
     errors: list[str] = []
     contexts = []
 
-    def route(asked: Route) -> None:
-        if asked.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
-            asked.continue_()
-        else:
-            outside.append(asked.request.url)
-            asked.abort()
+    def ask(request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
+            outside.append(request.url)
 
     def console(message: ConsoleMessage) -> None:
         if message.type == "error" and "/_stcore/" not in message.location["url"]:  # a deep link looks for its server
@@ -96,7 +110,7 @@ def visit(chrome: Browser) -> Iterator[Open]:
             locale=locale,
         )
         contexts.append(context)
-        context.route("**/*", route)
+        context.on("request", ask)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))

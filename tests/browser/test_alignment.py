@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import aligners, alignment, pharaoh
 from tests import stand_in
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, beginning, settle
 
 PLOT = ".stPlotlyChart .nsewdrag"
 
@@ -108,10 +108,8 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> Non
 @pytest.fixture(scope="module")
 def korean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with Korean words."""
-    folder = tmp_path_factory.mktemp("korean")
     source = ("<s>", "나는", " 차를", " 사고", " 싶다", ".", "</s>")
-    stand_in.record(source=source).save(folder / "korean.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "korean.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("korean"), stand_in.record(source=source)) as address:
         yield address
 
 

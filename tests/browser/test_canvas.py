@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bartviz.attention import Attention
 from tests import records, stand_in
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, beginning, settle
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")
 LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")
@@ -48,18 +48,15 @@ def cross() -> Attention:
 @pytest.fixture(scope="module")
 def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with 512 tokens, 6 x 6 heads."""
-    folder = tmp_path_factory.mktemp("long")
-    stand_in.record(LONG, kind="encoder", layers=6, heads=6).save(folder / "long.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "long.safetensors")) as address:
+    record = stand_in.record(LONG, kind="encoder", layers=6, heads=6)
+    with beginning(tmp_path_factory.mktemp("long"), record) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with a record of tokens that HTML would take for its own, Korean and emoji."""
-    folder = tmp_path_factory.mktemp("odd")
-    records.encoder_decoder(ODD, ODD).save(folder / "odd.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "odd.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("odd"), records.encoder_decoder(ODD, ODD)) as address:
         yield address
 
 

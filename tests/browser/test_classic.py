@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from tests import stand_in
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, beginning, settle
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 
@@ -65,10 +65,8 @@ def test_its_place_is_kept_and_it_fits_a_phone(visit: Open, server: str) -> None
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with a token that would like to be a script, and with Korean."""
-    folder = tmp_path_factory.mktemp("hostile")
     record = stand_in.record(source=("<s>", HOSTILE, " 나는", " <img src=//example.org/x>", "</s>"))
-    record.save(folder / "hostile.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "hostile.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("hostile"), record) as address:
         yield address
 
 

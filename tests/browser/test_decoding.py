@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding
 from tests import records, stand_in
-from tests.browser.conftest import Open, go, serve, settle
+from tests.browser.conftest import Open, beginning, go, settle
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
 # Every message to the server from now on is counted; messages of sockets that are open already, too.
@@ -23,9 +23,7 @@ COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
 @pytest.fixture(scope="module")
 def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with a record of tokens that HTML, Markdown or plotly would take for theirs."""
-    folder = tmp_path_factory.mktemp("odd")
-    records.encoder_decoder(ODD, ODD).save(folder / "odd.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "odd.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("odd"), records.encoder_decoder(ODD, ODD)) as address:
         yield address
 
 

@@ -9,33 +9,22 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import stand_in, trees
-from tests.browser.conftest import Open, go, serve, settle
+from tests.browser.conftest import Open, beginning, go, settle
 from tests.browser.test_decoding import counter
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server as it is installed: with the record and the models that ship."""
-    with serve(tmp_path_factory.mktemp("real")) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with an output of 128 tokens, every third of them Korean."""
-    folder = tmp_path_factory.mktemp("long")
     words = ("<s>", *(f" Wort{i}" if i % 3 else " 어텐션" for i in range(126)), "</s>")
-    stand_in.record(output=words).save(folder / "long.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "long.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("long"), stand_in.record(output=words)) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def beams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with a beam search."""
-    folder = tmp_path_factory.mktemp("beams")
-    trees.record().save(folder / "beams.safetensors")
-    with serve(folder, BARTVIZ_RECORD=str(folder / "beams.safetensors")) as address:
+    with beginning(tmp_path_factory.mktemp("beams"), trees.record()) as address:
         yield address
 
 
@@ -49,8 +38,8 @@ def branched(page: Page) -> None:
     settle(page)
 
 
-def test_a_candidate_is_followed_and_dropped_again(real: str, visit: Open) -> None:
-    page = visit(f"{real}/decoding?step=3")
+def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3")
     counter(page, 3, steps=8)
     first = strip(page, "frames")
     other = page.locator(".player .bars li[role=button]").first
@@ -71,8 +60,8 @@ def test_a_candidate_is_followed_and_dropped_again(real: str, visit: Open) -> No
     assert "branch" not in page.url
 
 
-def test_a_typed_word_is_followed_and_made_the_main_text(real: str, visit: Open) -> None:
-    page = visit(f"{real}/decoding?step=3")
+def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3")
     counter(page, 3, steps=8)
     field = page.locator(".player [data-is=said]")
     field.fill("will")
@@ -89,8 +78,8 @@ def test_a_typed_word_is_followed_and_made_the_main_text(real: str, visit: Open)
     assert strip(page, "frames") == twin
 
 
-def test_a_link_brings_the_branch_and_keys_reach_candidates(real: str, visit: Open) -> None:
-    page = visit(f"{real}/decoding?step=2&branch=3.733")
+def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=2&branch=3.733")
     branched(page)
     expect(page.locator("[data-is=course]")).to_have_text("Both say the same.")
     page.locator(".player").press("Home")
@@ -103,8 +92,8 @@ def test_a_link_brings_the_branch_and_keys_reach_candidates(real: str, visit: Op
     assert strip(page, "twin")[1] == label
 
 
-def test_korean_that_the_model_cannot_say_is_still_a_branch(real: str, visit: Open) -> None:
-    page = visit(f"{real}/decoding?step=3", scheme="dark", size=(420, 900))
+def test_korean_that_the_model_cannot_say_is_still_a_branch(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3", scheme="dark", size=(420, 900))
     counter(page, 3, steps=8)
     page.locator(".player [data-is=said]").fill("어텐션")
     page.get_by_role("button", name="Follow", exact=True).click()
@@ -140,8 +129,8 @@ def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
     expect(page.get_by_text("though “Ha” had 50 %").first).to_be_visible()
 
 
-def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(real: str, visit: Open) -> None:
-    page = visit(f"{real}/parameters?of=your+own+config.json")
+def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/parameters?of=your+own+config.json")
     page.wait_for_selector("body[data-keeps-enter]", state="attached")
     field = page.locator("[data-testid=stMain] textarea").first
     field.fill('{"model_type": "bert"}')
@@ -156,8 +145,8 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(real: str, visit: Op
     settle(page)
 
 
-def test_a_branch_is_in_the_link_again_after_another_page(real: str, visit: Open) -> None:
-    page = visit(f"{real}/decoding?step=6&branch=3.77")
+def test_a_branch_is_in_the_link_again_after_another_page(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=6&branch=3.77")
     branched(page)
     counter(page, 6, steps=8)
     go(page, "Heads")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,9 @@ from playwright.sync_api import Page, expect
 import bartviz
 from bartviz.folders import default_roots
 from bartviz.repair import repair
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, settle
 
 LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with the saved record of the translator, which cannot repair."""
-    with serve(tmp_path_factory.mktemp("server")) as address:
-        yield address
 
 
 def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
@@ -32,8 +24,8 @@ def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
     return page
 
 
-def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/denoising?noise=masking&noise_seed=3")
+def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?noise=masking&noise_seed=3")
     expect(page.get_by_text("so bart-tiny-denoise does it here")).to_be_visible()
     model = bartviz.load("bart-tiny-denoise", roots=default_roots())
     found = repair(model, "I want to buy a car.", "token masking", seed=3)
@@ -45,8 +37,8 @@ def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(
     assert said.all_inner_texts() == [one.text for one in found.said]
 
 
-def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/denoising?noise=deletion")
+def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?noise=deletion")
     page.get_by_role("button", name="Draw again").click()
     expect(page).to_have_url(re.compile("noise_seed=2"))
     settle(page)
@@ -55,8 +47,8 @@ def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, 
     assert again.locator(LINES).inner_text() == said
 
 
-def test_bert_stands_beside_bart(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/denoising?noise=masking&text_of=one+sentence&look=BERT+beside+it")
+def test_bert_stands_beside_bart(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=BERT+beside+it")
     table = page.locator(".bv-guesses")
     expect(table).to_be_visible()
     masks = page.locator(f"{LINES} .bv-mask").count()
@@ -66,8 +58,8 @@ def test_bert_stands_beside_bart(visit: Open, server: str) -> None:
     expect(page.get_by_text("BERT has nothing to do")).to_be_visible()
 
 
-def test_all_five_noises_stand_beside_the_card(visit: Open, server: str, tmp_path: Path) -> None:
-    page = opened(visit, f"{server}/denoising?text_of=three+sentences&look=all+five+noises")
+def test_all_five_noises_stand_beside_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
+    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
     expect(page.get_by_text("as its card states")).to_be_visible()
     with page.expect_download() as download:
         page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV").click()
@@ -78,8 +70,8 @@ def test_all_five_noises_stand_beside_the_card(visit: Open, server: str, tmp_pat
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, server: str, scheme: str) -> None:
-    page = opened(visit, f"{server}/denoising?text_of=three+sentences", scheme=scheme)
+def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, shipped: str, scheme: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences", scheme=scheme)
     before = page.locator(LINES).bounding_box()
     assert before is not None
     assert before["y"] + before["height"] <= 768
@@ -92,9 +84,9 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
 
 
 @pytest.mark.parametrize("look", ["token by token", "attention", "BERT beside it", "all five noises"])
-def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, look: str) -> None:
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
-    page = opened(visit, f"{server}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))
+    page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     box = page.locator(LINES).bounding_box()
     assert box is not None

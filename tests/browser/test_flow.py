@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 import bartviz
 from bartviz.ui.saved import FILE
-from tests.browser.conftest import PATIENCE, Open, go, serve, settle
+from tests.browser.conftest import PATIENCE, Open, go, settle
 
 TEXT = "The weather is nice today."
 HOSTILE = (
@@ -19,13 +18,6 @@ HOSTILE = (
     "%{z} 1999 12 3 2024-01-01",
     "나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301", "the the the the",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server as a visitor meets it: with the models and the record that ship."""
-    with serve(tmp_path_factory.mktemp("shipped")) as address:
-        yield address
 
 
 def run(page: Page, text: str) -> None:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import expect
 
 from bartviz.analysis import fooled
 from bartviz.ui import saved
-from tests.browser.conftest import Open, serve, settle
-
-
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with the record that ships, whose model can be run."""
-    with serve(tmp_path_factory.mktemp("server")) as address:
-        yield address
+from tests.browser.conftest import Open, settle
 
 
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:

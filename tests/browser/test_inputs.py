@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, serve, settle
+from tests.browser.conftest import Open, settle
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with the record that ships, whose model is there."""
-    with serve(tmp_path_factory.mktemp("server")) as address:
-        yield address
-
-
-def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, own: str) -> None:
-    page = visit(f"{own}/inputs")
+def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/inputs")
     columns = page.locator(".bv-piece")
     expect(columns.first).to_be_visible()
     text, chip, number = (columns.nth(2).locator("span").nth(i).bounding_box() for i in range(3))
@@ -33,8 +23,8 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, own: 
     assert "look=sum" in page.url
 
 
-def test_three_tokenizers_on_a_phone_without_sideways_scrolling(visit: Open, own: str) -> None:
-    page = visit(f"{own}/inputs?look=tokenizers&sample=Korean", scheme="dark", size=(420, 900))
+def test_three_tokenizers_on_a_phone_without_sideways_scrolling(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/inputs?look=tokenizers&sample=Korean", scheme="dark", size=(420, 900))
     expect(page.locator(".bv-cut")).to_have_count(3)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
