@@ -24,7 +24,7 @@ def shift(material: Material, random: Generator) -> Question | None:
     record = material.record
     if record.decoder is None or record.output is None:
         return None
-    own = np.flatnonzero(record.decoder.mask.any(axis=0)).tolist()
+    own = np.flatnonzero(record.decoder.mask.any(axis=0)).tolist()  # (open columns,)
     for row in drawn(random, own, TRIES):
         found = _shifted(record, row, random)
         if found is None:

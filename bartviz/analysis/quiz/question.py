@@ -159,8 +159,8 @@ def alone(labels: Sequence[str]) -> NDArray[np.bool_]:
 
 def hundredths(weights: NDArray[np.floating]) -> list[float]:
     """Weights (n,) that sum to 1, rounded so that what is written sums to 1.00 too (largest remainders)."""
-    exact = np.asarray(weights, np.float64) * 100
-    whole = np.floor(exact + 1e-9)
+    exact = np.asarray(weights, np.float64) * 100  # (n,)
+    whole = np.floor(exact + 1e-9)  # (n,)
     missing = round(float(exact.sum())) - int(whole.sum())
     for place in np.argsort(whole - exact, kind="stable")[: max(missing, 0)]:
         whole[place] += 1

@@ -52,7 +52,7 @@ def impossible(material: Material, random: Generator) -> Question | None:
         if len(rows) < 4:
             continue
         wide = min(attention.shape[3], WIDEST)
-        shown = [np.array(hundredths(attention.head(one[0], one[1])[one[2], :wide])) for one in rows]
+        shown = [np.array(hundredths(attention.head(one[0], one[1])[one[2], :wide])) for one in rows]  # 4 x (K,)
         broken = _break(attention, rows, shown, random)
         if broken is None:
             continue
@@ -63,7 +63,7 @@ def impossible(material: Material, random: Generator) -> Question | None:
 def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: Generator) -> Broken | None:
     """Make the first row impossible: weight where its mask forbids it, or a sum that is not 1."""
     layer, head, row = rows[0]
-    closed = np.flatnonzero(~attention.mask[row, : len(shown[0])])
+    closed = np.flatnonzero(~attention.mask[row, : len(shown[0])])  # (closed keys,)
     if closed.size and random.random() < 0.7:
         strong, there = int(shown[0].argmax()), int(closed[random.integers(closed.size)])
         if shown[0][strong] < LOUD:
@@ -120,8 +120,8 @@ def missing(material: Material, random: Generator) -> Question | None:
         if not rows or attention.mask[rows[0][2]].sum() < 3:
             continue
         layer, head, row = rows[0]
-        shown = np.array(hundredths(attention.head(layer, head)[row, : min(attention.shape[3], WIDEST)]))
-        places = np.flatnonzero(shown >= ASKED)
+        shown = np.array(hundredths(attention.head(layer, head)[row, : min(attention.shape[3], WIDEST)]))  # (K,)
+        places = np.flatnonzero(shown >= ASKED)  # (keys worth asking for,)
         if not places.size:
             continue
         at = int(random.choice(places))
@@ -197,7 +197,7 @@ def whose(material: Material, random: Generator) -> Question | None:
     attention = record.attention(kind)
     layer, head = int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1]))
     rows, columns = (range(min(length, SIDE)) for length in attention.shape[2:])
-    weights = attention.head(layer, head)
+    weights = attention.head(layer, head)  # (Q, K)
     cells = tuple(tuple(round(float(weights[i, j]), 3) for j in columns) for i in rows)
     labels = attention.query.labels[: len(rows)], attention.key.labels[: len(columns)]
     says = {
@@ -218,7 +218,7 @@ def whose(material: Material, random: Generator) -> Question | None:
 def _told_apart(record: Record) -> bool:
     """Whether labels and mask tell the three maps from each other."""
     source, own = record.attention("encoder").query.labels[:SIDE], record.attention("decoder").query.labels[:SIDE]
-    mask = record.attention("decoder").mask
+    mask = record.attention("decoder").mask  # (T, T)
     return source != own and len(own) > 2 and len(source) > 2 and not mask[:SIDE, :SIDE].all()
 
 
@@ -230,7 +230,7 @@ def closed(material: Material, random: Generator) -> Question | None:
         attention = record.attention(kind)
         row = int(random.integers(attention.shape[2]))
         known = alone(attention.key.labels)
-        shut = np.flatnonzero(known & ~attention.mask[row]).tolist()
+        shut = np.flatnonzero(known & ~attention.mask[row]).tolist()  # (closed keys,)
         seen = np.flatnonzero(known & attention.mask[row]).tolist()
         label = attention.query.labels[row]
         if not shut or len(seen) < 2 or not label.strip():
@@ -264,7 +264,7 @@ def _query(kind: Kind, layer: int, head: int, **more: str) -> dict[str, str]:
 def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
     """So many different rows whose visible columns are all shown, each of a head of its own; fewer where there are."""
     layers, heads = attention.shape[:2]
-    seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)
+    seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)  # (Q,)
     places = drawn(random, np.flatnonzero(seen & (attention.mask.sum(axis=1) > 1)).tolist(), count)
     return [(int(random.integers(layers)), int(random.integers(heads)), row) for row in places]
 
