@@ -103,7 +103,7 @@ class Frame:
         said = {
             "keys": _("{k} of each key", k=_letter("k", theme.KEY, dark)),
             "products": "q × k",
-            "scaled": f"{total} {score}" if one.bias is None else total,
+            "scaled": f"{total}<br>{score}" if one.bias is None else total,
             "bias": _("+ bias"),
             "score": score,
             "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),

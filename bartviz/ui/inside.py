@@ -57,7 +57,7 @@ class Chosen:
 
 def choose(record: Record) -> Chosen:
     """The pickers: kind, layer, head, query token; of a long text which keys are shown."""
-    first, second, third, fourth, fifth = st.columns([1.8, 1, 1, 1.4, 1], vertical_alignment="center")
+    first, second, third, fourth, fifth = st.columns([2.2, 1, 1, 1.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)

@@ -97,14 +97,14 @@ class View {
     element.tBodies[0].replaceChildren(...rows);
   }
 
-  /** Letters a little smaller, where that keeps a line of words from breaking; else the line breaks. */
+  /** Letters a little smaller, where that keeps a line of words from breaking, and where it breaks all the same. */
   fit() {
     this.stage.style.removeProperty("--fit");
     this.stage.classList.add("measured");
     const lines = Object.values(this.words).map((words) => words[0]?.parentElement).filter(Boolean);
     const scale = Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
     this.stage.classList.remove("measured");
-    if (scale < 1 && scale > SMALLEST) this.stage.style.setProperty("--fit", (0.98 * scale).toFixed(3));
+    if (scale < 1) this.stage.style.setProperty("--fit", scale > SMALLEST ? (0.98 * scale).toFixed(3) : SMALLEST);
   }
 
   draw() {
