@@ -1,4 +1,4 @@
-"""How not to be fooled by attention? Five warnings, each computed from this very text."""
+"""How can attention fool us? Five warnings, each computed from this very text."""
 
 import streamlit as st
 
