@@ -56,7 +56,7 @@ def current(record: Record) -> Record | None:
         if linked is None:
             st.query_params.pop(PARAMETER, None)
             return None
-        follow(record, linked)
+        follow(record, linked, asked=False)
     branch: Record | None = tasks.show(TASK)
     st.session_state[_SHOWN] = branch
     return branch
@@ -81,12 +81,19 @@ def _do(record: Record) -> None:
     st.session_state[_WISH] = None
 
 
-def follow(record: Record, turn: Turn) -> None:
-    """Begin to write the branch."""
+def asked() -> bool:
+    """Whether the branch was asked for on the page: the link's leaves the visitor at the step that the link names."""
+    begun = tasks.begun(TASK)
+    return begun is not None and begun["asked"] is True
+
+
+def follow(record: Record, turn: Turn, *, asked: bool = True) -> None:
+    """Begin to write the branch; ``asked``: by the visitor, not by the link."""
     st.session_state[_SHOWN] = None
     token = begins_word(record, turn.step, turn.token) if isinstance(turn.token, str) else turn.token
     said = "" if turn.greedy else link(turn)
-    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy, "link": said}
+    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy, "link": said,
+           "asked": asked}  # fmt: skip
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
     tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
     _link(said)

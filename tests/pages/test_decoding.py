@@ -194,6 +194,7 @@ def test_a_link_with_a_branch_shows_both(record: Record, tasks: Tasks) -> None:
     app = opened(record, branch="3.77")
     assert [(asked["step"], asked["token"], asked["model"]) for asked in tasks.asked] == [(2, 77, "stand-in")]
     branch = sent(app)["branch"]
+    assert not sent(app)["follows"]  # the link names the step, too
     assert [step["predicts"] for step in branch["steps"]][:3] == ["<s>", "Ich", "will"]
     assert (branch["parts"], branch["meets"]) == (2, [3, 3])
     assert "They part at step 3: “möchte” (82 %) against “will” (82 %)." in branch["said"]

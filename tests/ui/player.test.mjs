@@ -123,6 +123,23 @@ test("a new record stops playback and draws nothing of the one before", () => {
   assert.deepEqual([it.playing, it.step, it.count, it.columns], [false, 0, 1, 3]);
 });
 
+test("a branch that was asked for leads to where it parts, the link's leaves the step", () => {
+  globalThis.cancelAnimationFrame = () => {};
+  const later = globalThis.setTimeout;
+  globalThis.setTimeout = () => 0;
+  const button = { classList: { toggle() {} }, setAttribute() {} };
+  const table = (values) => ({ getChild: () => ({ toArray: () => Float32Array.from(values) }) });
+  const data = (follows, branch) => ({ meta: { ...meta({ steps: [step(), step(), step()] }), revision: "same", start: 2, reading: "predicts", follows, branch }, rows: table([]), own: table([]), other: table([]) });
+  const stood = (follows) => {
+    const it = { $: () => button, frames: [] };
+    p.take(it, { data: data(follows, null), setStateValue() {} });
+    p.take(it, { data: data(follows, { revision: "other", parts: 1 }), setStateValue() {} });
+    return it.step;
+  };
+  assert.deepEqual([stood(true), stood(false)], [1, 2]);
+  globalThis.setTimeout = later;
+});
+
 test("a frame is never too narrow for a word", () => {
   assert.equal(p.frameWidth(900, 9), 100);
   assert.equal(p.frameWidth(900, 128), 56.25); // sixteen whole ones

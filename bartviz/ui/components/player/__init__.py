@@ -71,6 +71,7 @@ def player(
     head: int | None,
     place: Place,
     branch: Record | None = None,
+    follows: bool = True,
     on_wish: Callable[[Wish], None] = lambda wish: None,
     key: str,
 ) -> Place:
@@ -79,11 +80,12 @@ def player(
     ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is where a new record
     begins; the browser keeps its own place afterwards, so that an unchanged record is not sent again. A visitor who
     comes back from another page finds the last place. ``branch`` is drawn as a second strip under the first;
-    ``on_wish`` is called, before the next run of the script, with what the visitor asks for.
+    ``follows``: whether the browser goes to the step at which a new one parts. ``on_wish`` is called, before the next
+    run of the script, with what the visitor asks for.
     """
     held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head, branch=branch)
-    data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial}
+    data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
     hear = partial(_hear, key, held.revision, record, on_wish)
     result = _mount(data=data, key=key, on_place_change=_unheard, on_ask_change=hear)
     held = held._replace(latest=told(result.get("place"), held.revision, len(record.steps)) or held.latest)

@@ -28,7 +28,7 @@ export function take(it, { data, setStateValue, setTriggerValue }) {
   }
   if (led) tell(it);
   if (anew || parted) it.beyond = 0;
-  const parting = parted && !anew && it.meta.branch.parts !== null;
+  const parting = parted && !anew && it.meta.follows && it.meta.branch.parts !== null;
   it.step = clamp(parting ? it.meta.branch.parts : it.step, 0, it.count - 1);
   if (parting) later(it); // what Python draws of the step moves along
 }
