@@ -20,7 +20,8 @@ from transformers import BertTokenizer
 from bartviz.analysis.denoising import sentences, words
 from training import corpus, networks
 from training.batches import Deck, Example, by_length, forever, pad
-from training.loop import Metrics, Settings, arguments, train
+from training.checkpoint import Metrics
+from training.loop import Settings, arguments, train
 from training.vocabulary import POSITIONS, train_bert
 
 CHUNK = 8000

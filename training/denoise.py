@@ -18,7 +18,8 @@ from transformers import BartTokenizer
 from bartviz.analysis.denoising import NOISE
 from training import corpus, networks, sequence
 from training.batches import Deck, Example, forever
-from training.loop import Metrics, Settings, arguments, train
+from training.checkpoint import Metrics
+from training.loop import Settings, arguments, train
 from training.vocabulary import train_bart
 
 CHUNK = 6000  # documents drawn, sorted and cut into batches together

@@ -15,7 +15,8 @@ from transformers import BartForConditionalGeneration, BartTokenizer
 
 from training import corpus, networks, sequence
 from training.batches import Deck, Example, forever
-from training.loop import Metrics, Settings, arguments, train
+from training.checkpoint import Metrics
+from training.loop import Settings, arguments, train
 
 CHUNK = 8000  # pairs drawn, sorted and cut into batches together
 NO_END = 0.15  # share of pairs that lose the final mark on both sides, so that input without a full stop works
