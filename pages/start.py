@@ -32,7 +32,8 @@ def picture(record: Record, found: start.Ribbons) -> None:
     )
     said = _(
         most,
-        head=terms.head(found.head.kind, found.head.layer, found.head.head), count=layers * heads, score=found.score,
+        head=terms.begun(terms.head(found.head.kind, found.head.layer, found.head.head)),
+        count=layers * heads, score=found.score,
     )  # fmt: skip
     longest = max(len(found.above), len(found.below))
     if longest > start.MOST_WORDS:

@@ -33,7 +33,8 @@ def test_each_kind_of_record_has_its_ribbons(app: App, kind: ModelKind) -> None:
 def test_the_notice_and_the_head_are_said(app: App, record: Record) -> None:
     found = start.ribbons(record)
     shown = words(app())
-    said = f"{found.head}: among 12 heads, of those that look for the next word the one whose words choose each other"
+    head = f"C{str(found.head)[1:]}"  # it begins the sentence
+    said = f"{head}: among 12 heads, of those that look for the next word the one whose words choose each other"
     assert f"{said} most ({found.score:.2f})." in shown
 
 

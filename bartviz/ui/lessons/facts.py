@@ -13,11 +13,6 @@ def weights(record: Record, kind: Kind, layer: int, head: int) -> Floats:
     return record.attention(kind).head(layer, head)
 
 
-def row_of(record: Record, kind: Kind, label: str) -> int:
-    """The first row that reads this token."""
-    return record.attention(kind).query.labels.index(label)
-
-
 def predicting(record: Record, label: str) -> int:
     """The first decoder row that predicts this token."""
     assert record.output is not None
