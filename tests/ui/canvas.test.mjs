@@ -168,3 +168,17 @@ test("colours of a theme are read in both spellings", () => {
   assert.ok(c.isDark("#0e1117") && !c.isDark("#ffffff"));
   assert.deepEqual(c.ramp(["#000", "#fff"])[255], [255, 255, 255]);
 });
+
+test("a list of chips that outlives its state is filled again", () => {
+  globalThis.document = { createElement: () => ({ dataset: new Proxy({}, { set: (to, name, value) => ((to[name] = String(value)), true) }), setAttribute() {} }) };
+  const list = { dataset: {}, children: [], replaceChildren(...nodes) { this.children = nodes.filter((node) => node !== " "); } };
+  const begun = () => ({ $: () => list, chips: {}, say: (word) => word, meta: { revision: "a", query_text: [["x", 0, false, false], ["y", 1, false, false], ["z", -1, false, false]] } });
+  const [before, after] = [begun(), begun()];
+  c.fill(before, "strip", "query");
+  const filled = list.children;
+  c.fill(before, "strip", "query");
+  assert.equal(list.children, filled); // nothing new, nothing drawn again
+  c.fill(after, "strip", "query");
+  assert.deepEqual([...after.chips.strip.keys()], [0, 1]);
+  assert.ok([...after.chips.strip.values()].every((chip) => list.children.includes(chip)));
+});

@@ -2,10 +2,10 @@
 
 const SIDES = { strip: null, "query-text": "query", "key-text": "key" };
 
-/** Fills a list with the chips of one side, if they are not in it already. */
-function fill(it, name, side) {
+/** Fills a list with the chips of one side, if they are not in it already. The list may outlive the state that filled it. */
+export function fill(it, name, side) {
   const list = it.$(name), now = `${it.meta.revision} ${side}`;
-  if (list.dataset.holds === now) return;
+  if (list.dataset.holds === now && it.chips[name]) return;
   list.dataset.holds = now;
   const chips = it.meta[`${side}_text`].map(([text, place, special, joined], index) => {
     const chip = make("span", ["chip", special && "special", joined && "joined", place < 0 && "gone"].filter(Boolean).join(" "), text || "\u00a0");
