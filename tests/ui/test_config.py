@@ -34,6 +34,7 @@ def test_the_server_is_closed(config: dict[str, Any]) -> None:
 
 def test_a_run_of_a_page_does_not_hold_up_the_threads_that_compute(config: dict[str, Any]) -> None:
     assert config["runner"]["postScriptGC"] is False
+    assert config["runner"]["fastReruns"] is False
 
 
 @pytest.mark.parametrize(("name", "dark"), [("light", False), ("dark", True)])
