@@ -72,15 +72,13 @@ def test_all_five_noises_stand_beside_the_card(visit: Open, shipped: str, tmp_pa
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, shipped: str, scheme: str) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences", scheme=scheme)
-    before = page.locator(LINES).bounding_box()
-    assert before is not None
-    assert before["y"] + before["height"] <= 768
+    lines = f"document.querySelector({LINES!r})?.getBoundingClientRect()"
+    page.wait_for_function(f"{lines}?.bottom <= 768")
+    before = page.evaluate(f"{lines}.top")
     page.get_by_role("button", name="Draw again").click()
     settle(page)
     expect(page.locator(LINES)).to_be_visible()
-    after = page.locator(LINES).bounding_box()
-    assert after is not None
-    assert abs(after["y"] - before["y"]) < 2
+    page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
 
 
 @pytest.mark.parametrize("look", ["token by token", "attention", "BERT beside it", "all five noises"])
