@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,73 +68,94 @@ class _Pool:
 
     def __init__(self, attention: Attention, kept: Ints | None, columns: Ints) -> None:
         self._attention = attention
-        self._kept = kept
-        self._edges = list(pairwise([*columns.tolist(), attention.shape[3] if kept is None else len(kept)]))
-        self._hidden = None if attention.mask.all() else np.ascontiguousarray(~attention.mask.T)  # (K, Q)
+        self._shape = len(columns), attention.shape[2]
         self._blind = np.flatnonzero(~attention.mask.any(axis=1))  # rows that may look at nothing
-        self._parts = _parts(attention.mask, self._edges if kept is None else [(0, attention.shape[3])])
-        self._scores = np.full(attention.shape[:1:-1], _NEVER, np.float32)  # (K, Q)
-        self._ones = np.ones(len(self._scores), np.float32)
+        self._parts = _parts(attention.mask, kept, columns)
 
     def head(self, layer: int, head: int) -> Floats:
         """(w, Q): exact to the rounding of float32."""
-        given, scores = self._attention, self._scores
+        given = self._attention
         key, query = given.k[layer, head], given.q[layer, head].T * np.float32(given.scale)  # (K, d), (d, Q)
-        for keys, queries in self._parts:
-            part = scores[keys, queries]
-            np.matmul(key[keys], query[:, queries], out=part)
-            if given.bias is not None:
-                part += given.bias[head, queries, keys].T
-            if self._hidden is not None:
-                np.copyto(part, _NEVER, where=self._hidden[keys, queries])
-        largest = self._pooled()
-        self._exponentials(largest)
-        total = np.zeros(given.shape[2], np.float32)  # (Q,)
-        for keys, queries in self._parts:
-            total[queries] += self._ones[keys] @ scores[keys, queries]
+        largest = np.full(self._shape, _NEVER, np.float32)
+        top = np.full(self._shape[1], _NEVER, np.float32)  # (Q,) the row's largest score
+        for part in self._parts:
+            part.score(key, query, None if given.bias is None else given.bias[head])
+            most = top[part.queries]
+            np.maximum(most, part.pool(largest[part.blocks, part.queries]), out=most)
+        if top.min() > -_SAFE and top.max() < _SAFE:
+            top[:] = 0  # no exponential overflows
+        total = np.zeros_like(top)
+        for part in self._parts:
+            total[part.queries] += part.exponentials(top[part.queries])
+        np.exp(largest if not top.any() else np.subtract(largest, top, out=largest), out=largest)
         total[self._blind] = 1
         largest /= total
         largest[:, self._blind] = 1 / given.shape[3]  # as such rows come out everywhere: evenly
         return largest
 
-    def _pooled(self) -> Floats:
-        """(w, Q) the largest score of each block."""
-        largest = np.full((len(self._edges), self._attention.shape[2]), _NEVER, np.float32)
-        if self._kept is not None:
-            seen = self._scores[self._kept]  # (K', Q)
-            for (start, end), block in zip(self._edges, largest, strict=True):
-                np.maximum.reduce(seen[start:end], axis=0, out=block)
-            return largest
-        for keys, queries in self._parts:
-            for (start, end), block in zip(self._edges, largest, strict=True):
-                if keys.start <= start < keys.stop:
-                    np.maximum.reduce(self._scores[start:end, queries], axis=0, out=block[queries])
-        return largest
 
-    def _exponentials(self, largest: Floats) -> None:
-        """In place of all scores, those in ``largest`` (w, Q) too; less the row's largest where they might overflow."""
-        top = largest.max(axis=0) if self._kept is None else self._scores.max(axis=0)  # (Q,)
-        safe = top.min() > -_SAFE and top.max() < _SAFE
-        for keys, queries in self._parts:
-            part = self._scores[keys, queries]
-            np.exp(part if safe else np.subtract(part, top[queries], out=part), out=part)
-        np.exp(largest if safe else np.subtract(largest, top, out=largest), out=largest)
+class _Part:
+    """Some whole blocks of keys, with the queries that look at them; ``rest``: keys that count in Z alone.
 
-
-def _parts(mask: Bools, edges: list[tuple[int, int]]) -> list[tuple[slice, slice]]:
-    """Blocks of keys (whole ones of ``edges``) with the queries that may look at any of them: all that is open.
-
-    A mask (Q, K) without a gap, or with few of them, gives one part.
+    The scores (K', Q') lie in the order in which they are pooled: the first key of every block, then the second of
+    every block, and so on, so that the largest of all blocks is one pass over memory. Blocks differ by one key at most.
     """
-    count = len(mask)
-    if mask.mean() > _DENSE:
-        return [(slice(0, mask.shape[1]), slice(0, count))]
+
+    def __init__(self, mask: Bools, keys: list[Ints], blocks: slice, queries: slice, rest: Ints) -> None:
+        self.blocks, self.queries = blocks, queries
+        sizes = np.array([len(block) for block in keys])
+        self._deep = int(sizes.min())
+        self._longer = np.flatnonzero(sizes > self._deep)  # the blocks that have one more
+        slabs = [np.array([block[place] for block in keys]) for place in range(self._deep)]
+        self._keys = np.concatenate([*slabs, *(keys[block][-1:] for block in self._longer), rest])
+        self._pooled = int(sizes.sum())
+        hidden = ~mask[queries][:, self._keys].T  # (K', Q')
+        self._hidden = np.ascontiguousarray(hidden) if hidden.any() else None
+        self._scores = np.empty(hidden.shape, np.float32)
+        self._ones = np.ones(len(self._keys), np.float32)
+
+    def score(self, key: Floats, query: Floats, bias: Floats | None) -> None:
+        np.matmul(key[self._keys], query[:, self.queries], out=self._scores)
+        if bias is not None:
+            self._scores += bias[self.queries][:, self._keys].T
+        if self._hidden is not None:
+            np.copyto(self._scores, _NEVER, where=self._hidden)
+
+    def pool(self, out: Floats) -> Floats:
+        """The largest score of each block into ``out`` (w', Q'); gives that of each row (Q',)."""
+        width, across = out.shape
+        slabs = self._scores[: self._deep * width].reshape(self._deep, width * across)
+        out[:] = np.maximum.reduce(slabs, axis=0).reshape(width, across)
+        out[self._longer] = np.maximum(out[self._longer], self._scores[self._deep * width : self._pooled])
+        top: Floats = np.maximum(out.max(axis=0), self._scores[self._pooled :].max(axis=0, initial=_NEVER))
+        return top
+
+    def exponentials(self, top: Floats) -> Floats:
+        """(Q',) the sum of exp(score - top); the scores are gone then."""
+        scores = self._scores
+        np.exp(np.subtract(scores, top, out=scores) if top.any() else scores, out=scores)
+        total: Floats = self._ones @ scores
+        return total
+
+
+def _parts(mask: Bools, kept: Ints | None, columns: Ints) -> list[_Part]:
+    """All that is open in a mask (Q, K), cut where much of it is closed; ``columns``: where blocks begin, in ``kept``.
+
+    A mask without a gap, or with few of them, gives one part, as one does where columns are hidden.
+    """
+    whole = np.arange(mask.shape[1])
+    keys = np.split(whole if kept is None else kept, columns[1:])
+    if kept is not None or mask.mean() > _DENSE:
+        rest = whole[:0] if kept is None else np.setdiff1d(whole, kept)
+        return [_Part(mask, keys, slice(0, len(keys)), slice(0, len(mask)), rest)]
     parts = []
-    for place in range(0, len(edges), max(1, len(edges) // _PARTS)):
-        start, end = edges[place][0], edges[min(place + max(1, len(edges) // _PARTS), len(edges)) - 1][1]
-        looking = np.flatnonzero(mask[:, start:end].any(axis=1))
+    step = max(1, len(keys) // _PARTS)
+    for place in range(0, len(keys), step):
+        some = keys[place : place + step]
+        looking = np.flatnonzero(mask[:, some[0][0] : some[-1][-1] + 1].any(axis=1))
         if len(looking):
-            parts.append((slice(start, end), slice(int(looking[0]), int(looking[-1]) + 1)))
+            queries = slice(int(looking[0]), int(looking[-1]) + 1)
+            parts.append(_Part(mask, some, slice(place, place + len(some)), queries, whole[:0]))
     return parts
 
 
