@@ -278,7 +278,7 @@ class Record:
         return sum(self.attention(kind).nbytes for kind in self.kinds) + tree
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the record as one safetensors file, which ``bartviz.open`` reads without torch."""
+        """Write the record as one safetensors file, which ``bartviz.open`` reads without torch. Raises OSError."""
         store.write(path, self)
 
 

@@ -21,27 +21,32 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bartviz.errors import RecordError
-from bartviz.language import later
+from bartviz.language import Later, later, mark
 
 VERSION = 1
 LARGEST_FILE = 4 << 30  # bytes
 _HEADER = "bartviz"
 _ARRAY = "$array"
+_REASONS = {
+    FileNotFoundError: mark("no such file or folder"), IsADirectoryError: mark("it is a folder"),
+    NotADirectoryError: mark("it lies in no folder"), PermissionError: mark("it is not permitted"),
+}  # fmt: skip
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
 
 
 def write(path: str | PathLike[str], value: object) -> None:
-    """Write a dataclass; the file appears whole or not at all."""
+    """Write a dataclass; the file appears whole or not at all. Raises OSError, which names it."""
     data = encode(value)
     target = Path(path)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:
         part.write_bytes(data)
         part.replace(target)
-    except BaseException:
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # not the passing name
+    finally:
         part.unlink(missing_ok=True)
-        raise
 
 
 def read(path: str | PathLike[str], cls: type[T]) -> T:
@@ -59,9 +64,15 @@ def read(path: str | PathLike[str], cls: type[T]) -> T:
             )
         return decode(file.read_bytes(), cls)
     except OSError as error:
-        raise RecordError(
-            later("The record cannot be read: {reason}.", reason=error.strerror or later("no such file"))
-        ) from None
+        raise RecordError(later("The record cannot be read: {reason}.", reason=_reason(error))) from None
+
+
+def _reason(error: OSError) -> str:
+    """Why a file cannot be read, in words; a rare reason as the machine gives it."""
+    for kind, said in _REASONS.items():
+        if isinstance(error, kind):
+            return later(said)
+    return error.strerror or later("the disk refuses")
 
 
 def decode(data: bytes, cls: type[T]) -> T:
@@ -79,8 +90,12 @@ def decode(data: bytes, cls: type[T]) -> T:
                 )
             )
         value = _unpack(cls, header["value"], arrays)
-    except RecordError:
-        raise
+    except RecordError as error:
+        if isinstance(error.args[0], Later):
+            raise
+        raise RecordError(
+            later("The record's parts contradict each other: {reason} Save it again.", reason=error.args[0])
+        ) from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RecordError(
             later("This is not a bartviz record, or a part of the file is missing. Save it again.")

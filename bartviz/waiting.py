@@ -20,6 +20,15 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 TICK = 0.05  # seconds between two looks at the cancel event
 DEADLINE = 600.0  # seconds for all of a model, its download included
+SMALL = 10_000_000  # bytes of a download that is told in hundredths of a megabyte
+
+
+def downloading(done: int, total: int) -> str:
+    """How much of a download has come, in bytes; a small one in hundredths, so that none reads "0 of 0 MB"."""
+    told = {"done": done / 1e6, "all": total / 1e6}
+    if total < SMALL:
+        return later("Downloading the model: {done:,.2f} of {all:,.2f} MB", **told)
+    return later("Downloading the model: {done:,.0f} of {all:,.0f} MB", **told)
 
 
 class Cancel(Protocol):

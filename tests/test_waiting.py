@@ -88,3 +88,8 @@ def test_within_gives_up() -> None:
     with pytest.raises(TimeoutError):
         waiting.within(0.05, lambda: hang.wait(20))
     hang.set()
+
+
+def test_a_small_download_does_not_read_0_of_0() -> None:
+    assert waiting.downloading(0, 212_000_000) == "Downloading the model: 0 of 212 MB"
+    assert waiting.downloading(30_000, 400_000) == "Downloading the model: 0.03 of 0.40 MB"

@@ -23,6 +23,7 @@ from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options
+from bartviz.waiting import downloading
 
 if TYPE_CHECKING:
     from bartviz.models import Model
@@ -201,8 +202,7 @@ class Engine:
 
         def progress(done: int, total: int) -> None:
             if total:
-                said = later("Downloading the model: {done:,.0f} of {all:,.0f} MB", done=done / 1e6, all=total / 1e6)
-                ticket.report(said, done / total)
+                ticket.report(downloading(done, total), done / total)
 
         def load() -> Model:
             return models.load(

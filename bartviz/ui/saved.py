@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bartviz.errors import RecordError
+from bartviz.language import later
 from bartviz.record import open_record
 
 if TYPE_CHECKING:
     from bartviz.record import Record
 
 FILE = Path(__file__).resolve().parents[1] / "embedded" / "records" / "start.safetensors"
-
-
-def path() -> Path:
-    """The file of the record: ``BARTVIZ_RECORD`` names another one than ours."""
-    return Path(os.environ.get("BARTVIZ_RECORD") or FILE)
+NAME = "BARTVIZ_RECORD"
 
 
 @cache
-def read() -> Record | RecordError | None:
-    """The saved record, read once per process; what is wrong with it; None where there is none."""
+def read() -> tuple[Record | None, RecordError | None]:
+    """The saved record, read once per process, and what is wrong with the file that ``BARTVIZ_RECORD`` names.
+
+    Where that cannot be read the record is the one that ships, and the log names the file.
+    """
+    named = os.environ.get(NAME)
+    if not named:
+        return _opened(FILE) if FILE.exists() else (None, None)
+    record, error = _opened(Path(named))
+    if error is None:
+        return record, None
+    logging.getLogger("bartviz").warning("%s names %s. %s", NAME, named, error)
+    return _opened(FILE)[0], RecordError(
+        later(
+            "The record that {name} names is not shown. {reason} Let {name} name a file that bartviz has saved, or "
+            "leave it out, and start the app again; meanwhile it shows the record that it ships with.",
+            name=NAME, reason=error.args[0],
+        )
+    )  # fmt: skip
+
+
+def _opened(file: Path) -> tuple[Record | None, RecordError | None]:
     try:
-        return open_record(path()) if path().exists() else None
+        return open_record(file), None
     except RecordError as error:
-        return error.with_traceback(None)
+        return None, error.with_traceback(None)
 
 
 def record() -> Record | None:
     """The saved record, or None where there is none that can be read."""
-    found = read()
-    return None if isinstance(found, RecordError) else found
+    return read()[0]
 
 
 def error() -> RecordError | None:
     """Why the saved record cannot be read, or None."""
-    found = read()
-    return found if isinstance(found, RecordError) else None
+    return read()[1]

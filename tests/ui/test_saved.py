@@ -1,0 +1,89 @@
+"""The record that the app starts with: ours, or another one; and what is said of a file that is none."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz import store
+from bartviz.errors import RecordError
+from bartviz.language import speaking
+from bartviz.record import Record
+from bartviz.ui import engine, saved
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def read_anew() -> Iterator[None]:
+    saved.read.cache_clear()
+    yield
+    saved.read.cache_clear()
+
+
+def test_without_a_setting_it_is_the_one_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BARTVIZ_RECORD", raising=False)
+    assert saved.error() is None
+    found = saved.record()
+    assert found is not None
+    assert found.model.name == "bart-tiny-en-de"
+
+
+def test_the_setting_names_another_one(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    record.save(tmp_path / "mine.safetensors")
+    monkeypatch.setenv("BARTVIZ_RECORD", str(tmp_path / "mine.safetensors"))
+    assert saved.error() is None
+    assert saved.record() == record
+
+
+def test_a_file_that_is_not_there_is_told_and_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("BARTVIZ_RECORD", str(tmp_path / "gone.safetensors"))
+    with caplog.at_level(logging.WARNING, "bartviz"):
+        error = saved.error()
+    assert "gone.safetensors" in caplog.text
+    assert str(error) == (
+        "The record that BARTVIZ_RECORD names is not shown. The record cannot be read: no such file or folder. Let "
+        "BARTVIZ_RECORD name a file that bartviz has saved, or leave it out, and start the app again; meanwhile it "
+        "shows the record that it ships with."
+    )
+    found = saved.record()
+    assert found is not None
+    assert found.model.name == "bart-tiny-en-de"
+    with speaking("ko"):
+        assert "그런 파일이나 폴더가 없음" in str(error)
+        assert "The" not in str(error)
+
+
+def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp_path: Path, record: Record) -> None:
+    assert record.encoder is not None
+    endless = record.encoder.q.copy()
+    endless[0, 0, 0, 0] = float("inf")
+    encoder = replace(record.encoder)
+    object.__setattr__(encoder, "q", endless)
+    damaged = replace(record)
+    object.__setattr__(damaged, "encoder", encoder)
+    with pytest.raises(RecordError, match=r"contradict each other: .* not finite .* Save it again\.") as refused:
+        store.decode(store.encode(damaged), Record)
+    with speaking("ko"):
+        assert "다시 저장하세요" in str(refused.value)
+
+
+def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "warm_up", lambda: None)
+    file = tmp_path / "cut.safetensors"
+    file.write_bytes(saved.FILE.read_bytes()[:5000])
+    monkeypatch.setenv("BARTVIZ_RECORD", str(file))
+    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not page.exception
+    assert page.error[0].value.startswith("The record that BARTVIZ")
+    back = next(button for button in page.button if button.label == "Back to the last picture")
+    page = back.click().run()
+    assert not page.error
+    assert any(b'"buy"' in part.proto.bytes for part in page.get("bidi_component"))
