@@ -12,7 +12,8 @@ def main() -> None:
     drawn = classic.picture(chosen)
     page.link("heads", _("The same weights as maps and tables"))
     levels.explain("classic")
-    show.downloads("classic", arrays=lambda: classic.arrays(chosen), figure=drawn, record=record)
+    figure = (lambda: classic.file(chosen)) if drawn else None
+    show.downloads("classic", arrays=lambda: classic.arrays(chosen), figure=figure, record=record)
 
 
 main()

@@ -4,6 +4,7 @@ from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
 from bartviz.figures.beams import beams
 from bartviz.figures.branches import branches
+from bartviz.figures.classic import classic
 from bartviz.figures.compare import compare
 from bartviz.figures.decoding import decoding
 from bartviz.figures.denoising import denoising
@@ -22,6 +23,7 @@ __all__ = [
     "alignment",
     "beams",
     "branches",
+    "classic",
     "compare",
     "contribution",
     "decoding",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 
+from bartviz import figures
 from tests import stand_in
 from tests.browser.conftest import Open, beginning, settle
 
@@ -81,3 +82,29 @@ def test_a_token_that_would_like_to_be_a_script_is_a_token(visit: Open, hostile:
     settle(page)
     assert drawn.locator("img").count() == 0
     assert drawn.locator("html").evaluate("() => document.title") == "bertviz"
+
+
+def test_a_notebook_shows_two_views_side_by_side_and_asks_for_nothing(chrome: Browser) -> None:
+    """As a notebook puts them into its page: each in its frame, with the layer to choose, none in the other's way."""
+    record = stand_in.record(source=("<s>", HOSTILE, " 나는", "</s>"))
+    shown = [figures.classic(record, "encoder"), figures.classic(record, "encoder", view="model", dark=True)]
+    page = chrome.new_page()
+    asked: list[str] = []
+    failed: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.on("console", lambda told: failed.append(told.text) if told.type in ("error", "warning") else None)
+    page.set_content("<title>notebook</title>" + "".join(one._repr_html_() for one in shown))
+    head, model = (page.frame_locator("iframe").nth(place) for place in (0, 1))
+    expect(head.locator("#attention line")).to_have_count(4 * 4 * 4)
+    expect(head.get_by_text(HOSTILE).first).to_be_visible()
+    for layer in (0, 2):
+        head.locator("#layer").select_option(str(layer))
+        weight = round(float(record.attention("encoder").head(layer, 0)[1, 2]), 3)
+        line = head.locator("[head-index='0'] > [left-token-index='1'] > [right-token-index='2']")
+        expect(line).to_have_attribute("stroke-opacity", f"{weight / 4:g}")  # of four heads that are on
+    expect(model.locator(".attn_background")).to_have_count(3 * 4)
+    expect(model.get_by_text("All 3 x 4 encoder heads")).to_be_visible()
+    assert page.title() == "notebook"
+    assert (asked, failed) == ([], [])
+    page.close()

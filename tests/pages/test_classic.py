@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.figures.classic import offline
 from bartviz.ui import classic
-from bartviz.ui.classic import offline
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

@@ -46,7 +46,7 @@ import bartviz
 
 model = bartviz.load("bert-tiny-en")
 record = bartviz.capture(model, "A man is sleeping.")
-weights = [record.encoder.layer(layer) for layer in range(record.encoder.shape[0])]  # (heads, rows, keys) each
-print(len(weights), weights[0].shape, record.source.labels)  # what bertviz's head_view is given, as tensors (1, ...)
+view = bartviz.figures.classic(record, view="head", layer=2)  # at the end of a cell a notebook shows it
+print(view, view.height)  # view.save("heads.html") makes one file that needs no network
 """,
 )

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import streamlit as st
 
-from bartviz.analysis import terms
+from bartviz import figures
 from bartviz.attention import Attention, Kind, Tokens
 from bartviz.errors import BartvizError
+from bartviz.figures.classic import offline, told
+from bartviz.figures.classic.offline import View, Window
 from bartviz.language import _, mark, named
-from bartviz.record import Record
+from bartviz.record import Reading, Record
 from bartviz.ui import page, pick, show
-from bartviz.ui.classic import offline
-from bartviz.ui.classic.offline import View, Window
 
 VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"
@@ -32,9 +32,9 @@ class Chosen:
     most: int
 
     @property
-    def whole(self) -> bool:
-        """Whether all tokens are shown."""
-        return max(len(self.rows), len(self.attention.key)) <= self.most
+    def reading(self) -> Reading:
+        """By what the rows are named."""
+        return "reads" if self.rows is self.attention.query else "predicts"
 
 
 def choose(record: Record) -> Chosen:
@@ -74,56 +74,41 @@ def _from(label: str, tokens: int, most: int, key: str) -> int:
 
 def notice(chosen: Chosen) -> str:
     """One sentence of what to do with this view."""
-    layers, heads = chosen.attention.shape[:2]
-    if chosen.view == "head":
-        return _(
-            "{heads} heads of {kind} layer {layer}, a colour each: point at a token to see where it looks; click a "
-            "square to switch a head off.",
-            heads=heads, kind=terms.kind(chosen.attention.kind), layer=chosen.layer,
-        )  # fmt: skip
-    return _(
-        "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",
-        layers=layers, heads=heads, kind=terms.kind(chosen.attention.kind),
-    )  # fmt: skip
+    return told.title(chosen.view, chosen.attention, chosen.layer)
 
 
 def cap(chosen: Chosen) -> str:
-    """What is not shown, and why; nothing where all is."""
-    if chosen.whole:
-        return ""
-    rows, columns = chosen.window.rows, chosen.window.columns
-    return _(
-        "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
-        "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
-        "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
-        "to 1. The Heads page shows the whole text.",
-        first_row=rows.start, last_row=rows.stop - 1, all_rows=len(chosen.rows), first_column=columns.start,
-        last_column=columns.stop - 1, all_columns=len(chosen.attention.key), most=chosen.most, weights=offline.CELLS,
-    )  # fmt: skip
+    """What is not shown, why, and where it is; nothing where all is."""
+    said = told.cap(chosen.attention, chosen.window, chosen.most)
+    return f"{said} {_('The Heads page shows the whole text.')}" if said else ""
 
 
-def picture(chosen: Chosen) -> str | None:
-    """The view in its frame, as high as it needs; and its size. Gives the page that is framed, None where it failed."""
+def picture(chosen: Chosen) -> bool:
+    """The view in its frame, as high as it needs; and its size. Whether it could be drawn."""
     try:
         with st.spinner(_("Drawing the classic view")):
             html = _html(chosen)
     except BartvizError as error:
         st.error(show.plain(str(error)))
-        return None
+        return False
     st.iframe(html, height=offline.height(chosen.view, chosen.attention, chosen.window), alt=notice(chosen))
     layers, heads = chosen.attention.shape[:2]
-    drawn = (
-        (1 if chosen.view == "head" else layers) * heads * _length(chosen.window.rows) * _length(chosen.window.columns)
-    )
-    show.note(
-        _(
-            "{count:,} weights, {size:.2f} MB with its scripts, rounded to three decimals. Left the token that looks "
-            "(a row), right the token that is looked at (a column). Drawn by bertviz 1.4.1 (Vig 2019).",
-            count=drawn,
-            size=len(html) / 1e6,
-        )
-    )
-    return html
+    rows, columns = chosen.window.shape
+    size = _(
+        "{count:,} weights, {size:.2f} MB with its scripts, rounded to three decimals. Drawn by bertviz 1.4.1 "
+        "(Vig 2019).",
+        count=(1 if chosen.view == "head" else layers) * heads * rows * columns, size=len(html) / 1e6,
+    )  # fmt: skip
+    show.note(f"{told.sides(chosen.attention, chosen.reading)} {size}")
+    return True
+
+
+def file(chosen: Chosen) -> str:
+    """The same view as a page of its own, which says what it shows."""
+    return figures.classic(
+        chosen.attention, view=chosen.view, layer=chosen.layer, rows=chosen.rows,
+        first=(chosen.window.rows.start, chosen.window.columns.start), dark=page.dark(),
+    ).html  # fmt: skip
 
 
 def arrays(chosen: Chosen) -> dict[str, Any]:
@@ -137,10 +122,6 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
         "weights": weights[0] if chosen.view == "head" else weights,
         "rows": np.array(chosen.rows.labels[window.rows]), "columns": np.array(attention.key.labels[window.columns]),
     }  # fmt: skip
-
-
-def _length(part: slice) -> int:
-    return int(part.stop - part.start)
 
 
 def _html(chosen: Chosen) -> str:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bartviz import figures
 from bartviz.attention import Attention
 from bartviz.errors import ModelError, SettingError
+from bartviz.figures.classic import offline
+from bartviz.figures.classic.offline import VIEWS, View, Window, height, most_tokens, page
+from bartviz.language import speaking
 from bartviz.record import Record
-from bartviz.ui.classic import offline
-from bartviz.ui.classic.offline import VIEWS, View, Window, height, most_tokens, page
 from tests import stand_in
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -27,9 +33,11 @@ class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[str] = []
+        self.attributes: dict[str, str | None] = {}
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append(tag)
+        self.attributes |= dict(attrs)
 
 
 def whole(attention: Attention) -> Window:
@@ -40,10 +48,10 @@ def drawn(view: View, attention: Attention, **settings: object) -> str:
     return page(view, attention, attention.query.labels, window=whole(attention), **settings)  # type: ignore[arg-type]
 
 
-def parameters(html: str) -> dict[str, list[dict[str, Any]]]:
+def parameters(html: str) -> dict[str, Any]:
     """What the script of the page gets."""
     line = html.partition("const params = ")[2].partition(";\n")[0]
-    found: dict[str, list[dict[str, Any]]] = json.loads(line)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 
@@ -134,10 +142,94 @@ def test_the_place_is_kept(record: Record) -> None:
     assert height("model", cross, Window(slice(0, 64), slice(0, 64))) == offline.HIGHEST
 
 
-def test_another_bertviz_is_refused() -> None:
-    for written in (
-        "<div></div>",
-        '<script src="https://x/require.min.js"></script><div id="bertviz-' + "0" * 32 + '">',
-    ):
-        with pytest.raises(ModelError, match=r"install bertviz 1\.4\.1"):
-            offline.offline(written)
+@pytest.mark.parametrize("script", ["", "const params = PYTHON_PARAMS;", None])
+def test_another_bertviz_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None) -> None:
+    """Scripts that want their data elsewhere, that are drawn otherwise, or that are not there."""
+    if script is not None:
+        for view in VIEWS:
+            (tmp_path / f"{view}_view.js").write_text(script)
+    found = ModuleSpec("bertviz", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(offline, "find_spec", lambda _name: found)
+    with pytest.raises(ModelError, match=r"install bertviz 1\.4\.1"):
+        figures.classic(stand_in.record())
+
+
+def test_without_bertviz_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bertviz", None)
+    with pytest.raises(ModelError, match=r"install bertviz 1\.4\.1"):
+        figures.classic(stand_in.record())
+
+
+def test_it_is_drawn_without_torch_and_without_bertviz_own_functions(tmp_path: Path) -> None:
+    stand_in.record().save(tmp_path / "a.safetensors")
+    code = (
+        "import sys, bartviz; record = bartviz.open('a.safetensors'); bartviz.figures.classic(record).save('a.html');"
+        "print(sorted({'torch', 'transformers', 'streamlit', 'IPython', 'bertviz'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+    assert parameters((tmp_path / "a.html").read_text("utf-8"))["attention"]
+
+
+def test_a_notebook_shows_it_in_a_frame_of_its_own() -> None:
+    record = stand_in.record(source=("<s>", '"><script>alert(1)</script>', " a", "</s>"), layers=2, heads=2)
+    shown = figures.classic(record, "encoder")
+    reader = Tags()
+    reader.feed(shown._repr_html_())
+    assert reader.seen == ["iframe"]
+    assert reader.attributes["srcdoc"] == shown.html
+    assert reader.attributes["sandbox"] == "allow-scripts"
+    assert HOSTILE not in repr(shown)
+
+
+def test_it_is_saved_as_one_file(tmp_path: Path) -> None:
+    shown = figures.classic(stand_in.record(), view="model")
+    file = shown.save(tmp_path / "heads.html")
+    assert file.read_text("utf-8") == shown.html
+
+
+def test_a_record_begins_with_its_cross_attention_and_rows_by_what_they_predict(record: Record) -> None:
+    shown = figures.classic(record)
+    sent = parameters(shown.html)
+    assert sent["include_layers"] == [0, 1, 2]  # to be chosen from, in a box
+    assert sent["attention"][0]["left_text"] == list(record.rows("cross", "predicts").labels)
+    assert 'id="layer"' in shown.html
+    assert "named by the token that the decoder predicts there" in shown.told[1]
+    read = figures.classic(record, reading="reads")
+    assert parameters(read.html)["attention"][0]["left_text"] == list(record.attention("cross").query.labels)
+    assert "reads there" in read.told[1]
+    alone = figures.classic(stand_in.record(kind="encoder"), layer=1)
+    assert alone.told[0].startswith("4 heads of encoder layer 1")
+    assert "decoder" not in alone.told[1]
+    assert 'id="layer"' not in alone.html
+
+
+def test_attention_alone_knows_what_its_rows_read(record: Record) -> None:
+    cross = record.attention("cross")
+    assert "reads there" in figures.classic(cross).told[1]
+    assert "predicts there" in figures.classic(cross, rows=record.output).told[1]
+    with pytest.raises(SettingError, match="This is cross attention"):
+        figures.classic(cross, "encoder")
+    with pytest.raises(SettingError, match="choose encoder"):
+        figures.classic(stand_in.record(kind="encoder"), "cross")
+    with pytest.raises(SettingError, match="no cross layer 9"):
+        figures.classic(cross, layer=9)
+
+
+def test_a_long_text_is_cut_and_the_picture_says_where() -> None:
+    words = ("<s>", *(f" w{place}" for place in range(100)), "</s>")
+    record = stand_in.record(source=words, layers=2, heads=4)
+    shown = figures.classic(record, "encoder", layer=0, first=(90, 3))
+    assert "Rows 38 to 101 of 102 and columns 3 to 66 of 102 are shown" in shown.told[2]
+    sent = parameters(shown.html)["attention"][0]
+    assert (sent["left_text"][0], sent["right_text"][0]) == (record.source.labels[38], record.source.labels[3])
+    assert len(sent["left_text"]) == len(sent["right_text"]) == 64
+    assert all(f'<p class="told">{sentence}</p>' in shown.html for sentence in shown.told)
+    assert len(figures.classic(record, "decoder").told) == 2
+
+
+def test_it_speaks_the_language_of_the_moment() -> None:
+    with speaking("ko"):
+        shown = figures.classic(stand_in.record(), "decoder")
+    assert '<html lang="ko">' in shown.html
+    assert "디코더" in shown.told[0]

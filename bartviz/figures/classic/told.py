@@ -1,0 +1,62 @@
+"""What the classic view shows, in words: its heads, its sides, and what of a long text it leaves out."""
+
+from __future__ import annotations
+
+from bartviz.analysis import terms
+from bartviz.attention import Attention
+from bartviz.figures.classic.offline import CELLS, View, Window
+from bartviz.language import _
+from bartviz.record import Reading
+
+
+def title(view: View, attention: Attention, layer: int | None) -> str:
+    """Which heads are drawn, and what to do with them."""
+    layers, heads = attention.shape[:2]
+    kind = terms.kind(attention.kind)
+    if view == "model":
+        return _(
+            "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",
+            layers=layers, heads=heads, kind=kind,
+        )  # fmt: skip
+    if layer is None:
+        return _(
+            "The {heads} heads of a {kind} layer, a colour each: choose the layer, point at a token to see where it "
+            "looks; click a square to switch a head off.",
+            heads=heads, kind=kind,
+        )  # fmt: skip
+    return _(
+        "{heads} heads of {kind} layer {layer}, a colour each: point at a token to see where it looks; click a "
+        "square to switch a head off.",
+        heads=heads, kind=kind, layer=layer,
+    )  # fmt: skip
+
+
+def sides(attention: Attention, reading: Reading) -> str:
+    """What stands on the left and on the right, and by what the decoder's rows are named."""
+    if attention.kind == "encoder":
+        return _("Left the token that looks (a row), right the token that is looked at (a column).")
+    if reading == "reads":
+        return _(
+            "Left the token that looks (a row), named by the token that the decoder reads there; right the token that "
+            "is looked at (a column)."
+        )
+    return _(
+        "Left the token that looks (a row), named by the token that the decoder predicts there; right the token that "
+        "is looked at (a column)."
+    )
+
+
+def cap(attention: Attention, window: Window, most: int) -> str:
+    """What is not shown, and why; nothing where all is."""
+    all_rows, all_columns = attention.shape[2:]
+    if window.shape == (all_rows, all_columns):
+        return ""
+    rows, columns = window.rows, window.columns
+    return _(
+        "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
+        "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
+        "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
+        "to 1.",
+        first_row=rows.start, last_row=rows.stop - 1, all_rows=all_rows, first_column=columns.start,
+        last_column=columns.stop - 1, all_columns=all_columns, most=most, weights=CELLS,
+    )  # fmt: skip
