@@ -5,8 +5,8 @@ Top-k: Fan, Lewis and Dauphin 2018; top-p (nucleus): Holtzman et al. 2020. Order
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from bartviz.errors import SettingError
@@ -15,7 +15,7 @@ from bartviz.language import later
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-HOTTEST = 100.0
+COLDEST, HOTTEST = 1e-6, 100.0  # colder than that a logit divided by it may be endless
 LARGEST_SEED = 2**63 - 1
 
 
@@ -34,20 +34,23 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and 0 < self.temperature <= HOTTEST):
+        if not (_is_a(Real, self.temperature) and COLDEST <= self.temperature <= HOTTEST):
             raise SettingError(
                 later(
-                    "The temperature is {temperature}; choose more than 0 and at most {limit:g}. For the most "
-                    "probable token at every step leave sampling out.",
+                    "The temperature is {temperature}; choose {coldest:f} to {hottest:g}. For the most probable token "
+                    "at every step leave sampling out.",
                     temperature=self.temperature,
-                    limit=HOTTEST,
+                    coldest=COLDEST,
+                    hottest=HOTTEST,
                 )
             )
-        if self.top_k < 0:
-            raise SettingError(later("top_k is {top_k}; choose 1 or more, or 0 for every token.", top_k=self.top_k))
-        if not 0 < self.top_p <= 1:
+        if not (_is_a(Integral, self.top_k) and self.top_k >= 0):
+            raise SettingError(
+                later("top_k is {top_k}; choose a whole number, 1 or more, or 0 for every token.", top_k=self.top_k)
+            )
+        if not (_is_a(Real, self.top_p) and 0 < self.top_p <= 1):
             raise SettingError(later("top_p is {top_p}; choose more than 0 and at most 1.", top_p=self.top_p))
-        if not 0 <= self.seed <= LARGEST_SEED:
+        if not (_is_a(Integral, self.seed) and 0 <= self.seed <= LARGEST_SEED):
             raise SettingError(later("The seed is {seed}; choose a whole number from 0 up.", seed=self.seed))
         for name, kind in (("temperature", float), ("top_k", int), ("top_p", float), ("seed", int)):
             object.__setattr__(self, name, kind(getattr(self, name)))
@@ -76,3 +79,8 @@ class Sampling:
         if self.top_p < 1.0:
             scores = warpers.TopPLogitsWarper(self.top_p)(ids, scores)
         return scores.softmax(dim=-1)
+
+
+def _is_a(kind: type, value: object) -> bool:
+    """Whether a value is a number of this kind; NumPy's are, too, True and False are not."""
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -15,7 +16,7 @@ from transformers.generation import logits_process as warpers
 
 import bartviz
 from bartviz.errors import Cancelled, SettingError
-from bartviz.sampling import Sampling
+from bartviz.sampling import COLDEST, HOTTEST, Sampling
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
@@ -70,6 +71,18 @@ def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
                 **({"top_k": 0, "top_p": 1.0} | options),
             )  # fmt: skip
         assert chosen(record) == real.ids
+
+
+@pytest.mark.parametrize("family", ["bart", "t5", "gpt2"])
+def test_the_coldest_draw_and_one_candidate_alone_are_greedy(family: str) -> None:
+    model = loaded.model(family)
+    greedy = chosen(bartviz.decode(model, TEXT, max_new_tokens=9))
+    for sampling in (Sampling(COLDEST), Sampling(5.0, top_k=1), Sampling(top_p=1e-9), Sampling(np.float32(1e-5))):
+        record = bartviz.decode(model, TEXT, max_new_tokens=9, sample=sampling)
+        assert chosen(record) == greedy
+        assert {step.chosen.filtered for step in record.steps} == {1.0}
+    hot = bartviz.decode(model, TEXT, max_new_tokens=9, sample=Sampling(HOTTEST))
+    assert all(0 < (step.chosen.filtered or 0) < 0.1 for step in hot.steps[:-1])
 
 
 def test_the_same_seed_is_the_same_text_and_another_another() -> None:
@@ -170,8 +183,15 @@ def test_rules_that_leave_nothing_are_said() -> None:
     ("options", "word"),
     [
         ({"temperature": 0.0}, "leave sampling out"),
+        ({"temperature": 1e-300}, "choose 0.000001 to 100"),
+        ({"temperature": "hot"}, "temperature is hot"),
+        ({"temperature": None}, "temperature is None"),
+        ({"top_k": 2.7}, "whole number"),
+        ({"top_k": True}, "whole number"),
+        ({"top_p": "all"}, "top_p is all"),
+        ({"seed": 1.5}, "whole number"),
         ({"temperature": math.nan}, "temperature is nan"),
-        ({"temperature": 1e9}, "at most 100"),
+        ({"temperature": 1e9}, "to 100"),
         ({"top_k": -1}, "top_k is -1"),
         ({"top_p": 0.0}, "top_p is 0"),
         ({"top_p": 1.5}, "at most 1"),
