@@ -111,7 +111,8 @@ MEASURES: Mapping[str, Measure] = {
             "same", mark("same word"), mark("Σ_j a(i, j) where j belongs to the same word, standing elsewhere"),
             mark(
                 "Weight on other places of the row's word; in cross-attention on the same word of the other text. "
-                "Pieces are merged into words, capitals ignored."
+                "Pieces are merged into words, capitals ignored; words that the model does not know are compared as "
+                "they are written."
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word stands a second time where it may be seen"),
@@ -149,7 +150,9 @@ MEASURES: Mapping[str, Measure] = {
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
                 "Weight on pairs of words where s is what t looks at most, and t what looks at s most. Pieces are "
-                "merged into words; special tokens are left out."
+                "merged into words; special tokens are left out. Heads that look for the next word and heads that look "
+                "back at the word just read both score: a name says which, and rows of the latter are named by the "
+                "word that they have read."
             ),
             mark("after Och and Ney 2003 (intersection)"), kinds=("cross",), over=mark("all words of the output"),
         ),

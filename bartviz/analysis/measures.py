@@ -5,17 +5,15 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, b rows of a b
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions
+from bartviz.analysis import contributions, matches
 from bartviz.analysis.definitions import of_kind
-from bartviz.analysis.start import alignment_score
-from bartviz.analysis.words import merge_words, word_groups, word_labels
+from bartviz.analysis.matches import Texts
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
 from bartviz.record import Record
 
@@ -29,7 +27,8 @@ class Measured:
 
     ``values[name]`` is (L, H), NaN where no row counts or the record does not hold what it needs; ``even[name]`` what
     weight spread evenly over the visible keys would give (NaN where that has no meaning); ``rows[name]`` how many rows
-    were averaged.
+    were averaged. ``ahead`` (L, H): whether a head of cross-attention looks for the word to come (True) or at the word
+    just read; None where that cannot be told, and for other kinds.
     """
 
     kind: Kind
@@ -37,6 +36,11 @@ class Measured:
     values: Mapping[str, Floats]
     even: Mapping[str, float]
     rows: Mapping[str, int]
+    ahead: Bools | None = None
+
+    def __repr__(self) -> str:
+        layers, heads = self.shape
+        return f"<{len(self.values)} measures of {self.kind} attention: {layers} layers x {heads} heads>"
 
     @property
     def defined(self) -> tuple[str, ...]:
@@ -47,7 +51,8 @@ class Measured:
 def of_record(record: Record, kind: Kind) -> Measured:
     """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
     query = record.rows(kind, "predicts" if kind == "cross" else "reads")
-    return measures(record.attention(kind), query=query, padding=padding(record, kind))
+    texts = matches.texts_of(record, kind)
+    return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts)
 
 
 def padding(record: Record, kind: Kind) -> Bools:
@@ -56,29 +61,39 @@ def padding(record: Record, kind: Kind) -> Bools:
     return np.asarray(~own.mask.any(axis=0), np.bool_)
 
 
-def measures(attention: Attention, *, query: Tokens | None = None, padding: Bools | None = None) -> Measured:
+def measures(
+    attention: Attention,
+    *,
+    query: Tokens | None = None,
+    padding: Bools | None = None,
+    texts: tuple[Texts, Texts] = ((), ()),
+) -> Measured:
     """Every measure that the kind has, for every head: (L, H) each.
 
     ``query`` names the rows otherwise (by what they predict), ``padding`` (Q,) marks rows to leave out; self-attention
-    finds its own. A row counts if it is no padding and no special token and may see at least two keys: with a single
-    key its weight is 1 whatever the head does.
+    finds its own. ``texts`` of rows and columns tell words apart that the model does not know. A row counts if it is no
+    padding and no special token and may see at least two keys: with a single key its weight is 1 whatever the head
+    does.
     """
     rows = query or attention.query
     if padding is None and attention.kind != "cross":
         padding = np.asarray(~attention.mask.any(axis=0), np.bool_)
     kept = np.ones(len(rows), np.bool_) if padding is None else ~padding
     counts = counted(attention, rows) & kept  # (Q,)
-    sums = _Sums(attention, rows, counts, kept & ~attention.masked_rows)
+    seen = kept & ~attention.masked_rows
+    sums = _Sums(_Cells(attention, rows, seen, texts), counts, seen)
     values, even, number = sums.finish()
     values["share"], even["share"] = _shares(attention, counts), 1 / attention.shape[1]
     number["share"] = int(counts.sum())
+    ahead: Bools | None = None
     if attention.kind == "cross":
-        values["alignment"], number["alignment"] = _alignment(attention, rows, kept & ~attention.masked_rows)
+        found = matches.alignment(attention, seen, None if rows is attention.query else rows)
+        values["alignment"], number["alignment"], ahead = found.scores, found.words, found.ahead
         even["alignment"] = np.nan
     names = [measure.name for measure in of_kind(attention.kind)]
     return Measured(
         attention.kind, attention.shape[:2], {name: values[name] for name in names},
-        {name: even[name] for name in names}, {name: number[name] for name in names},
+        {name: even[name] for name in names}, {name: number[name] for name in names}, ahead,
     )  # fmt: skip
 
 
@@ -114,7 +129,8 @@ def entropy(weights: NDArray[np.floating]) -> NDArray[np.floating]:
 class _Sums:
     """Sums over rows, block by block."""
 
-    def __init__(self, attention: Attention, query: Tokens, counts: Bools, seen: Bools) -> None:
+    def __init__(self, cells: _Cells, counts: Bools, seen: Bools) -> None:
+        attention = cells.attention
         self.attention, self.counts, self.seen = attention, counts, seen
         layers, heads, _, keys = attention.shape
         self.sums: dict[str, Floats] = {}
@@ -122,7 +138,6 @@ class _Sums:
         self.number: dict[str, int] = {}
         self.columns = np.zeros((layers, heads, keys), np.float64)  # weight that each key got
         self.even_columns = np.zeros(keys, np.float64)
-        cells = _Cells(attention, query, seen)
         for rows in row_blocks(attention):
             self._add(rows, cells)
 
@@ -191,17 +206,17 @@ def _coverage(columns: NDArray[np.float64], rows: int) -> Floats:
 class _Cells:
     """Which cells a measure sums up, (b, K) for any block of rows; or what it multiplies them with."""
 
-    def __init__(self, attention: Attention, query: Tokens, seen: Bools) -> None:
+    def __init__(self, attention: Attention, query: Tokens, seen: Bools, texts: tuple[Texts, Texts]) -> None:
         self.attention = attention
         keys = np.asarray(attention.mask[seen].any(axis=0), np.bool_)
         self.ends = _end(seen), _end(keys)  # the line runs between them, not over padding
         self.own = attention.kind != "cross"
         key = attention.key
-        self.query_words, self.key_words = _codes(query, key)
-        self.groups = _groups(key)
+        self.query_words, self.key_words = matches.codes(query, key, *texts)
+        self.groups = matches.groups(key)
         self.place = np.arange(attention.shape[3])
         self.special = key.special
-        self.punctuation = np.array([_punctuation(label) for label in key.labels]) & ~key.special
+        self.punctuation = matches.punctuation(key, texts[1])
 
     def block(self, rows: slice) -> Iterator[tuple[str, Floats]]:
         queries, keys = self.ends
@@ -229,33 +244,6 @@ def _end(kept: Bools) -> int:
     return int(np.flatnonzero(kept)[-1]) + 1 if kept.any() else 0
 
 
-def _groups(tokens: Tokens) -> NDArray[np.int64]:
-    """(n,) the number of the word that each token is a piece of."""
-    found = np.empty(len(tokens), np.int64)
-    for number, group in enumerate(word_groups(tokens)):
-        found[list(group)] = number
-    return found
-
-
-def _codes(query: Tokens, key: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for each token, equal where the words are equal but for capitals; -1 for special tokens and signs."""
-    known: dict[str, int] = {}
-    found = []
-    for tokens in (query, key):
-        codes = np.full(len(tokens), -1, np.int64)
-        for label, group in zip(word_labels(tokens), word_groups(tokens), strict=True):
-            word = label.strip().casefold()
-            if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
-                codes[list(group)] = known.setdefault(word, len(known))
-        found.append(codes)
-    return found[0], found[1]
-
-
-def _punctuation(label: str) -> bool:
-    signs = label.strip()
-    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
-
-
 def _shares(attention: Attention, counts: Bools) -> Floats:
     """(L, H) mean share of each head in its layer's output; NaN for a record without values."""
     values = np.full(attention.shape[:2], np.nan, np.float32)
@@ -264,23 +252,3 @@ def _shares(attention: Attention, counts: Bools) -> Floats:
     for layer in range(len(values)):
         values[layer] = contributions.share(attention, layer)[:, counts].mean(axis=1)
     return values
-
-
-def _words(tokens: Tokens) -> list[tuple[int, tuple[int, ...]]]:
-    """Number and tokens of each group that is a word: no special token, no white space alone."""
-    groups = enumerate(word_groups(tokens))
-    return [(i, tuple(g)) for i, g in groups if not tokens.special[g[0]] and tokens.words[g[0]] is not None]
-
-
-def _alignment(attention: Attention, query: Tokens, seen: Bools) -> tuple[Floats, int]:
-    """(L, H) weight on pairs of words that choose each other, and the number of words that look."""
-    scores = np.full(attention.shape[:2], np.nan, np.float32)
-    key = attention.key
-    rows = [i for i, group in _words(query) if seen[list(group)].all()]
-    columns = [i for i, _ in _words(key)]
-    if not rows or not columns:
-        return scores, 0
-    for layer, head in np.ndindex(scores.shape):
-        merged = merge_words(attention.head(layer, head), query, key).weights
-        scores[layer, head] = alignment_score(np.asarray(merged[np.ix_(rows, columns)], np.float32))
-    return scores, len(rows)

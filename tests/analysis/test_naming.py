@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import bartviz
 from bartviz.analysis import naming
-from bartviz.analysis.measures import measures
+from bartviz.analysis.measures import measures, of_record
+from tests import stand_in
 from tests.analysis.test_measures import head
 
 
@@ -47,3 +50,34 @@ def test_names_hold_only_heads_that_have_one() -> None:
     weights[:, 3] = 0.3
     measured = measures(head(weights / weights.sum(axis=1, keepdims=True)))
     assert naming.names(measured) == {}
+
+
+ALIGNED = {  # the words of the output are in another order, so that no head is a diagonal
+    True: ((0, 0, 0, 1, 0), (0, 0, 1, 0, 0), (0, 1, 0, 0, 0), (0, 0, 0, 0, 1)),  # each row at what it predicts
+    False: ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 1, 0, 0), (0, 1, 0, 0, 0)),  # at what it has just read
+}
+KEY = ("<s>", "a", " b", " c", "</s>")
+OUTPUT = stand_in.tokens(("C", " B", " A", "</s>"))
+
+
+@pytest.mark.parametrize(("ahead", "called"), [(True, "aligns the next word"), (False, "aligns the word just read")])
+def test_a_head_that_aligns_is_said_to_look_ahead_or_back(ahead: bool, called: str) -> None:
+    attention = head(ALIGNED[ahead], KEY, "cross")
+    found = naming.name(measures(attention, query=OUTPUT), 0, 0)
+    assert found is not None
+    assert str(found) == f"{called} 1.00 (threshold 0.5)"
+
+
+def test_where_it_cannot_be_told_a_head_aligns() -> None:
+    cut = head(np.array(ALIGNED[True])[:3], KEY, "cross")
+    found = naming.name(measures(cut, query=OUTPUT.take(slice(0, 3))), 0, 0)
+    assert found is not None
+    assert (found.title, found.ahead) == ("aligns", None)
+
+
+def test_the_best_of_those_that_look_ahead_and_of_those_that_look_back_come_first() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")
+    first = [(place, given.title) for place, given in naming.clearest(measured)[:4]]
+    assert ((1, 4), "aligns the word just read") in first
+    assert [title for _, title in first].count("aligns the next word") == 1

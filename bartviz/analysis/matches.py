@@ -1,0 +1,122 @@
+"""Which words of rows and columns are the same, which are punctuation, and which choose each other.
+
+Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.start import alignment_score
+from bartviz.analysis.words import merge_words, word_groups, word_labels
+from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
+from bartviz.record import Record
+
+Texts = Sequence[str]
+"""What the spans of tokens point into, one text for each segment."""
+
+
+def texts_of(record: Record, kind: Kind) -> tuple[Texts, Texts]:
+    """The texts of the rows and of the columns of one kind. None of a decoder-only model: its pieces say all of it."""
+    if record.encoder is None:
+        return (), ()
+    written = () if record.target_text is None else (record.target_text,)
+    return written if kind != "encoder" else record.texts, written if kind == "decoder" else record.texts
+
+
+def groups(tokens: Tokens) -> NDArray[np.int64]:
+    """(n,) the number of the word that each token is a piece of."""
+    found = np.empty(len(tokens), np.int64)
+    for number, group in enumerate(word_groups(tokens)):
+        found[list(group)] = number
+    return found
+
+
+def codes(
+    query: Tokens, key: Tokens, query_text: Texts = (), key_text: Texts = ()
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A number for each token, equal where the words are equal but for capitals; -1 for special tokens and signs.
+
+    With the texts two words that are both unknown to the model are the same only where they are written alike.
+    """
+    known: dict[str, int] = {}
+    found = []
+    for tokens, text in ((query, query_text), (key, key_text)):
+        numbers = np.full(len(tokens), -1, np.int64)
+        for label, group in zip(word_labels(tokens, text), word_groups(tokens), strict=True):
+            word = label.strip().casefold()
+            if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
+                numbers[list(group)] = known.setdefault(word, len(known))
+        found.append(numbers)
+    return found[0], found[1]
+
+
+def punctuation(tokens: Tokens, text: Texts = ()) -> Bools:
+    """(n,) True for tokens that are nothing but punctuation, by their text where it is given, else by their label."""
+    found = [_only_signs(_written(tokens, i, text) or tokens.labels[i]) for i in range(len(tokens))]
+    return np.array(found, np.bool_) & ~tokens.special
+
+
+def _written(tokens: Tokens, place: int, text: Texts) -> str:
+    span, segment = tokens.spans[place], int(tokens.segments[place])
+    return text[segment][slice(*span)] if span is not None and segment < len(text) else ""
+
+
+def _only_signs(label: str) -> bool:
+    signs = label.strip()
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """How well the words of rows and columns choose each other: ``scores`` (L, H), NaN where there are no words, over
+    ``words`` words that look; ``ahead`` (L, H) as in ``measures.Measured``."""
+
+    scores: Floats
+    words: int
+    ahead: Bools | None
+
+
+def alignment(attention: Attention, seen: Bools, predicts: Tokens | None) -> Aligned:
+    """The weight of each head of cross-attention on pairs of words that choose each other.
+
+    ``predicts`` names the rows by what they predict: a word's rows are those that predict it, and of a head that looks
+    back those that have just read it. Without it they are those that read it for every head. Rows not ``seen`` (Q,)
+    are left out, with their words.
+    """
+    scores, ahead = np.full(attention.shape[:2], np.nan, np.float32), np.ones(attention.shape[:2], np.bool_)
+    columns, known = _words(attention.key), predicts is not None
+    reads = attention.query, _rows(attention.query, seen)
+    named = reads if predicts is None else (predicts, _rows(predicts, seen))
+    if not named[1] or not columns:
+        return Aligned(scores, 0, None)
+    for layer, head in np.ndindex(scores.shape):
+        weights = attention.head(layer, head)  # (Q, K)
+        looks = looks_ahead(weights, predicts, attention.key)
+        known = known and looks is not None
+        ahead[layer, head] = looks is None or bool(looks)
+        tokens, rows = named if ahead[layer, head] or not reads[1] else reads
+        merged = merge_words(weights, tokens, attention.key).weights
+        scores[layer, head] = alignment_score(np.asarray(merged[np.ix_(rows, columns)], np.float32))
+    return Aligned(scores, len(named[1]), ahead if known else None)
+
+
+def _words(tokens: Tokens) -> list[int]:
+    """The numbers of the groups that are words: no special token, no white space alone."""
+    return [
+        number
+        for number, group in enumerate(word_groups(tokens))
+        if not tokens.special[group[0]] and tokens.words[group[0]] is not None
+    ]
+
+
+def _rows(tokens: Tokens, seen: Bools) -> list[int]:
+    """The same of words all of whose rows count."""
+    grouped = word_groups(tokens)
+    return [number for number in _words(tokens) if seen[list(grouped[number])].all()]

@@ -1,0 +1,71 @@
+"""Words that are the same, signs, and words that choose each other: by hand, and on a model with unknown words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import matches
+from bartviz.analysis.measures import measures, of_record
+from bartviz.attention import Tokens
+from bartviz.forward import capture
+from tests import loaded, records, stand_in
+from tests.analysis.test_measures import head
+
+UNKNOWN = Tokens(
+    np.arange(5), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), (None, 0, 1, 2, None),
+    np.array([True, False, False, False, True]), np.zeros(5, np.int64), (None, (0, 1), (2, 3), (4, 5), None),
+)  # fmt: skip
+
+
+def test_unknown_words_are_the_same_only_where_they_are_written_alike() -> None:
+    assert matches.codes(UNKNOWN, UNKNOWN, ("가 나 가",), ("가 나 가",))[0].tolist() == [-1, 0, 1, 0, -1]
+    assert matches.codes(UNKNOWN, UNKNOWN)[0].tolist() == [-1, 0, 0, 0, -1]  # nothing else is known of them
+
+
+def test_signs_that_the_model_does_not_know_are_signs() -> None:
+    assert matches.punctuation(UNKNOWN, ("( 나 “",)).tolist() == [False, True, False, True, False]
+    assert not matches.punctuation(UNKNOWN).any()
+
+
+def test_a_record_compares_words_as_they_are_written() -> None:
+    record = capture(loaded.model("bert"), "나는 (차를) 나는 사고")
+    assert record.source.labels.count("[UNK]") > 4
+    weights = record.attention("encoder").head(1, 2)
+    # 0 [CLS], 1 나는, 2 (, 3 차를, 4 ), 5 나는, 6 사고, 7 [SEP]
+    found = of_record(record, "encoder")
+    assert found.values["same"][1, 2] == pytest.approx((weights[1, 5] + weights[5, 1]) / 2, abs=1e-6)
+    assert found.rows["same"] == 2
+    signs = [weights[row, [2, 4]].sum() for row in (1, 3, 5, 6)] + [weights[2, 4], weights[4, 2]]
+    assert found.values["punctuation"][1, 2] == pytest.approx(np.mean(signs), abs=1e-6)
+
+
+def test_texts_belong_to_rows_and_columns() -> None:
+    record = records.encoder_decoder()
+    written = () if record.target_text is None else (record.target_text,)
+    assert matches.texts_of(record, "encoder") == (record.texts, record.texts)
+    assert matches.texts_of(record, "decoder") == (written, written)
+    assert matches.texts_of(record, "cross") == (written, record.texts)
+    assert matches.texts_of(records.decoder_only(), "decoder") == ((), ())
+
+
+BACK = ((0.9, 0.1, 0, 0), (1, 0, 0, 0), (0, 0.7, 0.3, 0), (0, 0.2, 0.8, 0))
+KEY = ("<s>", "the", " dog", "</s>")
+
+
+def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -> None:
+    attention = head(BACK, KEY, "cross")
+    output = stand_in.tokens(("der", " Hund", ".", "</s>"))
+    found = matches.alignment(attention, np.ones(4, np.bool_), output)
+    assert found.ahead is not None
+    assert found.ahead.tolist() == [[False]]
+    # the decoder reads <s> the dog </s>, as the stand-in says: row 1 has read "the", row 2 "dog"
+    assert found.scores[0, 0] == pytest.approx(0.7 / 2)
+    assert measures(attention, query=output).values["alignment"][0, 0] == pytest.approx(0.7 / 2)
+
+
+def test_without_what_rows_predict_nothing_is_said_of_where_a_head_looks() -> None:
+    found = matches.alignment(head(BACK, KEY, "cross"), np.ones(4, np.bool_), None)
+    assert found.ahead is None
+    assert measures(head(BACK, KEY, "cross")).ahead is None
+    assert matches.alignment(head(BACK, KEY, "cross"), np.zeros(4, np.bool_), None).words == 0
