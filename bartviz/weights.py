@@ -115,7 +115,9 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
     if mismatched:
         raise ModelError(
-            later(
+            later("The weights do not fit the configuration: {names} has another shape.", names=shown(mismatched))
+            if len(mismatched) == 1
+            else later(
                 "The weights do not fit the configuration: {names} have other shapes.",
                 names=shown(mismatched),
             )

@@ -325,7 +325,9 @@ def test_all_tensors_renamed(bart: Path) -> None:
 
 def test_a_tensor_of_another_shape(bart: Path) -> None:
     rewrite(bart, lambda t: t.update({"model.encoder.layers.1.fc1.weight": torch.zeros(3, 32)}))
-    assert "model.encoder.layers.1.fc1.weight" in refused(bart)
+    assert "model.encoder.layers.1.fc1.weight has another shape." in refused(bart)
+    rewrite(bart, lambda t: t.update({"model.encoder.layers.1.fc1.bias": torch.zeros(3)}))
+    assert "fc1.bias, model.encoder.layers.1.fc1.weight have other shapes." in refused(bart)
 
 
 def test_more_layers_in_the_weights_than_in_the_config(bart: Path) -> None:
