@@ -21,6 +21,7 @@ from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
+from bartviz.ui import threads
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options
 from bartviz.waiting import downloading
@@ -160,6 +161,7 @@ class Engine:
         spoken = current()
 
         def compute(ticket: Ticket[T], loaded: Model, whole: str) -> T:
+            threads.fit(loaded.info.parameters)
             with speaking(spoken):
                 found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
                 return found

@@ -1,13 +1,17 @@
-"""NumPy gets one thread of its own in the app, said before it is imported; what the owner of the server says counts."""
+"""Threads in the app: one for NumPy, said before it is imported, and for small models; what the owner says counts."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
+
+from bartviz.ui import threads
 
 SCRIPT = """
 import os, sys
@@ -26,3 +30,27 @@ def test_numpy_is_told_before_it_comes(said: str | None, expected: str) -> None:
         cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.stdout.split() == [expected, "False"]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """What PyTorch is told, on a machine of eight cores whose owner says nothing."""
+    said: list[int] = []
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: said[-1] if said else 8)
+    monkeypatch.setattr(torch, "set_num_threads", said.append)
+    threads._most.cache_clear()
+    yield said
+    threads._most.cache_clear()
+
+
+def test_a_small_model_computes_with_one_thread_and_a_large_one_with_all(told: list[int]) -> None:
+    for parameters in (7_400_000, 139_000_000, 20_000_000, 406_000_000):
+        threads.fit(parameters)
+    assert told == [1, 8, 1, 8]
+
+
+def test_the_number_that_the_owner_says_is_left_as_it_is(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    threads.fit(7_400_000)
+    assert told == []
