@@ -50,8 +50,8 @@ def ablate(
     the model also write its own output, without and with the change. ``on_progress`` gets a note and 0..1 or None.
     Raises SettingError for a head or factor that does not exist or a record of another model, Cancelled.
     """
-    factors = _checked(model, heads)
     replay = Replay(model, record)
+    factors = _checked(model, heads)
     on_progress(later("Running the text again"), None)
     tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, cancelled=cancelled)
     was, now = (replay.run(tape) for tape in tapes)
@@ -83,7 +83,7 @@ def ablate_sweep(
     model: Model,
     record: Record,
     *,
-    kinds: Sequence[Kind] | None = None,
+    kinds: Sequence[Kind] | Kind | None = None,
     keep: bool = False,
     factor: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
@@ -95,7 +95,8 @@ def ablate_sweep(
     one"). Several runs go side by side in one pass; where no encoder head changes the encoder runs once for all.
     ``on_progress`` gets the heads done and how many there are. Raises SettingError, Cancelled.
     """
-    wanted = tuple(record.kinds if kinds is None else kinds)
+    replay = Replay(model, record)
+    wanted = tuple(record.kinds if kinds is None else [kinds] if isinstance(kinds, str) else kinds)
     if not wanted or any(kind not in record.kinds for kind in wanted):
         raise SettingError(
             later("This record has heads of the kinds {kinds}: choose at least one.", kinds=choices(record.kinds))
@@ -103,7 +104,6 @@ def ablate_sweep(
     heads = tuple(head for kind in record.kinds if kind in wanted for head in heads_of(record, kind))
     _checked(model, {heads[0]: factor})
     groups = [_one(record, head, factor, keep) for head in heads]
-    replay = Replay(model, record)
     found = _Rows(replay, cancelled)
     done = 0
     for start, stop in _stretches(groups, found.side_by_side):

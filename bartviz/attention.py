@@ -26,6 +26,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
+SAID = 12  # tokens that a ``repr`` names
 
 
 def _frozen(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
@@ -93,6 +94,10 @@ class Tokens:
         }
         if len(set(lengths.values())) != 1:
             raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
+
+    def __repr__(self) -> str:
+        more = f" ... {len(self)} in all" if len(self) > SAID else ""
+        return f"<Tokens: {' '.join(map(repr, self.labels[:SAID]))}{more}>"
 
     def __len__(self) -> int:
         return len(self.pieces)

@@ -14,7 +14,7 @@ from bartviz import generation, tokens
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import Model, expect_model
 from bartviz.record import Head, Record
 from bartviz.runs import Prepared
 from bartviz.sampling import Sampling
@@ -38,6 +38,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     Raises SettingError, BudgetError, Cancelled.
     """
     started = time.perf_counter()
+    expect_model(model, record)
     if record.model.fingerprint != model.info.fingerprint:
         raise SettingError(
             later("The record was made by another model. Load that one, or decode the text with this model.")

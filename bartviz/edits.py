@@ -20,7 +20,7 @@ from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import Model, expect_model
 from bartviz.record import Kind, Record, Tokens
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.tape import Tape, recording
@@ -134,6 +134,7 @@ def reach(
     text: or a record, whose source is taken. token: as in ``edit``; None takes the one whose embedding is most alike.
     Raises TextError, SettingError, Cancelled.
     """
+    expect_model(model)
     old = text.source if isinstance(text, Record) else runs.prepare(model, text).tokens
     n = len(old)
     if not 0 <= position < n:

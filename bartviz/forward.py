@@ -16,7 +16,7 @@ from bartviz import runs, tokens
 from bartviz.errors import SettingError, TextError
 from bartviz.generation import decode
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import Model, expect_model
 from bartviz.record import Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
 from bartviz.steps import Summary
@@ -50,6 +50,7 @@ def capture(
     truncate: which part to keep of a text that is too long (else TextError).
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
+    expect_model(model)
     kind = model.info.kind
     if pair is not None and kind != "encoder":
         raise SettingError(
@@ -95,6 +96,9 @@ def capture_batch(
     For an encoder-decoder without ``targets`` each text is decoded first, then all run once with what came out.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
+    expect_model(model)
+    if isinstance(texts, str):
+        raise TextError("Several texts are expected, a list of str: of one text use capture().")
     if not texts:
         raise TextError(later("There is no text to run. Give at least one."))
     if targets is not None and (model.info.kind != "encoder-decoder" or len(targets) != len(texts)):

@@ -21,7 +21,7 @@ from bartviz import beams as search
 from bartviz import rules, runs, tokens, writing
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import Model, expect_model
 from bartviz.record import EarlyStopping, Record
 from bartviz.runs import Ablation, Prepared, Truncate
 from bartviz.sampling import Sampling
@@ -97,7 +97,12 @@ def decode(
     forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
     prepared = runs.prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
-    return write(model, prepared, tuple(start), forced, options, started)
+    record = write(model, prepared, tuple(start), forced, options, started)
+    late = [position for position in forced if position >= len(record.steps)]
+    if not late:
+        return record
+    said = later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
+    return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, said)))
 
 
 def write(
@@ -139,6 +144,7 @@ def write(
 
 
 def _check_writer(model: Model) -> None:
+    expect_model(model)
     if model.info.kind == "encoder":
         raise SettingError(
             later("An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2.")

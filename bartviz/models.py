@@ -19,13 +19,13 @@ from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, wei
 from bartviz.building import predicted_bytes
 from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
-from bartviz.errors import ModelError
+from bartviz.errors import ModelError, SettingError
 from bartviz.folders import Roots, default_roots, listed
 from bartviz.language import later
-from bartviz.record import ModelInfo
+from bartviz.record import ModelInfo, Record
 from bartviz.waiting import DEADLINE, Cancel, Job, Progress
 
-__all__ = ["Model", "default_roots", "listed", "load", "predicted_bytes"]
+__all__ = ["Model", "default_roots", "expect_model", "listed", "load", "predicted_bytes"]
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -57,6 +57,14 @@ class Model:
     def stale(self) -> bool:
         """Whether the files have been replaced since: the network in memory is still the one that was checked."""
         return _stamp(self.folder) != self.stamp
+
+
+def expect_model(model: object, record: object = None) -> None:
+    """Raises SettingError where the arguments are not a model, and a record (if there is to be one)."""
+    if not isinstance(model, Model):
+        raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {type(model).__name__}.")
+    if not isinstance(record, Record | None):
+        raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
 
 
 def load(
@@ -147,7 +155,7 @@ def _info(name: str, source: Source, network: PreTrainedModel, settings: Setting
         positions=sizes.positions,
         parameters=sum(parameter.numel() for parameter in network.parameters()),
         fingerprint=fingerprint,
-        activation=sizes.activation,
+        activation=f"gated-{sizes.activation}" if sizes.gated else sizes.activation,
     )
 
 

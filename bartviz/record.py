@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from bartviz import store
 from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind, Tokens, masked_softmax
@@ -136,7 +136,8 @@ class ModelInfo:
     """What a record says of the model that made it. ``fingerprint`` changes when any weight or setting changes.
 
     Layers and heads are 0 where a stack is missing; ``positions`` is the longest input or None where there is no limit.
-    ``activation`` is transformers' name of the feed-forward layers' function; None in records older than the field.
+    ``activation`` is transformers' name of the feed-forward layers' function, with ``gated-`` before it where its
+    result is multiplied with that of a second matrix; None in records older than the field.
     """
 
     name: str
@@ -248,7 +249,12 @@ class Record:
         raise SettingError(f"This record has no {kind} attention: choose {choices(self.kinds)}.")
 
     def rows(self, kind: Kind, reading: Reading = "reads") -> Tokens:
-        """The tokens that label the rows of one kind: what a decoder row *reads*, or what it *predicts*."""
+        """The tokens that label the rows of one kind: what a decoder row *reads*, or what it *predicts*.
+
+        Raises SettingError for a kind that the record does not have, or another reading.
+        """
+        if reading not in get_args(Reading):
+            raise SettingError(f"The reading is one of {choices(get_args(Reading))}.")
         attention = self.attention(kind)
         if reading == "predicts" and kind != "encoder" and self.output is not None:
             return self.output

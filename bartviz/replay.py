@@ -24,7 +24,7 @@ from bartviz.analysis.edits import Part
 from bartviz.attention import Ints
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import Model, expect_model
 from bartviz.record import Head, Kind, Record, Tokens
 from bartviz.tape import Entry, Tape, recording
 from bartviz.weights import shown
@@ -75,6 +75,7 @@ class Replay:
     """The tokens of one record, ready for its model. Raises SettingError for a record of another model."""
 
     def __init__(self, model: Model, record: Record) -> None:
+        expect_model(model, record)
         if record.model.fingerprint != model.info.fingerprint:
             raise SettingError(later("The record was made by another model, or by other weights: run its text again."))
         self.model, self.record, self.started = model, record, time.perf_counter()

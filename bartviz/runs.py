@@ -22,7 +22,7 @@ from bartviz.tape import Tape, check_heads, depths
 from bartviz.version import __version__
 
 Truncate = Literal["first", "last"]
-Ablation = Mapping[str | Head, float] | Iterable[str | Head]
+Ablation = Mapping[str | Head, float] | Iterable[str | Head] | str | Head
 MAX_BYTES = 2 << 30  # of captured attention in one run
 
 
@@ -212,7 +212,8 @@ def refuse_over(size: int) -> None:
 
 def head_factors(model: Model, ablate: Ablation) -> dict[Head, float]:
     """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that is not there."""
-    pairs = ablate.items() if isinstance(ablate, Mapping) else ((name, 0.0) for name in ablate)
+    named = (ablate,) if isinstance(ablate, str | Head) else ablate
+    pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
     factors = {name if isinstance(name, Head) else Head.parse(name): float(factor) for name, factor in pairs}
     check_heads(model.network, factors)
     return factors

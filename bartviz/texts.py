@@ -59,6 +59,8 @@ class Upload:
 def clean(text: str) -> Cleaned:
     """The text without what breaks tokenizers. Raises TextError where nothing visible is left, TooLong over
     MAX_CHARACTERS; a long text is refused before any work."""
+    if not isinstance(text, str):
+        raise TextError(f"One text is expected, a str and not a {type(text).__name__}. Of several take each by itself.")
     if len(text) > MAX_CHARACTERS:
         raise TooLong(
             later("The text has {count:,} characters; at most {limit:,} are read at once. Shorten or split it.",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.attention import Attention, Head, Tokens, masked_softmax
 from bartviz.errors import RecordError, SettingError
+from tests import stand_in
 
 
 def tokens(*labels: str) -> Tokens:
@@ -134,3 +135,10 @@ def test_rows_sum_to_one_and_masked_cells_are_zero(seed: int, rows: int, columns
     assert (weights >= 0).all()
     # a constant added to a row's scores changes nothing
     np.testing.assert_allclose(masked_softmax(scores + np.float32(8), mask), weights, atol=1e-4)
+
+
+def test_a_long_text_is_said_in_a_line() -> None:
+    tokens = stand_in.tokens(tuple(f"w{place}" for place in range(900)))
+    assert repr(tokens).startswith("<Tokens: 'w0' 'w1' ")
+    assert repr(tokens).endswith("'w11' ... 900 in all>")
+    assert repr(stand_in.tokens(("<s>", "<b>"))) == "<Tokens: '<s>' '<b>'>"

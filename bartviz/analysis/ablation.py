@@ -7,7 +7,7 @@ Letters in shapes: T rows that are scored, L layers, H heads, N heads of a sweep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import terms
-from bartviz.analysis.frozen import array_bytes, freeze
+from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.attention import Floats, Head, Ints, Kind
 from bartviz.errors import SettingError, choices
@@ -31,8 +31,8 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
 
 
-@dataclass(frozen=True, eq=False)
-class Guesses:
+@dataclass(frozen=True, eq=False, repr=False)
+class Guesses(Brief):
     """What a run says at T rows: log p of the target (nats), and its best token: id, label, probability."""
 
     log_probability: Floats
@@ -44,8 +44,8 @@ class Guesses:
         freeze(self)
 
 
-@dataclass(frozen=True, eq=False)
-class Ablation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ablation(Brief):
     """One set of heads scaled, the same tokens given before and after.
 
     ``rows`` (T,) are the rows that are scored; ``targets`` the labels of what followed them in the record (for a model
@@ -93,8 +93,8 @@ class Ablation:
         return held + self.changed.nbytes + sum(part.nbytes for part in self.written or () if part is not self.record)
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Brief):
     """Every head of some kinds scaled by ``factor``, one after the other; with ``keep`` all *other* heads of its layer.
 
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
@@ -207,17 +207,11 @@ def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None
         whole = layers is not None and len(members) == layers.get(kind)
         whole_layer = _("all of {kind} L{layer}", kind=terms.kind(kind), layer=layer)
         parts += [whole_layer] if whole else [terms.head(*_place(head)) for head in members]
-    return shortened(parts)
+    return terms.shortened(parts)
 
 
 def _place(head: Head) -> tuple[Kind, int, int]:
     return head.kind, head.layer, head.head
-
-
-def shortened(parts: Sequence[str], most: int = 5) -> str:
-    """The first few, and how many more there are."""
-    shown, more = ", ".join(parts[:most]), len(parts) - most
-    return _("{shown} and {count} more", shown=shown, count=more) if more > 0 else shown
 
 
 def notice(found: Ablation) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bartviz.analysis import terms
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.distance import jensen_shannon
-from bartviz.analysis.frozen import array_bytes, freeze
+from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
 from bartviz.attention import Attention, Bools, Floats, Ints, Kind, Tokens
@@ -117,8 +117,8 @@ class Edit:
         return "decoder" if self.part == "target" or self.record.encoder is None else "encoder"
 
 
-@dataclass(frozen=True, eq=False)
-class Reach:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reach(Brief):
     """How far one changed token is felt, layer by layer, under three masks: each (L + 1, n), 0 where bit-equal.
 
     ``changes`` by the mask's name: "bidirectional", "window", "causal". The model was trained with one of them; the

@@ -8,6 +8,29 @@ from types import MappingProxyType
 
 import numpy as np
 
+LONGEST = 3  # things of a tuple that a ``repr`` names one by one
+
+
+class Brief:
+    """A dataclass (made with ``repr=False``) whose ``repr`` names arrays by shape and dtype, and of many things few."""
+
+    def __repr__(self) -> str:
+        said = (f"{entry.name}={brief(getattr(self, entry.name))}" for entry in fields(self))  # type: ignore[arg-type]
+        return f"<{type(self).__name__}: {', '.join(said)}>"
+
+
+def brief(value: object) -> str:
+    """A value in a few words: an array by its shape and dtype, a long tuple by its length and first things."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {brief(one)}' for key, one in value.items())}}}"
+    if isinstance(value, tuple) and len(value) > LONGEST:
+        return f"({', '.join(map(brief, value[:LONGEST]))}, ... {len(value)} in all)"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(brief, value))})"
+    return str(value) if type(value).__str__ is not object.__str__ else repr(value)
+
 
 def freeze(thing: object) -> None:
     """Make every array of a frozen dataclass read-only, and every mapping too."""

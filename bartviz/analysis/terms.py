@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bartviz.attention import Attention, Kind
 from bartviz.language import _, later, mark
@@ -77,3 +77,9 @@ def percent(probability: float) -> str:
 def signed(value: float, spec: str = ".3f") -> str:
     """A number with a true minus sign, as wide as a plus."""
     return format(value, spec).replace("-", "−")
+
+
+def shortened(parts: Sequence[str], most: int = 5) -> str:
+    """The first few, and how many more there are."""
+    shown, more = ", ".join(parts[:most]), len(parts) - most
+    return _("{shown} and {count} more", shown=shown, count=more) if more > 0 else shown

@@ -11,6 +11,7 @@ from bartviz.analysis import terms
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.attention import Floats, Head, Ints, Kind
 from bartviz.figures import axes, theme
+from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, panels
 from bartviz.language import _, mark
 
@@ -34,6 +35,7 @@ def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: b
     Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
     Raises SettingError for a measure that the sweep does not have.
     """
+    expect(found, (Ablation, Sweep), "what bartviz.ablate or bartviz.ablate_sweep gives")
     if isinstance(found, Ablation):
         return probabilities(found, dark=dark)
     return worth(dict.fromkeys(found.kinds, found), {}, measure=measure, dark=dark)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,6 +21,7 @@ from bartviz.analysis.pharaoh import Gold, Link, Links
 from bartviz.attention import Floats, Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.given import RECORD, expect, expect_word
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, mark
 from bartviz.record import Reading, Record
@@ -57,7 +58,7 @@ _WEIGHTS = (
 
 def alignment(
     record: Record,
-    heads: Sequence[Head] | None = None,
+    heads: Sequence[Head | str] | None = None,
     *,
     reading: Reading = "predicts",
     method: Method = "mutual",
@@ -68,14 +69,22 @@ def alignment(
 ) -> go.Figure:
     """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
 
-    Without ``heads`` those of the head that agrees most with itself (``analysis.aligners.best``) by this reading.
+    ``heads`` are named like "cross L1H0"; without them those of the head that agrees most with itself
+    (``analysis.aligners.best``) by this reading.
     ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Raises SettingError for a record without
     cross-attention, BudgetError where a long text would need ``heads`` to be named.
     """
-    chosen = tuple(heads) if heads is not None else best(aligners(record), reading).heads
+    expect(record, Record, RECORD)
+    expect_word(view, ("lines", "matrix"), "The view of an alignment")
+    expect_word(reading, get_args(Reading), "The reading")
+    chosen = best(aligners(record), reading).heads if heads is None else tuple(map(_head, heads))
     shown = analysis.table(record, chosen, reading=reading)
     found = analysis.links(shown.weights, method, threshold=threshold)
     return (lines if view == "lines" else matrix)(shown, found, gold=gold, dark=dark)
+
+
+def _head(named: Head | str) -> Head:
+    return named if isinstance(named, Head) else Head.parse(named)
 
 
 def lines(

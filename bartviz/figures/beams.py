@@ -11,6 +11,7 @@ from bartviz.analysis import beams as analysis
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
+from bartviz.figures.given import RECORD, expect
 from bartviz.language import _, mark
 from bartviz.record import BeamTree, Hypothesis, Record
 
@@ -47,6 +48,7 @@ def beams(
     A tree of more than 14 steps begins at 1 (or around ``step``) and is dragged.
     Raises RecordError for a record without beams, SettingError for a choice that is not there.
     """
+    expect(record, Record, RECORD)
     tree = analysis.tree_of(record)
     drawn = analysis.shown(tree, which, most)
     winner = theme.kind_color(kind_of(record), dark)

@@ -10,6 +10,7 @@ from bartviz.analysis import branches as analysis
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
+from bartviz.figures.given import RECORD, expect
 from bartviz.language import _
 from bartviz.record import Record, Step
 
@@ -25,6 +26,8 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
     log p of both. More than 18 steps begin where they part and are dragged.
     Raises RecordError for records of two sources or without steps.
     """
+    for one in (main, branch):
+        expect(one, Record, RECORD)
     run = analysis.course(main, branch)
     color, colors = theme.kind_color(kind_of(main), dark), theme.palette(dark)
     meets = run.meets or (len(main.steps), len(branch.steps))

@@ -14,9 +14,11 @@ from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, told
 from bartviz.analysis.similar import Likeness
 from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
+from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import Range
 from bartviz.language import _
 
@@ -46,6 +48,9 @@ def compare(
     signed difference, B minus A; B may be of another attention (``other``) over the same tokens.
     ``query`` names the rows otherwise, ``words`` merges pieces. Raises SettingError for a measure or head not there.
     """
+    expect(attention, Attention, ATTENTION)
+    if a is None and b is not None:
+        raise SettingError("B is compared with A: name a, too.")
     if a is not None and b is not None:
         first = heads.view(attention, *a, query=query, words=words)
         second = heads.view(other or attention, *b, query=query if other is None else None, words=words)

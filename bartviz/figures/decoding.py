@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
+from bartviz.figures.given import RECORD, expect, expect_word
 from bartviz.language import _, later
 from bartviz.record import Reading, Record
 
@@ -31,6 +34,8 @@ def decoding(
     all heads; the title says which. ``step`` shows the rows up to that step, as they stood then.
     Raises RecordError for a record without steps, SettingError for a layer, head or step that is not there.
     """
+    expect(record, Record, RECORD)
+    expect_word(reading, get_args(Reading), "The reading")
     kind = analysis.kind_of(record)
     attention = record.attention(kind)
     weights = analysis.alignment(record, layer=layer, head=head)  # (T, K)

@@ -13,6 +13,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import BUTTONS, Part
+from bartviz.figures.given import expect
 from bartviz.figures.heads import one
 from bartviz.language import _, later, mark
 
@@ -24,8 +25,9 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     """The probability of each token of the original, given the corrupted text and the tokens before it.
 
     A filled bar is the model's best guess; a hatched one is not, and the pointer names the token that was likelier.
-    Triangles stand over tokens of words that were lost or moved.
+    Triangles stand over tokens of words that were lost or moved. ``found`` is what ``bartviz.repair.repair`` gives.
     """
+    expect(found, (Repair, Score), "what bartviz.repair.repair(model, text, noise) gives")
     told = found.score if isinstance(found, Repair) else found
     count = len(told.labels)
     traces = [

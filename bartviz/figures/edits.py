@@ -15,6 +15,7 @@ from bartviz.attention import Floats, Kind, Tokens
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
+from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
 
@@ -40,6 +41,7 @@ def edits(
     far each row of each kind moved (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
     record's tokens before and after. A reach: encodings under three masks. Raises SettingError.
     """
+    expect(found, (Edit, Reach), "what bartviz.edit or bartviz.reach gives")
     if isinstance(found, Reach):
         return reach(found, dark=dark)
     if view == "outputs":

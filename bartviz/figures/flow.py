@@ -9,6 +9,7 @@ from bartviz.analysis import rollout as analysis
 from bartviz.attention import Attention, Floats, Tokens
 from bartviz.figures import maps
 from bartviz.figures.beside import beside
+from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import Range, Says
 from bartviz.language import _, mark
 
@@ -43,6 +44,7 @@ def rollout(
 
     Abnar and Zuidema 2020. Raises SettingError for cross-attention, or a layer that is not there.
     """
+    expect(attention, Attention, ATTENTION)
     last = attention.shape[0] - 1 if layer is None else layer
     rolled = analysis.rollout(attention, last)
     drawn = [
@@ -67,6 +69,7 @@ def contribution(
     Kobayashi et al. 2020, equation 3. ``query`` names the rows otherwise. Raises SettingError for a record without
     values, or a head that is not there.
     """
+    expect(attention, Attention, ATTENTION)
     found = weighing.weigh(attention, layer, head, query=query)
     drawn = [
         flow_map(found.attention, attention, rows=found.query, range=range, dark=dark),

@@ -11,8 +11,10 @@ import plotly.graph_objects as go
 from bartviz.analysis import heads as analysis
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.attention import Attention, Kind, Tokens
+from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import Range, attention_map
 from bartviz.language import _
 
@@ -37,6 +39,11 @@ def heads(
     ``query`` names the rows otherwise, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of
     sentences, with their share in the title. Raises SettingError for a layer or head that is not there.
     """
+    expect(attention, Attention, ATTENTION)
+    if head is not None and layer is None:
+        raise SettingError("A head belongs to a layer: name the layer too, or leave both out for all heads.")
+    if layer is not None:
+        attention.check(layer, head or 0)
     if layer is not None and head is not None:
         shown = analysis.view(
             attention, layer, head, query=query, words=words, hide_sinks=hide_sinks, renormalise=renormalise

@@ -8,9 +8,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.attention import Attention, Floats
+from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.arithmetic import Frame, others
 from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.hatch import pattern
 from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _
@@ -30,8 +32,11 @@ def inside(
     """The whole arithmetic of one head for one query token: query and keys, their products, scores, weights, values,
     output. Of a long text ``most`` keys are drawn, the rest as one row. ``key`` is framed (the strongest if None).
 
-    Raises SettingError for a layer, head or row that is not there.
+    Raises SettingError for a layer, head, row or key that is not there.
     """
+    expect(attention, Attention, ATTENTION)
+    if key is not None and not 0 <= key < attention.shape[3]:
+        raise SettingError(f"There is no key {key}: choose 0 to {attention.shape[3] - 1}.")
     one = analysis.inside(attention, layer, head, row)
     chosen = one.strongest if key is None else key
     return arithmetic(one, analysis.shown(one, which, most, keep=chosen), chosen, dark=dark)

@@ -14,6 +14,7 @@ from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
+from bartviz.figures.given import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
 from bartviz.language import _, later, mark
 from bartviz.record import Kind, Record
@@ -37,6 +38,7 @@ def masks(
     bias), or "weights" of a head after the softmax; layer and head are clamped to what each kind has.
     Raises SettingError for an unknown view or number.
     """
+    expect(record, Record, RECORD)
     squares = [square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
                for kind in record.kinds]  # fmt: skip
     return beside(squares, [_(_TITLES[kind]) for kind in record.kinds], dark=dark)

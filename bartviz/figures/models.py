@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import parts
 from bartviz.analysis.tables import Subject, subject
+from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.language import _, mark
 from bartviz.record import Kind
@@ -24,11 +25,13 @@ SUBLAYERS = {
 }
 
 
-def models(given: Sequence[Subject | str], *, dark: bool = False, height: int | None = None) -> go.Figure:
+def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
     layer's parameters. Encoders point left, decoders right. At least one model: a name of the catalogue, or
     ``analysis.tables.subject`` of any. Raises ModelError for a name that is not known."""
-    subjects = [subject(one) if isinstance(one, str) else one for one in given]
+    subjects = [subject(one) if isinstance(one, str) else one for one in ([given] if isinstance(given, str) else given)]
+    if not subjects:
+        raise SettingError("Name at least one model.")
     deepest = max(stack.layers for one in subjects for stack in one.stacks)
     widest = max(one.sizes.width for one in subjects)
     traces: list[dict[str, Any]] = []

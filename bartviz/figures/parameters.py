@@ -16,6 +16,7 @@ from bartviz.analysis import parts, roles, terms
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.figures import theme
+from bartviz.figures.given import expect
 from bartviz.language import _, mark
 from bartviz.record import Kind
 
@@ -55,6 +56,7 @@ def parameters(
     ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name
     that is not known.
     """
+    expect(model, (str, pd.DataFrame, Sequence), "the name of a model, or the table of bartviz.parameters")
     title = title or (model if isinstance(model, str) else _("model"))
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table

@@ -11,6 +11,7 @@ from bartviz.analysis.start import Ribbons, Word
 from bartviz.attention import Floats, Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.figures.given import RECORD, expect
 from bartviz.language import _
 from bartviz.record import Record
 
@@ -31,6 +32,7 @@ def ribbons(
     ``head``: whose weights, such as ``Head("cross", 2, 0)``; without it the head that aligns best. Weights under 0.02
     draw no ribbon, and of a long text the first 48 words are drawn. Raises SettingError for a head that is not there.
     """
+    expect(found, (Record, Ribbons), RECORD)
     shown = (found if isinstance(found, Ribbons) else start.ribbons(found, head=head)).first()
     wide = max(len(shown.above), len(shown.below), 1)
     above, below = _spread(len(shown.above), wide), _spread(len(shown.below), wide)

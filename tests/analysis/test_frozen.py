@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bartviz.analysis.frozen import array_bytes, freeze
+from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.attention import Floats
 
 
@@ -33,3 +33,18 @@ def test_arrays_and_mappings_of_a_result_cannot_be_written() -> None:
 
 def test_bytes_of_arrays_alone() -> None:
     assert array_bytes(Result(np.zeros(3, np.float32), {"a": np.zeros(2, np.float32)})) == 4 * 5
+
+
+@dataclass(frozen=True, repr=False)
+class Many(Brief):
+    names: tuple[str, ...]
+    weights: Floats
+    by_kind: Mapping[str, Floats]
+    factor: float
+
+
+def test_a_result_with_many_numbers_is_said_in_a_line() -> None:
+    many = Many(("a", "b", "c", "d"), np.zeros((400, 300), np.float32), {"cross": np.zeros(2, np.float32)}, 0.5)
+    assert repr(many) == (
+        "<Many: names=(a, b, c, ... 4 in all), weights=float32[400, 300], by_kind={cross: float32[2]}, factor=0.5>"
+    )
