@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 FORCED = "forced end token"  # the rule that ends a text where it may grow no longer
 # settings of a run -> controls of the sidebar
 _BEAMS = {"beams": "beams", "length_penalty": "length_penalty"}
+_ALWAYS = {"min_new_tokens": "min_new_tokens", "no_repeat_ngram_size": "ngrams"}
 _DRAWN = {"temperature": "temperature", "top_k": "draw_k", "top_p": "draw_p", "seed": "seed"}
 
 
@@ -41,10 +42,9 @@ def _decoding(record: Record) -> dict[str, str]:
     if mode == "sampling":
         found = {"search": "sampling"}
     names = _BEAMS if mode == "beam search" else _DRAWN if mode == "sampling" else {}
-    names = {**names, "min_new_tokens": "min_new_tokens"}
-    found |= {key: str(settings[name]) for name, key in names.items() if name in settings}
+    found |= {key: str(settings[name]) for name, key in (names | _ALWAYS).items() if name in settings}
     most = settings.get("max_new_tokens")
     cut = record.provenance.stopped == "length limit" or any(step.rule == FORCED for step in record.steps[-1:])
     if cut and isinstance(most, int) and most <= MOST_TOKENS:
         found["max_new_tokens"] = str(most)
-    return found | ({"ngrams": "false"} if settings.get("no_repeat_ngram_size") == 0 else {})
+    return found

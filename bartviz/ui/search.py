@@ -11,6 +11,7 @@ from bartviz.language import later, mark
 By = Literal["greedy", "beams", "sampling", "checkpoint"]
 Early = Literal[True, False, "never"]
 BEAMS, TEMPERATURE, PENALTY, SEED = (2, 16), (0.05, 5.0), (-5.0, 5.0), (0, 2**31 - 1)
+NGRAMS = (0, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class Search:
 
     by: the most probable token, ``beams`` texts side by side, a token drawn at random, or as the checkpoint was made
     to decode. length_penalty above 0 favours long texts. temperature divides the logits; top_k 0 and top_p 1 keep all
-    tokens. min_new_tokens: the end is not allowed before. blocks: whether the checkpoint's rule against repeated
-    n-grams acts. Raises SettingError for a number outside its range.
+    tokens. min_new_tokens: the end is not allowed before. ngrams: no run of so many tokens twice, 0 allows all.
+    Raises SettingError for a number outside its range.
     """
 
     by: By = "greedy"
@@ -32,7 +33,7 @@ class Search:
     top_p: float = 1.0
     seed: int = 0
     min_new_tokens: int | None = None
-    blocks: bool = True
+    ngrams: int | None = None
 
     def __post_init__(self) -> None:
         _within(mark("Beams"), self.beams, *BEAMS)
@@ -41,6 +42,7 @@ class Search:
         _within(mark("Top-k"), self.top_k, 0, 1_000_000)
         _within(mark("The seed"), self.seed, *SEED)
         _within(mark("The shortest length"), self.min_new_tokens, 0, 4096)
+        _within(mark("The run of tokens that may not repeat"), self.ngrams, *NGRAMS)
         if not 0 < self.top_p <= 1:
             raise SettingError(later("Top-p is a share above 0 and up to 1, not {value}.", value=self.top_p))
 
@@ -68,6 +70,6 @@ def options(search: Search) -> dict[str, Any]:
         found["sample"] = Sampling(search.temperature, search.top_k, search.top_p, search.seed)
     if search.min_new_tokens is not None:
         found["min_new_tokens"] = search.min_new_tokens
-    if not search.blocks:
-        found["no_repeat_ngram_size"] = 0
+    if search.ngrams is not None:
+        found["no_repeat_ngram_size"] = search.ngrams
     return found

@@ -12,7 +12,7 @@ from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
 from bartviz.ui import address, pick, session, show
 from bartviz.ui.names import OWN, USED, WORDS
-from bartviz.ui.search import BEAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
+from bartviz.ui.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -55,7 +55,10 @@ def read() -> Search:
     value = st.session_state.get
     by = _chosen(SEARCHES, value("search"), mark("search"), "greedy")
     at_least = int(_number("min_new_tokens", 0))
-    common: dict[str, Any] = {"by": by, "min_new_tokens": at_least or None, "blocks": bool(value("ngrams", True))}
+    ngrams = value("ngrams")
+    common: dict[str, Any] = {
+        "by": by, "min_new_tokens": at_least or None, "ngrams": None if ngrams is None else int(ngrams),
+    }  # fmt: skip
     if by == "beams":
         penalty = value("length_penalty")
         common |= {
@@ -82,8 +85,8 @@ def limits() -> tuple[int | None, int]:
 
 def used(record: Record, *, without: Container[str] = ()) -> str:
     """What a run really had, in words, but for some settings by name; empty where nothing was kept of it."""
-    found = [(name, value) for name, value in record.provenance.settings.items() if name not in without]
-    said = [f"{_(USED.get(name, name))}: {_listed(value)}" for name, value in found if value not in ((), None, "")]
+    found = {name: _told(record, name, value) for name, value in record.provenance.settings.items()}
+    said = [f"{_(USED.get(name, name))}: {told}" for name, told in found.items() if told and name not in without]
     stopped = record.provenance.stopped
     return "; ".join([*said, *([_("stopped by: {reason}", reason=_said(stopped))] if stopped else [])])
 
@@ -112,12 +115,13 @@ def _fields() -> None:
     with right:
         hint = _("New tokens; 0 leaves the model's own limit.")
         _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
-    if getattr(generation, "no_repeat_ngram_size", 0) or st.session_state.get("ngrams", True) is False:
-        size = getattr(generation, "no_repeat_ngram_size", 0) or "n"
-        st.toggle(
-            _("No {size} tokens twice", size=size), True, key="ngrams", bind="query-params",
-            help=_("The model's own rule against repetition: it forbids a token that would repeat a run of so many."),
-        )  # fmt: skip
+    address.finite("ngrams")
+    own_size = _("the model's") if generation is None else str(generation.no_repeat_ngram_size or 0)
+    st.number_input(
+        _("No run of n tokens twice"), *NGRAMS, None, step=1, key="ngrams", bind="query-params", placeholder=own_size,
+        help=_("A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
+               "repetition. Empty leaves the model's own rule."),
+    )  # fmt: skip
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -189,6 +193,22 @@ def _chosen(names: Mapping[str, Any], said: object, what: str, first: str) -> An
     if name not in names:
         raise SettingError(later("There is no such {what}: choose {names}.", what=later(what), names=choices(names)))
     return names[str(name)]
+
+
+def _told(record: Record, name: str, value: object) -> str:
+    """A setting's value as the pages speak of it: steps from 1, tokens by their labels."""
+    if name == "forced":
+        return ", ".join(
+            _("step {step} “{token}”", step=step.position + 1, token=step.chosen.label)
+            for step in record.steps
+            if step.rule == "chosen by you"
+        )
+    if name == "branched_at" and isinstance(value, int):
+        return _("step {step}", step=value + 1)
+    if name == "early_stopping":
+        means = {early: word for word, early in STOPS.items()}
+        return f"{value} ({_(STOP_NAMES[means[value]])})" if value in means else _listed(value)
+    return _listed(value) if value not in ((), None, "") else ""
 
 
 def _listed(value: object) -> str:

@@ -33,6 +33,7 @@ RECORDS = [
     (BART, {"beams": 2, "early_stopping": True, "min_new_tokens": 12, "no_repeat_ngram_size": 0}),
     (BART, {"sample": bartviz.Sampling(1.5, 20, 0.9, 3)}),
     (BART, {"max_new_tokens": 3}),
+    (BART, {"min_new_tokens": 30, "no_repeat_ngram_size": 2}),
 ]
 
 

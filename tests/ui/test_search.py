@@ -28,8 +28,9 @@ def test_sampling_is_passed_on() -> None:
 
 def test_the_checkpoints_own_settings_and_changed_rules() -> None:
     assert options(Search("checkpoint")) == {"beams": "own"}
-    found = options(Search("checkpoint", min_new_tokens=1, blocks=False))
+    found = options(Search("checkpoint", min_new_tokens=1, ngrams=0))
     assert found == {"beams": "own", "min_new_tokens": 1, "no_repeat_ngram_size": 0}
+    assert options(Search(ngrams=3)) == {"no_repeat_ngram_size": 3}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_the_checkpoints_own_settings_and_changed_rules() -> None:
     [
         {"beams": 1}, {"beams": 99}, {"length_penalty": 50.0}, {"temperature": 0.0}, {"temperature": float("nan")},
         {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"seed": -1}, {"min_new_tokens": -2},
+        {"ngrams": 11},
     ],
 )  # fmt: skip
 def test_a_number_outside_its_range_is_refused(wrong: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from transformers import GenerationConfig
 
+import bartviz
 from bartviz.record import Record
 from bartviz.ui import session, settings
 from bartviz.ui.search import Search
@@ -26,7 +27,7 @@ def shown(page: AppTest) -> set[str]:
     return {field.label for field in page.sidebar.number_input}
 
 
-COMMON = {"At least", "At most", "Candidates kept per step"}
+COMMON = {"At least", "At most", "No run of n tokens twice", "Candidates kept per step"}
 
 
 def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:
@@ -62,6 +63,7 @@ def test_a_link_restores_a_draw(app: App, answers: Answers) -> None:
         {"search": "magic"}, {"search": "beams", "beams": "99"}, {"search": "beams", "length_penalty": "1e9"},
         {"search": "sampling", "temperature": "nan"}, {"search": "sampling", "draw_p": "7"}, {"stop": "x"},
         {"search": "sampling", "seed": "-4"}, {"min_new_tokens": "-1"}, {"ngrams": "perhaps"},
+        {"ngrams": "99"}, {"ngrams": "-1"},
     ],
 )  # fmt: skip
 def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
@@ -89,10 +91,18 @@ def test_the_models_own_settings_are_told_when_it_is_loaded(
     page = page.run()
     said = "4 beams, length at least 56, length at most 142, length penalty 2, no 3 tokens twice"
     assert said in words(page)
-    assert page.sidebar.toggle(key="ngrams").label == "No 3 tokens twice"
-    page.sidebar.toggle(key="ngrams").set_value(False)
+    assert page.sidebar.number_input(key="ngrams").placeholder == "3"
+    page.sidebar.number_input(key="ngrams").set_value(0)
     press(page, "Run")
-    assert answers.asked[0].search == Search("checkpoint", blocks=False)
+    assert answers.asked[0].search == Search("checkpoint", ngrams=0)
+
+
+def test_the_rule_against_repetition_can_be_tried_where_the_model_has_none(app: App, answers: Answers) -> None:
+    page = app().number_input(key="ngrams").set_value(3).run()
+    press(page, "Run")
+    assert answers.asked[0].search == Search(ngrams=3)
+    settled(app("start", ngrams="2", text="A car."))
+    assert answers.asked[1].search == Search(ngrams=2)
 
 
 def test_what_the_last_run_really_had_is_said(app: App, answers: Answers) -> None:
@@ -115,8 +125,19 @@ def test_every_key_is_a_link(app: App, answers: Answers) -> None:
         page = app().selectbox(key="search").set_value(search).run()
         fields = [*page.sidebar.number_input, *page.sidebar.selectbox, *page.sidebar.toggle]
         found |= {str(field.key) for field in fields}
-    assert set(settings.KEYS) - found == {"ngrams"}  # drawn for a loaded model that has the rule
+    assert set(settings.KEYS) <= found
     assert session.RUN not in page.session_state or page.session_state[session.RUN] is None
+
+
+def test_what_was_given_and_branched_is_told_by_steps_from_1_and_words() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    first = bartviz.decode(model, "I want to buy a car.", beams=2)  # Ich möchte ein Auto kaufen.
+    made = bartviz.branch(model, bartviz.branch(model, first, 2, " will"), 4, " Haus")
+    told = settings.used(made)
+    assert "given tokens: step 3 “will”, step 5 “Haus”; branched at: step 5;" in told
+    assert "early stopping: False (no better one is likely)" in told
+    cut = bartviz.decode(model, "I want to buy a car.", force={4: " Haus"}, max_new_tokens=3)
+    assert "given tokens" not in settings.used(cut)  # the text ended before it
 
 
 @pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999"])
