@@ -162,6 +162,31 @@ test("masked cells have a colour of their own, and rows their own scale", () => 
   assert.deepEqual(c.maskedRuns(Uint8Array.from([1, 0, 0, 1, 1, 0]), 3, [0, 2], [0, 3]), [{ row: 0, from: 1, to: 3 }, { row: 1, from: 2, to: 3 }]);
 });
 
+test("each pixel shows the strongest of the cells that it covers, whatever part is seen", () => {
+  const [rows, columns, width, height] = [13, 17, 11, 29], parts = [[0, 0, 17, 13], [3.3, 2.6, 10, 9.5], [12.2, 8.1, 4.8, 4.9], [16.4, 12.5, 0.6, 0.5]];
+  const values = Uint8Array.from({ length: rows * columns }, (_, i) => (i * 89) % 251), open = Uint8Array.from(values, (value) => Number(value % 3 > 0));
+  const scales = Float32Array.from({ length: rows }, (_, row) => 1 + row / 40), skip = 250;
+  for (const map of [{ table }, { table, open }, { table, open, skip }, { scales }, { scales, open }])
+    for (const [x, y, w, h] of parts) {
+      const covered = (from, step, pixel, last) => {
+        const first = Math.min(Math.floor(from + pixel * step + 1e-6), last - 1);
+        return c.range(first, Math.max(first, Math.min(last, Math.floor(from + (pixel + 1) * step + 1e-6)) - 1));
+      };
+      const shade = (row, column) => {
+        const i = row * columns + column;
+        if ((map.open && !open[i]) || values[i] === map.skip) return -1;
+        return map.scales ? Math.min(255, Math.round(values[i] * scales[row])) : table[values[i]];
+      };
+      const expected = [];
+      for (let py = 0; py < height; py++)
+        for (let px = 0; px < width; px++) {
+          const cells = covered(y, h / height, py, rows).flatMap((row) => covered(x, w / width, px, columns).map((column) => shade(row, column)));
+          expected.push(Math.max(...cells) < 0 ? 256 : Math.max(...cells));
+        }
+      assert.deepEqual(paint(width, height, { ...map, values, rows, columns }, { x, y, w, h }), expected);
+    }
+});
+
 test("colours of a theme are read in both spellings", () => {
   assert.deepEqual(c.parseColor("#fff"), [255, 255, 255]);
   assert.deepEqual(c.parseColor("rgb(14, 17, 23)"), [14, 17, 23]);
@@ -181,4 +206,31 @@ test("a list of chips that outlives its state is filled again", () => {
   c.fill(after, "strip", "query");
   assert.deepEqual([...after.chips.strip.keys()], [0, 1]);
   assert.ok([...after.chips.strip.values()].every((chip) => list.children.includes(chip)));
+});
+
+test("the small maps are drawn again only when something of them is another", () => {
+  const drawn = [], nothing = () => ({ width: 0, data: new Uint8ClampedArray(4), buffer: null });
+  const context = new Proxy({}, { get: (_, name) => (name === "createImageData" ? (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }) : (...args) => (drawn.push(name), nothing(...args))), set: () => true });
+  globalThis.document = { createElement: () => ({ getContext: () => context }) };
+  const shape = [2, 3, 3, 3], small = { context, width: 200, height: 150, ratio: 1 };
+  const it = {
+    meta: { revision: "a", shape, span: "fixed", layers: "all" }, maps: new Map(), colors: { table: palette }, small, paints: 1,
+    cells: c.overviewCells(shape, { width: 200, height: 150, left: 0, top: 0 }), choice: { layer: 0, head: 0, what: "head" }, pointed: null, say: (word) => word,
+  };
+  const draws = (change) => {
+    Object.assign(it, change);
+    drawn.length = 0;
+    c.drawOverview(it);
+    return drawn.length > 0;
+  };
+  assert.ok(draws({}));
+  assert.ok(!draws({ hover: { row: 1, column: 2 } })); // the pointer is in the large map
+  assert.ok(draws({ pointed: it.cells.places[2] }));
+  assert.ok(draws({ choice: { layer: 1, head: 0, what: "head" } }));
+  assert.ok(!draws({ rows: [2] }));
+  assert.ok(draws({ small: { ...small } })); // measured again: a canvas of another size is empty
+  it.meta.steps = { record: "r", rows: [0, 1, 2] };
+  assert.ok(draws({ at: { step: 1 }, primary: 1 }));
+  assert.ok(!draws({}));
+  assert.ok(draws({ at: { step: 2 }, primary: 2 }));
 });

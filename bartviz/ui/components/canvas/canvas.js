@@ -43,10 +43,22 @@ function render(it) {
   if (it.choice.view === "lines") drawLines(it);
   drawTexts(it);
   say(it);
-  buildTable(it);
+  afterwards(it);
   it.root.dataset.drew = (performance.now() - start).toFixed(1);
   if (uncovered(it) < 1) draw(it);
   else it.grew = null;
+}
+
+/** What waits until the frame is on the screen: it reads sizes, which would lay the page out once more, or is long. */
+function afterwards(it) {
+  it.after ||= requestAnimationFrame(() => {
+    it.after = setTimeout(() => {
+      it.after = 0;
+      if (it.gone || !it.root.isConnected) return;
+      bringForward(it);
+      buildTable(it);
+    });
+  });
 }
 
 /** Another head, mean or view. */
@@ -131,6 +143,7 @@ export default function (component) {
   return () => {
     cancelAnimationFrame(it.frame);
     clearTimeout(it.timer);
+    it.gone = true;
     it.resized.disconnect();
     it.unfollow();
     document.removeEventListener("keydown", it.anywhere);

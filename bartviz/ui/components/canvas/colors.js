@@ -16,11 +16,11 @@ export const smallShades = ({ one, masked }) => Uint16Array.from({ length: 256 }
 const edges = (count, from, step, last) => Int32Array.from({ length: count + 1 }, (_, i) => Math.min(last, Math.floor(from + i * step + 1e-6)));
 
 /** Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost.
- *  target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?}; part {x, y, w, h} in cells. */
+ *  target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?, skip?}; part {x, y, w, h} in cells. */
 export function paintMap(target, map, part, colors) {
-  const { pixels, stride, left, top, width, height } = target;
-  const { values, columns, open, table, scales } = map;
+  const { pixels, stride, left, top, width, height } = target, { columns, table, scales } = map;
   const xs = edges(width, part.x, part.w / width, columns), ys = edges(height, part.y, part.h / height, map.rows);
+  const most = scales ? new Float64Array(columns) : new Int32Array(columns);
   let before = [-1, -1];
   for (let py = 0; py < height; py++) {
     const to = (top + py) * stride + left;
@@ -30,18 +30,29 @@ export function paintMap(target, map, part, colors) {
       continue;
     }
     before = [first, last];
-    for (let px = 0; px < width; px++) {
+    strongest(map, first, last, Math.min(xs[0], columns - 1), Math.max(xs[width], Math.min(xs[width - 1], columns - 1) + 1), most);
+    for (let px = 0, from = -1, until = -1; px < width; px++) {
       const begin = Math.min(xs[px], columns - 1), end = Math.max(xs[px + 1], begin + 1);
-      let best = -1;
-      for (let row = first; row < last; row++) {
-        const scale = scales ? scales[row] : 0;
-        for (let i = row * columns + begin, stop = row * columns + end; i < stop; i++) {
-          if (open && !open[i]) continue;
-          const shade = scales ? Math.min(255, Math.round(values[i] * scale)) : table[values[i]];
-          if (shade !== MASKED_SHADE && shade > best) best = shade;
-        }
+      if (begin === from && end === until) {
+        pixels[to + px] = pixels[to + px - 1]; // the same cells go on
+        continue;
       }
-      pixels[to + px] = colors[best < 0 ? MASKED_SHADE : best];
+      [from, until] = [begin, end];
+      let best = most[begin];
+      for (let column = begin + 1; column < end; column++) if (most[column] > best) best = most[column];
+      pixels[to + px] = colors[best < 0 ? MASKED_SHADE : scales ? Math.min(255, Math.round(best)) : table[best]];
+    }
+  }
+}
+
+/** The largest of some rows, column by column: codes, or places on the row's own scale; -1 where all is masked. */
+function strongest({ values, columns, open, scales, skip = -1 }, first, last, from, to, most) {
+  most.fill(-1, from, to);
+  for (let row = first; row < last; row++) {
+    const scale = scales ? scales[row] : 1;
+    for (let column = from, i = row * columns + from; column < to; column++, i++) {
+      const value = scales ? values[i] * scale : values[i];
+      if (value > most[column] && !(open && !open[i]) && value !== skip) most[column] = value;
     }
   }
 }

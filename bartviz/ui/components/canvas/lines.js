@@ -74,7 +74,7 @@ function strokeGroup(it, context, group, pairs) {
   const share = (level + 1) / 16;
   const { left, width } = it.fit, end = left + width;
   context.globalAlpha = share * (strong ? 1 : 0.45);
-  context.lineWidth = 1 + share * (strong ? 4 : 2) * (fontSize(it) / 12);
+  context.lineWidth = level < 4 ? 1 : 1 + share * (strong ? 4 : 2) * (fontSize(it) / 12);
   context.beginPath();
   for (const [row, column] of pairs) {
     const [a, b] = [placeOn(it, "query", row), placeOn(it, "key", column)];

@@ -17,7 +17,7 @@ function sourceOf(it, choice) {
   if (choice.what !== "head" || !it.smallMaps) return null;
   const [, , h, w] = it.smallMaps.shape;
   const at = (choice.layer * heads + choice.head) * h * w;
-  return { values: it.smallMaps.values.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, of: [rows, columns] };
+  return { values: it.smallMaps.values.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, skip: it.meta.small.masked, of: [rows, columns] };
 }
 
 /** A map with what its colours need. */
@@ -43,47 +43,58 @@ function paintOverview(it) {
     if (target.width > 0 && target.height > 0) paintMap({ pixels, stride: sheet.width, ...target }, map, { x: 0, y: 0, w: map.columns, h: map.rows }, it.colors.table);
   }
   context.putImageData(image, 0, 0);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  for (const place of it.cells.places) plainFrame(it, context, place);
 }
 
-const means = (it) => it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
-
-export function drawOverview(it) {
-  if (it.meta.alone) return;
-  const { context, width, height } = it.small;
-  if (!width || !height) return;
-  const now = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.layers === "layer" ? it.choice.layer : "", means(it)].join();
-  if (it.painted !== now) paintOverview(it);
-  it.painted = now;
-  context.clearRect(0, 0, width, height);
-  context.drawImage(it.sheet, 0, 0, width, height);
-  const [, , rows] = it.meta.shape;
-  for (const place of it.cells.places) stepOf(it, context, place, rows);
-  labelOverview(it, context);
-  for (const place of it.cells.places) frameOf(it, context, place);
-}
-
-/** The row of the player's step in a small map, and what is still to come. */
-function stepOf(it, context, { x, y, w, h }, rows) {
-  if (!it.meta.steps || !it.at) return;
-  const box = { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows };
-  veil(it, context, box);
-  context.strokeStyle = it.colors.ink;
-  context.lineWidth = 1;
-  context.strokeRect(box.left - 0.5, box.top + it.primary * box.high - 0.5, box.wide + 1, Math.max(box.high, 2) + 1);
-}
-
-function frameOf(it, context, place) {
-  const same = (other) => other && mapNumber(it.meta.shape, other) === mapNumber(it.meta.shape, place);
-  const chosen = same(it.choice), pointed = same(it.pointed);
-  context.strokeStyle = chosen ? it.colors.ink : pointed ? it.colors.strong : it.colors.line;
-  context.lineWidth = chosen ? 3 : pointed ? 2 : 1;
-  context.strokeRect(place.x + 0.5, place.y + 0.5, place.w - GAP + 1, place.h - GAP + 1);
+/** What every small map has around it; and where a mean is not there yet, its name. */
+function plainFrame(it, context, place) {
+  frame(context, place, it.colors.line, 1);
   if (place.what === "head" || it.maps.has(mapNumber(it.meta.shape, place))) return;
   context.font = `${Math.min(fontSize(it), place.w / 3)}px ${it.colors.font}`;
   context.fillStyle = it.colors.faint;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillText(it.say("mean"), place.x + place.w / 2, place.y + place.h / 2);
+}
+
+function frame(context, { x, y, w, h }, color, thick) {
+  context.strokeStyle = color;
+  context.lineWidth = thick;
+  context.strokeRect(x + 0.5, y + 0.5, w - GAP + 1, h - GAP + 1);
+}
+
+const means = (it) => it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
+
+/** Again only when something of it is another: most of what the pointer does changes nothing here. */
+export function drawOverview(it) {
+  if (it.meta.alone) return;
+  const { context, width, height, ratio } = it.small;
+  if (!width || !height) return;
+  const painted = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.layers === "layer" ? it.choice.layer : "", means(it)].join();
+  const marked = [it.choice, it.pointed].map((place) => place && mapNumber(it.meta.shape, place));
+  const now = [painted, ...marked, it.meta.steps && it.at ? [it.at.step, it.primary, uncovered(it)] : ""].join();
+  if (it.overviewed === now && it.overviewOn === it.small) return;
+  [it.overviewed, it.overviewOn] = [now, it.small];
+  if (it.painted !== painted) paintOverview(it);
+  it.painted = painted;
+  context.clearRect(0, 0, width, height);
+  context.drawImage(it.sheet, 0, 0, it.sheet.width / ratio, it.sheet.height / ratio);
+  const [, , rows] = it.meta.shape;
+  if (it.meta.steps && it.at) for (const place of it.cells.places) stepOf(it, context, place, rows);
+  labelOverview(it, context);
+  const [chosen, pointed] = marked.map((number) => it.cells.places.find((place) => mapNumber(it.meta.shape, place) === number));
+  if (pointed && pointed !== chosen) frame(context, pointed, it.colors.strong, 2);
+  if (chosen) frame(context, chosen, it.colors.ink, 3);
+}
+
+/** The row of the player's step in a small map, and what is still to come. */
+function stepOf(it, context, { x, y, w, h }, rows) {
+  const box = { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows };
+  veil(it, context, box);
+  context.strokeStyle = it.colors.ink;
+  context.lineWidth = 1;
+  context.strokeRect(box.left - 0.5, box.top + it.primary * box.high - 0.5, box.wide + 1, Math.max(box.high, 2) + 1);
 }
 
 function labelOverview(it, context) {

@@ -32,26 +32,30 @@ export function drawTexts(it) {
   const columns = weight && ofRows(weight, it.meta.key.length, rows).mean;
   const given = weight && keys.length ? ofKeys(weight, it.meta.query.length, keys) : null;
   const text = it.choice.view === "text";
+  it.shaded = [];
   for (const [name, fixed] of Object.entries(SIDES)) {
     if (text === (name === "strip")) continue;
     const of = fixed ?? side;
     fill(it, name, of);
     const values = of === "key" ? columns : given;
     shade(it, name, values, of === "key" ? keys : rows);
-    if (values) bringForward(it, name, of, values);
+    if (values) it.shaded.push([name, of, values]);
   }
   titles(it, rows, keys, side);
 }
 
 /** A long text is scrolled to its strongest token when something else was chosen, never under the pointer. */
-function bringForward(it, name, of, values) {
-  const now = [it.meta.revision, of, mapNumber(it.meta.shape, it.choice), it.rows, it.keys, it.choice.view].join("|"), list = it.$(name);
-  if (it.hover || it.cursor || list.brought === now) return;
-  list.brought = now;
-  const chip = it.chips[name].get(top(values, 1, (place) => it.special[of].has(place))[0]);
-  if (!chip || list.scrollHeight <= list.clientHeight) return;
-  const [box, own] = [list.getBoundingClientRect(), chip.getBoundingClientRect()];
-  if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += (own.top + own.bottom - box.top - box.bottom) / 2;
+export function bringForward(it) {
+  if (it.hover || it.cursor) return;
+  for (const [name, of, values] of it.shaded) {
+    const now = [it.meta.revision, of, mapNumber(it.meta.shape, it.choice), it.rows, it.keys, it.choice.view].join("|"), list = it.$(name);
+    if (list.brought === now) continue;
+    list.brought = now;
+    const chip = it.chips[name].get(top(values, 1, (place) => it.special[of].has(place))[0]);
+    if (!chip || list.scrollHeight <= list.clientHeight) continue;
+    const [box, own] = [list.getBoundingClientRect(), chip.getBoundingClientRect()];
+    if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += (own.top + own.bottom - box.top - box.bottom) / 2;
+  }
 }
 
 function shade(it, name, values, framed) {
@@ -65,11 +69,13 @@ function shade(it, name, values, framed) {
       chip.style.color = level ? it.colors.inks[level] : "";
       [chip.level, chip.paints] = [level, it.paints];
     }
-    chip.title = values ? values[place].toFixed(3) : "";
-    const selected = framed.includes(place);
-    chip.classList.toggle("framed", selected);
+    const title = values ? values[place].toFixed(3) : "", looks = `${framed.includes(place)} ${pointed === place}`;
+    if (chip.title !== title) chip.title = title;
+    if (chip.looks === looks) continue;
+    chip.looks = looks;
+    chip.classList.toggle("framed", framed.includes(place));
     chip.classList.toggle("pointed", pointed === place);
-    chip.setAttribute("aria-selected", selected);
+    chip.setAttribute("aria-selected", framed.includes(place));
   }
 }
 
