@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import terms
-from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.ahead import AHEAD, NEITHER, ways
 from bartviz.analysis.alignment import (
     THRESHOLD,
     Line,
@@ -47,7 +47,8 @@ CANDIDATES = 24  # heads that the search for a set chooses from: those that alig
 class Aligner:
     """One head, or the mean of a layer's heads: its weights between words by one reading.
 
-    ``ahead``: whether it looks for the word to come (True) or at the word just read; None where that cannot be told.
+    ``ahead``: whether it looks for the word to come (True) or at the word just read (False); None where that cannot be
+    told, or it does neither.
     """
 
     heads: tuple[Head, ...]
@@ -62,8 +63,13 @@ class Aligner:
 
     @property
     def fits(self) -> bool:
-        """Whether its rows are named by the word that it looks for: else its links are wrong by one word."""
-        return self.ahead is None or self.ahead == (self.table.reading == "predicts")
+        """Whether its rows are not named by the wrong word, so that its links would be wrong by one word."""
+        return self.ahead is None or self.sure
+
+    @property
+    def sure(self) -> bool:
+        """Whether its rows are known to be named by the word that it looks for."""
+        return self.ahead is not None and self.ahead == (self.table.reading == "predicts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +120,8 @@ def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
 
 
 def _ahead(record: Record, weights: Floats) -> bool | None:
-    found = looks_ahead(weights, record.output, cross_of(record).key)
-    return None if found is None else bool(found)
+    found = ways(record, weights)
+    return None if found is None or found == NEITHER else bool(found == AHEAD)
 
 
 def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line, target: Line) -> list[Table]:
@@ -126,10 +132,10 @@ def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line
 
 
 def best(ranked: Sequence[Aligner], reading: Reading | None = None) -> Aligner:
-    """The single head of most agreement, by ``reading`` where it is given; one that looks the other way only where
-    there is no other."""
+    """The single head of most agreement, by ``reading`` where it is given: of those that are known to look that way;
+    without one of those for which it cannot be told, and one that looks the other way only where there is no other."""
     alone = [one for one in ranked if len(one.heads) == 1 and reading in (None, one.table.reading)]
-    return next((one for one in alone if one.fits), alone[0])
+    return max(alone, key=lambda one: (one.sure, one.fits, one.agreement))  # of equals the first
 
 
 def ranking(
@@ -138,7 +144,7 @@ def ranking(
     """One line for each head and layer by each reading, the best first: by error rate with ``gold``, else by agreement.
 
     ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens;
-    ``looks``: ahead, for the word to come, or back, at the word just read ("" where that cannot be told).
+    ``looks``: ahead, for the word to come, or back, at the word just read ("" for neither, or where it cannot be told).
     """
     import pandas as pd
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import alignment, contributions, heads
-from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.ahead import AHEAD, ways
 from bartviz.analysis.alignment import links
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.measures import counted, entropy, padding
@@ -257,9 +257,9 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
     for head in alignment.heads_of(record):
         weights = record.attention("cross").head(head.layer, head.head)
         shown = alignment.merged(record, weights, source, target, reading="predicts")
-        ahead = looks_ahead(weights, record.output, record.attention("cross").key)
+        way = ways(record, weights)
         found[head] = (
-            (ahead is None or bool(ahead), alignment.agreement(shown.weights, shown.told))
+            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.told))
             if gold is None
             else (True, -score(links(shown.weights), gold).error_rate)
         )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import terms
-from bartviz.analysis.ahead import looks_ahead
-from bartviz.attention import Bools, Floats, Head, Kind, Tokens
+from bartviz.analysis.ahead import AHEAD, Ways, ways
+from bartviz.attention import Floats, Head, Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
 from bartviz.record import Record, Step
@@ -187,14 +187,14 @@ def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:
     attention = record.attention(kind)
     best: tuple[bool, float, Head, Floats] | None = None
-    way: Bools | None = None
+    way: Ways | None = None
     for layer in range(attention.shape[0]):
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
-            way = looks_ahead(weights, record.output, attention.key)
+            way = ways(record, weights)
         for index, merged in enumerate(word_weights(weights, rows, columns)):
             score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
-            ahead = way is None or bool(way[index])
+            ahead = way is None or bool(way[index] == AHEAD)
             if best is None or (ahead, score) > best[:2]:
                 best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head

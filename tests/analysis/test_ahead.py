@@ -7,28 +7,28 @@ import pytest
 
 import bartviz
 from bartviz.analysis import aligners, start
-from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.analysis.alignment import links
 from bartviz.attention import Head, Tokens
 from tests import stand_in
 
 KEY = stand_in.tokens(("<s>", "the", " dog", "</s>"))
 OUTPUT = stand_in.tokens(("<s>", "der", " Hund", "</s>"))  # what each row predicts
-AHEAD = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], np.float32)
-BACK = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32)
+AHEAD_ = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], np.float32)
+BACK_ = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32)
 
 
 def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> None:
-    both = looks_ahead(np.stack([AHEAD, BACK]), OUTPUT, KEY)
+    both = looks_ahead(np.stack([AHEAD_, BACK_]), OUTPUT, KEY)
     assert both is not None
     assert both.tolist() == [True, False]
-    assert bool(looks_ahead(AHEAD, OUTPUT, KEY))
+    assert bool(looks_ahead(AHEAD_, OUTPUT, KEY))
 
 
 @pytest.mark.parametrize(
     ("output", "key"),
     [
-        (OUTPUT.take(slice(0, 3)), KEY),  # cut off
+        (OUTPUT.take(slice(0, 2)), KEY),  # cut off behind its first word
         (stand_in.tokens(("<s>", "</s>")), KEY),
         (None, KEY),
         (OUTPUT, stand_in.tokens(("a", " the", " dog", "."))),
@@ -36,7 +36,7 @@ def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> No
 )
 def test_what_cannot_be_told_is_not_told(output: Tokens | None, key: Tokens) -> None:
     rows = 4 if output is None else len(output)
-    assert looks_ahead(AHEAD[:rows], output, key) is None
+    assert looks_ahead(AHEAD_[:rows], output, key) is None
 
 
 def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> None:
@@ -55,4 +55,53 @@ def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> N
     assert ("My", "Bruder") not in named
     assert start.ribbons(record).head == chosen.heads[0]
     frame = aligners.ranking(ranked)
-    assert set(frame["looks"]) == {"ahead", "back"}
+    assert set(frame["looks"]) == {"ahead", "back", ""}
+
+
+def test_a_head_that_always_rests_looks_neither_way() -> None:
+    resting = np.full((4, 4), 0.25, np.float32)
+    assert looks(resting, OUTPUT, KEY) == NEITHER
+    assert looks(np.stack([AHEAD_, BACK_, resting]), OUTPUT, KEY).tolist() == [AHEAD, BACK, NEITHER]  # type: ignore[union-attr]
+
+
+def test_a_text_that_breaks_off_is_told_by_its_first_row_alone() -> None:
+    """Its last row still has a word to look for: here the second of three source words, none of which is its end."""
+    going_on = AHEAD_.copy()
+    going_on[3] = going_on[2]
+    assert looks(going_on, OUTPUT, KEY) == NEITHER  # as if it had ended
+    assert looks(going_on, OUTPUT, KEY, ended=False) == AHEAD
+    assert looks(BACK_, OUTPUT, KEY, ended=False) == BACK
+    cut = OUTPUT.take(slice(0, 3))
+    assert looks(AHEAD_[:3], cut, KEY) == AHEAD
+    assert looks(BACK_[:3], cut, KEY) == BACK
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "target"),
+    [
+        ("My brother works in a small factory near the river.", 5, None),
+        ("Yesterday my sister bought two very old books.", 5, None),
+        ("My brother works in a small factory near the river.", None, "Mein Bruder arbeitet"),
+    ],
+)
+def test_heads_of_a_text_that_was_cut_off_look_as_they_do_in_the_whole(
+    text: str, most: int | None, target: str | None
+) -> None:
+    """L2H0 of the translator looks for the word to come, L1H4 at the word just read, wherever the text stops."""
+    model = bartviz.load("bart-tiny-en-de")
+    cut = (
+        bartviz.capture(model, text, target=target)
+        if target
+        else bartviz.decode(model, text, max_new_tokens=most or 60)
+    )
+    weights = cut.attention("cross")
+    assert ways(cut, weights.head(2, 0)) == AHEAD
+    assert ways(cut, weights.head(1, 4)) == BACK
+    chosen = aligners.best(aligners.aligners(cut), "predicts")
+    named = {
+        (chosen.table.source.labels[i], chosen.table.target.labels[j]) for i, j in links(chosen.table.weights, "mutual")
+    }
+    assert named <= {
+        ("My", "Mein"), ("brother", "Bruder"), ("works", "arbeitet"),
+        ("Yesterday", "Gestern"), ("bought", "kaufte"), ("my", "meine"),
+    }  # fmt: skip
