@@ -118,3 +118,10 @@ def test_korean_words_are_linked(visit: Open, korean: str) -> None:
     drawn(page)
     expect(page.locator(".stPlotlyChart").first).to_contain_text("싶다")
     expect(page.locator(".bv-lead")).to_contain_text("links 6 of 6 words")
+
+
+def test_choices_keep_their_line_on_a_projector(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment", size=(1024, 768))
+    drawn(page)
+    lines = "groups => groups.map(group => new Set([...group.children].map(one => one.offsetTop)).size)"
+    assert page.get_by_test_id("stMain").get_by_role("radiogroup").evaluate_all(lines) == [1, 1]
