@@ -26,6 +26,12 @@ test("a buffer written by Python is read, at any place in memory", () => {
   assert.throws(() => c.decode(new Uint8Array(20)), /not a buffer/);
 });
 
+test("codes that were sent as a byte each are whole again", () => {
+  const { arrays } = c.decode(Uint8Array.from(Buffer.from(process.env.SPLIT, "base64")));
+  assert.equal(arrays.low.length, 8);
+  assert.deepEqual([...arrays.tiles], JSON.parse(process.env.TILES));
+});
+
 test("bits of a mask become cells", () => {
   assert.deepEqual([...c.unpacked(Uint8Array.from([0b10100000, 0b01000000]), 2, 3)], [1, 0, 1, 0, 1, 0]);
 });

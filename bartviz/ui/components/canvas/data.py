@@ -6,7 +6,8 @@ arrays one after the other, C order, little endian. The header's ``arrays`` name
 
 - ``tiles`` (N, Q, K) uint16: maps of which every weight is exact to three decimals and more (see ``codes``). The
   header's ``tiles`` are their N numbers: layer * (H + 1) + head, H for the mean of the layer, and L * (H + 1) for the
-  mean of all heads.
+  mean of all heads. Where that takes fewer bytes, they come as two arrays (see ``split``):
+- ``low`` (N, Q, K) uint8, codes below 255; where it is 255 the code is the next one of ``high`` (M,) uint16.
 - ``hidden`` (N, Q) uint16, where columns are hidden: the share of each row that went to them.
 - ``small`` (L, H, h, w) uint8, where all heads are seen but not all tiles sent: ``bartviz.analysis.thumbnails``.
 - ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
@@ -44,6 +45,7 @@ Codes = NDArray[np.uint16]
 
 MAGIC = b"BVC1"
 UNIT = 65535  # what a weight of 1 is sent as
+FEW = 255  # of ``low``: the code is one of ``high``
 LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
 EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
 NAMED = ("revision", "kind", "label", "shape")  # what a light buffer says of its picture
@@ -138,7 +140,7 @@ class Picture:
         sent = [] if (self.exact if light else self.late) else self._sent(begin)
         views = [self.view(choice) for _, choice in sent]
         arrays: dict[str, NDArray[Any]] = {} if light else dict(self._fixed)
-        arrays["tiles"] = _stacked([codes(view.weights) for view in views], self.shape[2:])
+        arrays |= split(_stacked([codes(view.weights) for view in views], self.shape[2:]))
         if self.first.hidden_labels:
             arrays["hidden"] = _stacked([codes(view.hidden) for view in views], self.shape[2:3])
         meta = {name: self._meta[name] for name in NAMED} if light else self._meta
@@ -238,6 +240,20 @@ def codes(weights: Floats) -> Codes:
     return sent.astype(np.uint16)
 
 
+def split(tiles: Codes) -> dict[str, NDArray[Any]]:
+    """Maps in as few bytes as they take: one a weight, two more for each code from 255 on, or two for all.
+
+    A row sums to 1, so at most 257 of its codes are that large: a map of 1,024 x 1,024 takes 1.6 MB at most, not 2.1.
+    """
+    large = tiles >= FEW
+    high = tiles[large]
+    if tiles.size + high.nbytes >= tiles.nbytes:
+        return {"tiles": tiles}
+    low = tiles.astype(np.uint8)
+    low[large] = FEW
+    return {"low": low, "high": high}
+
+
 def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """One buffer, as described above."""
     described = [(name, array.dtype.name, array.shape) for name, array in arrays.items()]
@@ -258,4 +274,9 @@ def decode(buffer: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         count = int(np.prod(shape))
         arrays[name] = np.frombuffer(buffer, dtype, count, place).reshape(shape)
         place += count * dtype.itemsize
+    if "low" in arrays:
+        low, high = arrays.pop("low"), arrays.pop("high")
+        tiles = low.astype(np.uint16)
+        tiles[low == FEW] = high
+        arrays["tiles"] = tiles
     return meta, arrays

@@ -15,7 +15,15 @@ export function decode(bytes) {
     arrays[name] = new TYPES[type](bytes.slice(at, at + size).buffer);
     at += size;
   }
+  if (arrays.low) arrays.tiles = joined(arrays.low, arrays.high);
   return { meta, arrays };
+}
+
+/** Codes that came as a byte each; 255 where the code is the next one of `high`. */
+export function joined(low, high) {
+  const codes = Uint16Array.from(low);
+  for (let i = 0, next = 0; i < codes.length; i++) if (codes[i] === 255) codes[i] = high[next++];
+  return codes;
 }
 
 /** The number of a map: each layer's heads, then its mean; the mean of all comes last. */
