@@ -13,7 +13,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
-from bartviz.ui import engine, saved
+from bartviz.ui import library, saved
 from tests import stand_in
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +46,8 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     The visitor is no beginner: nothing is folded away. The app starts with ``record`` (the random one if none is
     given, nothing where it is None); torch stays out.
     """
-    monkeypatch.setattr(engine, "warm_up", lambda: None)
+    monkeypatch.setattr(library, "warm_up", lambda: None)
+    monkeypatch.setattr(library, "imported", lambda: False)  # whatever other tests have imported
 
     def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:
         monkeypatch.setattr(saved, "record", lambda: record)

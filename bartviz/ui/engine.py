@@ -6,12 +6,9 @@ speak the language of whoever asked.
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -21,7 +18,7 @@ from bartviz.errors import BartvizError, BudgetError, Cancelled
 from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
-from bartviz.ui import threads
+from bartviz.ui import library, threads
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options
 from bartviz.waiting import downloading
@@ -121,8 +118,9 @@ class Run(Generic[T]):
     def wait(self, seconds: float) -> bool:
         """Wait for the end; False when it has not come in time."""
         end = time.monotonic() + seconds
-        while not self.finished and time.monotonic() < end:
-            time.sleep(0.01)
+        while not self.finished and (left := end - time.monotonic()) > 0:
+            if not self._tickets or self._tickets[-1].wait(left):
+                time.sleep(0.001)  # the next ticket is on its way
         return self.finished
 
 
@@ -190,11 +188,11 @@ class Engine:
 
     def _load(self, ticket: Ticket[Model], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
-        if "bartviz.forward" not in sys.modules:  # a name that leads nowhere need not wait for it
+        if not library.imported():  # a name that leads nowhere need not wait for it
             from bartviz import loading
 
             loading.check(name, roots=default_roots())
-        import_library()
+        library.load()
         from bartviz import models
 
         known = self.models.peek(name)
@@ -212,35 +210,6 @@ class Engine:
             )
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
-
-
-def import_library() -> None:
-    """Import torch and the model classes, once; what they made is then kept out of every later garbage collection."""
-    with _IMPORT:
-        if "bartviz.forward" in sys.modules:
-            return
-        import bartviz.forward
-        import bartviz.models  # noqa: F401 - imported for what it brings in
-
-        gc.collect()
-        gc.freeze()
-
-
-def _import_quietly() -> None:
-    """What goes wrong here is told by the first run; a server that is stopped meanwhile leaves no traceback."""
-    with suppress(Exception):
-        import_library()
-
-
-def warm_up(delay: float = 1.5) -> None:
-    """Import the library in a thread of its own, once, after the first picture had its time."""
-    if _WARM.acquire(blocking=False):
-        timer = threading.Timer(delay, _import_quietly)
-        timer.daemon = True
-        timer.start()
-
-
-_IMPORT, _WARM = threading.Lock(), threading.Lock()
 
 
 class _Cancel:

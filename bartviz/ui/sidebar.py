@@ -15,7 +15,7 @@ from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.language import _, later, mark, named
 from bartviz.texts import read_upload
-from bartviz.ui import engine, keys, languages, levels, pick, projector, saved, session, settings, show, theme
+from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 from bartviz.ui.search import Search
@@ -53,7 +53,9 @@ def draw() -> None:
     if st.session_state["_linked"]:
         _run()
         st.session_state["_linked"] = False  # not before: a script run may be broken off in between
-    engine.warm_up()
+        if library.imported():
+            session.begin()  # what a link asks for is the first thing seen, where a moment is enough for it
+    library.warm_up()
 
 
 def start_with_own(key: str) -> None:

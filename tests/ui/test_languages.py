@@ -96,7 +96,7 @@ def test_outside_of_a_visit_it_is_english_and_ended_visits_are_forgotten(monkeyp
 
 class Unloaded(Engine):
     def _load(self, ticket: Any, name: str) -> Any:
-        return SimpleNamespace(info=SimpleNamespace(fingerprint=name))
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0))
 
 
 def test_the_gate_speaks_the_language_of_who_asked() -> None:

@@ -14,7 +14,7 @@ from bartviz import store
 from bartviz.errors import RecordError
 from bartviz.language import speaking
 from bartviz.record import Record
-from bartviz.ui import engine, saved
+from bartviz.ui import library, saved
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -76,7 +76,7 @@ def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp
 
 
 def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "warm_up", lambda: None)
+    monkeypatch.setattr(library, "warm_up", lambda: None)
     file = tmp_path / "cut.safetensors"
     file.write_bytes(saved.FILE.read_bytes()[:5000])
     monkeypatch.setenv("BARTVIZ_RECORD", str(file))

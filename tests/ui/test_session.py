@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from bartviz.errors import Cancelled
-from bartviz.ui import session
+from bartviz.ui import library, session
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.test_sidebar import Answers, answers, settled
@@ -103,3 +103,14 @@ def test_a_run_that_is_stopped_twice_says_so(app: App, answers: Answers) -> None
     page = settled(page).run()
     assert "connection was lost" in page.error[0].value
     assert len(answers.asked) == 2
+
+
+def test_a_link_is_the_first_thing_seen_where_the_library_is_there(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers.answer = lambda ticket, request: stand_in.record(("<s>", "Linked", "</s>"), kind="encoder")
+    monkeypatch.setattr(library, "imported", lambda: True)
+    monkeypatch.setattr(session, "PATIENCE", 60)
+    page = app("start", text="Linked text.", model="bert-base-uncased")
+    assert page.session_state[session.RECORD].source_text == "Linked"
+    assert page.session_state[session.RUN] is None
