@@ -35,16 +35,18 @@ def report(visitors: int = 50, passers: int = 2000) -> None:
 
 
 class Visitor:
-    """One session: opens a page by its query and reads what the server sends."""
+    """One session: opens a page by its query, reads what the server sends, and asks again where a browser would."""
 
     def __init__(self, connection: ClientConnection, query: str) -> None:
         self.connection, self.query = connection, query
         self.said = ""
+        self.again: tuple[str, float] | None = None  # a fragment that is to be run again, after so many seconds
 
-    async def run(self) -> str:
-        """One script run: everything that was sent as HTML until it ended."""
+    async def run(self, fragment: str = "") -> str:
+        """One script run, or one of a fragment: everything that was sent as HTML until it ended."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
+        message.rerun_script.fragment_id = fragment
         await self.connection.send(message.SerializeToString())
         parts: list[str] = []
         while True:
@@ -53,17 +55,25 @@ class Visitor:
             forward.ParseFromString(data if isinstance(data, bytes) else data.encode())
             element = forward.delta.new_element
             parts.append(element.html.body or element.exception.message)
-            if forward.WhichOneof("type") == "script_finished":
+            kind = forward.WhichOneof("type")
+            if kind == "auto_rerun":
+                self.again = forward.auto_rerun.fragment_id, forward.auto_rerun.interval
+            elif kind == "script_finished" and forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                parts, self.again = [], None  # the whole page follows
+            elif kind == "script_finished":
                 self.said = " ".join(parts)
                 return self.said
 
     async def until(self, wanted: Callable[[str], bool]) -> float:
-        """Seconds until the page says what is wanted, asked anew as the browser does while work is on its way."""
+        """Seconds until the page says what is wanted; its progress line is asked anew, as the browser does."""
         started = time.monotonic()
-        while not wanted(await self.run()):
+        said = await self.run()
+        while not wanted(said):
             if time.monotonic() - started > LONGEST:
                 raise TimeoutError(self.said[:300])
-            await asyncio.sleep(0.4)
+            fragment, seconds = self.again or ("", 0.4)
+            await asyncio.sleep(seconds)
+            said = await self.run(fragment)
         return time.monotonic() - started
 
 
