@@ -61,12 +61,30 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
             )
         )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
-    typed = generation.forced_ids(model, {int(position): token})
+    typed = _new_ids(model, int(position), token)
     new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
     prepared, start = _beginning(model, record)
     made = generation.write(model, prepared, start, kept | new, Options(**_as_before(record) | options), started)
     settings = {**made.provenance.settings, "branched_at": int(position)}
-    return replace(made, provenance=replace(made.provenance, settings=settings))
+    made = replace(made, provenance=replace(made.provenance, settings=settings))
+    count = len(made.steps)
+    if count >= position + len(new):
+        return made
+    said = later(
+        "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
+        placed=count - position, all=len(new), count=count,
+    )  # fmt: skip
+    return generation.noticed(made, said)
+
+
+def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
+    """The new tokens by their positions. Raises SettingError; whoever typed them counts no positions."""
+    try:
+        return generation.forced_ids(model, {position: token})
+    except SettingError:
+        raise SettingError(
+            later("The new token is empty or not in the model's vocabulary. Give another one.")
+        ) from None
 
 
 def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:

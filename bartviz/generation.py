@@ -101,7 +101,13 @@ def decode(
     late = [position for position in forced if position >= len(record.steps)]
     if not late:
         return record
-    said = later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
+    return noticed(
+        record, later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
+    )
+
+
+def noticed(record: Record, said: str) -> Record:
+    """The record with one more notice of what the reader should know."""
     return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, said)))
 
 
@@ -135,11 +141,9 @@ def write(
             written = writing.together(task, tape, way)
         else:
             written = writing.alone(task, tape, way)
-    late = sorted(position for position in forced if position >= len(written.steps))
-    missed = (later("The text ended before the forced position {position}.", position=late[0]),) if late else ()
     return runs.finish(
         _record(model, written, len(start), prepared), started, settings=_settings(task, tape, way, options),
-        notices=prepared.notices + missed, stopped=written.stopped,
+        notices=prepared.notices, stopped=written.stopped,
     )  # fmt: skip
 
 

@@ -165,6 +165,27 @@ def test_a_search_goes_on_as_a_search() -> None:
     assert [step.rule for step in made.steps[:3]] == [KEPT, KEPT, NEW]
 
 
+@pytest.mark.parametrize(("token", "placed"), [(" großes Haus am See", 2), ("</s> Haus", 1)])
+def test_typed_tokens_that_found_no_place_are_told(token: str, placed: int) -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.decode(model, "I want to buy a car.", max_new_tokens=6)
+    made = bartviz.branch(model, record, 4, token)
+    all_of_it = {" großes Haus am See": 4, "</s> Haus": 2}[token]
+    assert made.provenance.notices == (
+        f"Only {placed} of the {all_of_it} tokens that were typed stand in the text: it ends with token {4 + placed}.",
+    )
+    assert bartviz.branch(model, record, 4, " Haus").provenance.notices == ()
+    assert len(bartviz.decode(model, "I want to buy a car.", max_new_tokens=3, force={5: 7}).provenance.notices) == 1
+
+
+def test_a_typed_nothing_is_refused_without_a_number() -> None:
+    """Positions count from 0 here and from 1 on a page; what a tokenizer drops altogether leaves no token."""
+    model = loaded.model("marian")
+    record = bartviz.decode(model, TEXT, max_new_tokens=5)
+    with pytest.raises(SettingError, match=r"^The new token is empty or not in the model's vocabulary\."):
+        bartviz.branch(model, record, 3, "\u200b")
+
+
 def test_the_end_token_ends_it() -> None:
     model = loaded.model("bart")
     record = bartviz.decode(model, TEXT, max_new_tokens=9)
