@@ -154,11 +154,22 @@ def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -
 
 
 def begins_word(record: Record, step: int, text: str) -> str:
-    """The typed text with the space before it where the token that stands there begins a word after another."""
+    """The typed text with the space before it where the token that stands there begins a word after another.
+
+    At a special token, such as the end, it is a word of its own after what was said before.
+    """
     if text[:1].isspace() or record.output is None or not text[:1].isalnum():
         return text
-    piece = record.output.pieces[record.steps[step].row]
-    return f" {text}" if piece[:1] in ("Ġ", "▁", " ") else text
+    row, pieces = record.steps[step].row, record.output.pieces
+    if record.output.special[row]:
+        said = any(not record.output.special[one.row] for one in record.steps[:step])
+        return f" {text}" if said and any(_begins(piece) for piece in (*pieces, *record.source.pieces)) else text
+    return f" {text}" if _begins(pieces[row]) else text
+
+
+def _begins(piece: str) -> bool:
+    """Whether a piece of a vocabulary says that a space stands before it."""
+    return piece[:1] in ("Ġ", "▁", " ")
 
 
 def link(turn: Turn) -> str:

@@ -70,6 +70,9 @@ def test_typed_text_begins_a_word_where_the_token_did() -> None:
     assert begins_word(record, 2, " will") == " will"
     assert begins_word(record, 2, ", und") == ", und"
     assert begins_word(record, 6, "fte") == "fte"
+    assert begins_word(record, 8, "Danke") == " Danke"  # in the place of </s>
+    assert begins_word(record, 8, "!") == "!"
+    assert begins_word(record, 0, "Ich") == "Ich"  # in the place of <s>, with nothing said before
 
 
 @given(step=st.integers(0, 50), token=st.one_of(st.integers(0, 99), st.text(min_size=1, max_size=40)))

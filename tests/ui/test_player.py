@@ -158,6 +158,17 @@ def test_a_branch_is_sent_with_its_rows_over_the_source(record: Record) -> None:
     assert player.payload(record, layer=1, head=2)["other"].num_rows == 0
 
 
+def test_beside_a_branch_the_parts_say_that_they_are_the_main_texts(record: Record) -> None:
+    """Candidates, output and matrix stay those of the main text; each says so, and what was not placed is told."""
+    other = stand_in.record(output=("<s>", "Ich", " will", "</s>"))
+    other = replace(other, provenance=replace(other.provenance, notices=("Only 1 of the 2 tokens ...",)))
+    alone, beside = (player.payload(record, layer=1, head=2, branch=made)["meta"] for made in (None, other))
+    changed = {name for name, title in beside["titles"].items() if title != alone["titles"][name]}
+    assert changed == {"output", "choice", "matrix"}
+    assert all("ain text" in beside["titles"][name] for name in changed)
+    assert beside["branch"]["said"].endswith(" Only 1 of the 2 tokens ...")
+
+
 def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
     record = decoded(prompt=3)
     sent = player.payload(record, layer=0, head=None, branch=record)

@@ -17,7 +17,9 @@ import pyarrow as pa
 from bartviz.analysis import branches, decoding, terms
 from bartviz.attention import Floats, Tokens
 from bartviz.figures import theme
+from bartviz.language import _
 from bartviz.record import KINDS, Record, Step
+from bartviz.retold import retold
 from bartviz.ui.components.player.words import chosen, messages, note, stopped, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
@@ -35,7 +37,7 @@ def payload(record: Record, *, layer: int | None, head: int | None, branch: Reco
     own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
     other = rows[:0] if branch is None else _over_source(branch, record, layer, head)
     unit = _unit(rows, own, other)
-    meta = _meta(record, layer, head) | {"scale": unit}
+    meta = _meta(record, layer, head, branched=branch is not None) | {"scale": unit}
     if branch is not None:
         meta["branch"] = _branch(record, branch, other.shape[1])
     weights = {"rows": rows, "own": own, "other": other}
@@ -55,13 +57,14 @@ def first_column(record: Record) -> int:
 
 def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
     run = branches.course(record, branch)
+    told = (_(retold(notice)) for notice in branch.provenance.notices)
     return {
         "revision": revision(branch),
         "steps": _steps(branch),
         "columns": columns,
         "parts": run.parts,
         "meets": None if run.meets is None else list(run.meets),
-        "said": branches.sentence(record, branch),
+        "said": " ".join([branches.sentence(record, branch), *told]),
     }
 
 
@@ -82,7 +85,7 @@ def _packed(weights: Floats, unit: int) -> pa.Array:
     return pa.array(flat if unit == 1 else np.rint(flat * unit).astype(np.uint8))
 
 
-def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]:
+def _meta(record: Record, layer: int | None, head: int | None, *, branched: bool) -> dict[str, Any]:
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
     first = first_column(record)
@@ -94,7 +97,7 @@ def _meta(record: Record, layer: int | None, head: int | None) -> dict[str, Any]
         "weights": name,
         "source": running(record.source_text, source),
         "words": messages(),
-        "titles": titles(record, kind, name, own),
+        "titles": titles(record, kind, name, own, branched=branched),
         "columns": list(record.attention(kind).key.labels),
         "special": record.attention(kind).key.special.tolist(),
         "masked": np.flatnonzero(~record.attention(kind).mask.any(axis=0)).tolist(),

@@ -93,8 +93,8 @@ def chosen(step: Step, *, given: bool) -> str:
     return _("“{token}” was chosen with {share}", **said)
 
 
-def titles(record: Record, kind: Kind, weights: str, own: str) -> Words:
-    """What stands above the parts; ``weights`` and ``own`` name what shades them."""
+def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False) -> Words:
+    """What stands above the parts; ``weights`` and ``own`` name what shades them. Beside a branch they say whose."""
     given = decoding.given(record)
     source = _("Source, shaded by what this step looks at ({weights})", weights=weights)
     output = _("Output so far, shaded by {weights}", weights=own)
@@ -102,11 +102,13 @@ def titles(record: Record, kind: Kind, weights: str, own: str) -> Words:
         source = _("Prompt, shaded by what this step looks at ({weights})", weights=weights)
         output = _("Continuation so far, shaded by the same row")
     candidates = _("Candidates before any rule; click one to follow it")
-    return {
-        "source": source, "output": output,
-        "choice": _("The model's own candidates (✓ given); click to follow") if given else candidates,
-        "matrix": _("Alignment so far: {weights}", weights=weights),
-    }  # fmt: skip
+    candidates = _("The model's own candidates (✓ given); click to follow") if given else candidates
+    matrix = _("Alignment so far: {weights}", weights=weights)
+    if branched:
+        output = _("Main text so far, shaded by {weights}", weights=own)
+        candidates = _("Main text's candidates; click to follow")
+        matrix = _("Alignment of the main text: {weights}", weights=weights)
+    return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
 def messages() -> Words:
@@ -126,6 +128,7 @@ def _steps() -> Words:
         "frame": _("Step {step}: {token}, {share}"), "frame_rule": _("Step {step}: {token}, {share}, {rule}"),
         "weight": _("weight {weight}"), "reads_weight": _("this row reads it; weight {weight}"),
         "predicted": _("predicted with {share}"),
+        "shown_of": _("{title} · {shown} of {count}"),
         "outside": _("{token} (not among the candidates kept)"),
         "bar_chosen": _("{token} {share}, chosen"), "bar": _("{token} {share}: follow it instead"),
         "instead": _("Follow “{token}” instead"),
