@@ -169,7 +169,7 @@ def hint(
     other: Reading = "reads" if shown.reading == "predicts" else "predicts"
     turned = table(record, heads, reading=other)
     here, there = (score(links(one.weights, method, threshold=threshold), gold) for one in (shown, turned))
-    if here.error_rate - there.error_rate < CLEARLY:
+    if here.error_rate is None or there.error_rate is None or here.error_rate - there.error_rate < CLEARLY:
         return ""
     numbers = {"right": there.right, "found": there.found, "then": there.error_rate, "now": here.error_rate}
     if other == "reads":
@@ -197,14 +197,15 @@ def best_set(
     """Heads whose mean has the lowest error rate on ``gold``, added one by one while the rate falls, at most ``most``.
 
     Greedy, among the 24 heads that align best alone by this reading: not the best of all sets, and chosen on the very
-    sentence that it is judged by. Raises SettingError where there is nothing to agree with.
+    sentence that it is judged by. Raises SettingError where there is nothing to agree with, or nothing is linked.
     """
     if not gold.possible:
         raise SettingError(later("The alignment made by hand has no link: there is nothing to agree with."))
     alone = [one for one in ranked if len(one.heads) == 1 and one.table.reading == reading]
 
     def rate(weights: Floats) -> float:
-        return score(links(weights, method, threshold=threshold), gold).error_rate
+        found = score(links(weights, method, threshold=threshold), gold).error_rate
+        return float("inf") if found is None else found
 
     open_ = sorted(alone, key=lambda one: rate(one.table.weights))[:CANDIDATES]
     chosen: list[Aligner] = []
@@ -217,4 +218,6 @@ def best_set(
         lowest = rates[place]
         chosen.append(open_.pop(place))
         total = total + chosen[-1].table.weights
+    if not chosen:
+        raise SettingError(later("No head links any words this way: there is nothing to judge."))
     return Found(tuple(one.heads[0] for one in chosen), lowest)

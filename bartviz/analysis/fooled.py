@@ -243,8 +243,9 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
     readings: tuple[Reading, ...] = ("predicts", "reads")
     found = {reading: links(alignment.table(record, [best], reading=reading).weights) for reading in readings}
     truth = gold or Gold(found["predicts"], found["predicts"])
-    errors = {reading: score(found[reading], truth).error_rate for reading in readings}
-    return Shift(best, errors, found, gold is not None)
+    rates = {reading: score(found[reading], truth).error_rate for reading in readings}
+    errors = {reading: rate for reading, rate in rates.items() if rate is not None}
+    return Shift(best, errors, found, gold is not None) if len(errors) == len(readings) else None
 
 
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
@@ -261,7 +262,7 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
         found[head] = (
             (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.told))
             if gold is None
-            else (True, -score(links(shown.weights), gold).error_rate)
+            else (True, 0.0 if (rate := score(links(shown.weights), gold).error_rate) is None else 1 - rate)
         )
     return max(found, key=found.__getitem__)
 

@@ -22,6 +22,7 @@ Base = Literal[0, 1]
 
 LONGEST = 100_000  # characters of a pasted alignment
 _SHOWN = 24  # characters of a piece that a message quotes
+_TYPED = str.maketrans({"\ufeff": None, "\u200b": None} | dict.fromkeys("‐‑‒–−－", "-") | {"？": "?"})  # as pasted
 _PIECE = re.compile(r"([0-9]{1,6})([-?spSP])([0-9]{1,6})(?:[:/]([SP]))?")
 _TABLE_LINE = re.compile(r"[0-9]{1,9}\s+[0-9]{1,6}\s+[0-9]{1,6}(?:\s+[SP])?(?:\s+[01](?:\.[0-9]{1,9})?)?")
 
@@ -42,7 +43,8 @@ class Score:
     """Links found, against a gold alignment: counts, and the three measures of Och and Ney 2003, section 5.
 
     precision |A & P| / |A|, None where nothing was found; recall |A & S| / |S|, None where nothing is sure;
-    ``error_rate`` (AER) 1 - (|A & S| + |A & P|) / (|A| + |S|): 0 is perfect, 1 is all wrong.
+    ``error_rate`` (AER) 1 - (|A & S| + |A & P|) / (|A| + |S|): 0 is perfect, 1 is all wrong. Where nothing is sure it
+    is 1 - precision, and None where nothing was found either: who links nothing makes no error and has no merit.
     """
 
     found: int
@@ -59,9 +61,9 @@ class Score:
         return self.right_sure / self.sure if self.sure else None
 
     @property
-    def error_rate(self) -> float:
+    def error_rate(self) -> float | None:
         whole = self.found + self.sure
-        return 1 - (self.right_sure + self.right) / whole if whole else 0.0
+        return 1 - (self.right_sure + self.right) / whole if whole else None
 
     @property
     def wrong(self) -> int:
@@ -78,6 +80,11 @@ def score(found: Iterable[Link], gold: Gold) -> Score:
     """How well the links ``found`` agree with ``gold``."""
     links = frozenset(found)
     return Score(len(links), len(gold.sure), len(links & gold.possible), len(links & gold.sure))
+
+
+def never_first(gold: Gold) -> bool:
+    """Whether several links name the first word of neither side, as when words were counted from 1."""
+    return len(gold.possible) > 1 and all(i and j for i, j in gold.possible)
 
 
 def crossing(found: Links) -> Link | None:
@@ -97,7 +104,7 @@ def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = 
 
     Sure ``0-0``, possible ``1?2`` or ``1p2``, or either with its letter behind: ``1-2/P``, ``1-2:S``; in one line, or
     a link a line. Also the lines ``sentence source target S`` of the 2003 shared task, which count words
-    from 1 whatever ``base`` says.
+    from 1 whatever ``base`` says. Dashes that a word processor has put for the hyphen are taken for one.
     ``base``: whether the first word is 0 or 1; ``swap``: the target word comes first.
     Raises TextError, which quotes the piece that cannot be read, or names the word that does not exist.
     """
@@ -108,6 +115,7 @@ def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = 
                 limit=LONGEST, count=len(text),
             )
         )  # fmt: skip
+    text = text.translate(_TYPED)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if lines and all(_TABLE_LINE.fullmatch(line) for line in lines):
         pieces, base = _table_pieces(lines), 1

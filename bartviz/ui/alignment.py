@@ -175,13 +175,15 @@ def numbers(record: Record, chosen: Chosen) -> None:
     if chosen.gold is not None:
         judged = pharaoh.score(chosen.links, chosen.gold)
         told = {
-            _("Error rate (AER)"): f"{judged.error_rate:.2f}",
+            _("Error rate (AER)"): _measure(judged.error_rate),
             _("Precision"): _measure(judged.precision), _("Recall"): _measure(judged.recall),
         } | told  # fmt: skip
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
         for label, value in told.items():
             st.metric(label, value, width="content")
     if chosen.gold is not None:
+        if not chosen.gold.sure:
+            show.note(_("No link is sure: recall is not defined, and the error rate is 1 − precision."))
         show.note(ranks.hint(record, shown, chosen.heads, chosen.gold, chosen.method, chosen.threshold))
 
 
@@ -245,22 +247,22 @@ def _search(chosen: Chosen) -> None:
     found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
     if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
         names = ", ".join(head.short for head in found[0].heads)
-        show.note(
-            _(
-                "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
-                "flatters: on other sentences expect more errors, and judge it there.",
-                heads=names,
-                rate=found[0].error_rate,
-            )
-        )
+        told = _("{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
+                 "flatters: on other sentences expect more errors, and judge it there.",
+                 heads=names, rate=found[0].error_rate)  # fmt: skip
+        show.note(told)
 
 
 def _find(chosen: Chosen) -> None:
     """Look for the set, and show it: a callback."""
     assert chosen.gold is not None
-    found = ranks.best_set(
-        chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
-    )
+    try:
+        found = ranks.best_set(
+            chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
+        )
+    except SettingError as error:
+        st.toast(show.plain(str(error)))
+        return
     st.session_state[_FOUND] = (found, chosen.reading)
     st.session_state["align"] = "set"
     st.session_state["set"] = [head.short for head in found.heads]

@@ -52,10 +52,13 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     if not text.strip():
         return None
     try:
-        return pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
+        found = pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
     except TextError as error:
         st.error(show.plain(str(error)))
         return None
+    if base == "0" and pharaoh.never_first(found):
+        show.note(_("No link names word 0 on either side: where the first word is 1, say so above."))
+    return found
 
 
 def _from_link(key: str) -> None:

@@ -46,9 +46,10 @@ def test_the_set_is_never_worse_than_its_best_head(record: Record) -> None:
     ranked, gold = aligners(record), read(GOLD, 7, 6)
     found = best_set(ranked, gold, reading="predicts")
     alone = min(
-        score(links(one.table.weights), gold).error_rate
+        rate
         for one in ranked
         if len(one.heads) == 1 and one.table.reading == "predicts"
+        if (rate := score(links(one.table.weights), gold).error_rate) is not None
     )
     assert found.error_rate <= alone
     assert found.error_rate == score(links(table(record, found.heads).weights), gold).error_rate
@@ -81,7 +82,21 @@ def test_a_head_that_looks_back_is_better_named_by_what_rows_read(record: Record
     here = score(links(shown.weights), gold)
     said = analysis.hint(record, shown, head, gold)
     right = len(gold.sure)
+    assert here.error_rate is not None
     assert here.error_rate >= 0.2
     assert f"a row reads, {right} of {right} links would be right (error rate 0.00 instead of" in said
     assert "look back" in said
     assert analysis.hint(record, turned, head, gold) == ""
+
+
+def test_a_head_that_links_nothing_is_never_the_best_one(record: Record) -> None:
+    """Without sure links the error rate of no links is 0 / 0: such heads stand last, and no set is made of them."""
+    ranked, gold = aligners(record), Gold(frozenset(), frozenset({(0, 0), (1, 1)}))
+    strongest = max(float(one.table.weights.max()) for one in ranked)
+    frame = ranking(ranked, method="threshold", threshold=strongest * 0.9, gold=gold)
+    linked = frame["links"] > 0
+    assert 0 < linked.sum() < len(frame)
+    assert linked.tolist() == sorted(linked, reverse=True)
+    assert frame["error rate"].notna().tolist() == linked.tolist()
+    with pytest.raises(SettingError, match="nothing to judge"):
+        best_set(ranked, gold, method="threshold", threshold=1.0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.analysis.pharaoh import Gold, read, score, write
+from bartviz.analysis.pharaoh import Gold, never_first, read, score, write
 from bartviz.errors import TextError
 
 pairs = st.frozensets(st.tuples(st.integers(0, 8), st.integers(0, 6)), max_size=20)
@@ -57,10 +57,29 @@ def test_the_error_rate_of_a_case_worked_by_hand() -> None:
     assert (judged.wrong, judged.missed) == (1, 1)
 
 
-def test_nothing_found_is_all_wrong_unless_nothing_is_sure() -> None:
+def test_nothing_found_is_all_wrong_and_where_nothing_is_sure_the_error_rate_is_not_defined() -> None:
     nothing = score((), read("0-0", 1, 1))
     assert (nothing.error_rate, nothing.precision, nothing.recall) == (1.0, None, 0.0)
-    assert score((), Gold(frozenset(), frozenset())).error_rate == 0.0
+    for gold in (Gold(frozenset(), frozenset()), read("0?0", 1, 1)):
+        nothing = score((), gold)
+        assert (nothing.error_rate, nothing.precision, nothing.recall) == (None, None, None)
+
+
+def test_without_sure_links_the_error_rate_is_1_minus_precision() -> None:
+    judged = score({(0, 0), (1, 1), (2, 2)}, read("0?0 1?1 3?3", 4, 4))
+    assert judged.error_rate == pytest.approx(1 / 3)
+    assert judged.precision == pytest.approx(2 / 3)
+    assert judged.recall is None
+
+
+def test_what_a_word_processor_has_made_of_a_line_is_read_too() -> None:
+    assert read("\ufeff0–0 1−1 2‑2 2？1", 3, 3) == read("0-0 1-1 2-2 2?1", 3, 3)
+
+
+def test_links_counted_from_1_are_suspected() -> None:
+    assert never_first(read("1-1 2-3", 4, 4))
+    assert not never_first(read("1-1 2-0", 4, 4))
+    assert not never_first(read("1-1", 4, 4))  # one link tells nothing
 
 
 @given(pairs, pairs)
@@ -75,8 +94,8 @@ def test_an_alignment_agrees_with_itself(
     sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]]
 ) -> None:
     gold = Gold(sure, possible)
-    assert score(sure, gold).error_rate == 0.0
-    assert score(gold.possible, gold).error_rate == 0.0  # possible links cost nothing
+    assert score(sure, gold).error_rate == (0.0 if sure else None)
+    assert score(gold.possible, gold).error_rate == (0.0 if gold.possible else None)  # possible links cost nothing
 
 
 @given(pairs, pairs, pairs)

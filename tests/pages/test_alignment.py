@@ -185,3 +185,13 @@ def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
     source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
     at = app("alignment", record=stand_in.record(source=source))
     assert "The first 40 words of each line are drawn, of 45" in words(at)
+
+
+def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record: Record) -> None:
+    at = app("alignment", links="threshold", link_weight="1.0")
+    at.text_area(gold.key_of(record)).set_value("1?1 2?2").run()
+    assert {metrics(at)[name] for name in ("Error rate (AER)", "Precision", "Recall")} == {"–"}
+    assert "No link is sure" in words(at)
+    assert "No link names word 0 on either side" in words(at)
+    press(at, "Find the set of heads that agrees best")
+    assert "nothing to judge" in at.toast[0].value
