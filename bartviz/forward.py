@@ -70,7 +70,7 @@ def capture(
     given = None if target is None else runs.prepare_target(model, target)
     tape = Tape(values=values, scale_heads=runs.head_factors(model, ablate), cancelled=cancelled)
     if given is not None and kind == "decoder":
-        record = _continued(model, tape, prepared.tokens, given.tokens, top_k)
+        record = _continued(model, tape, [prepared.tokens], [given.tokens], top_k)[0]
     else:
         batch = runs.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
         runs.check_budget(model, batch, values=values)
@@ -93,7 +93,8 @@ def capture_batch(
 ) -> tuple[Record, ...]:
     """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
 
-    For an encoder-decoder without ``targets`` each text is decoded first, then all run once with what came out.
+    targets: given outputs, one for each text, as capture() takes one. For an encoder-decoder without them each text is
+    decoded first, then all run once with what came out.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     expect_model(model)
@@ -101,31 +102,31 @@ def capture_batch(
         raise TextError("Several texts are expected, a list of str: of one text use capture().")
     if not texts:
         raise TextError(later("There is no text to run. Give at least one."))
-    if targets is not None and (model.info.kind != "encoder-decoder" or len(targets) != len(texts)):
-        raise SettingError(later("Targets belong to encoder-decoder models, one for each text."))
+    if targets is not None and (model.info.kind == "encoder" or isinstance(targets, str) or len(targets) != len(texts)):
+        raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
     started = time.perf_counter()
     sources = [runs.prepare(model, text) for text in texts]
-    outputs: list[Tokens] | None = None
-    target_texts: list[str | None] = [None] * len(texts)
-    if model.info.kind == "encoder-decoder":
-        if targets is None:
-            decoded = [decode(model, text, cancelled=cancelled) for text in texts]
-            target_texts = [record.target_text for record in decoded]
-            outputs = [record.output for record in decoded if record.output is not None]
-        else:
-            given = [runs.prepare_target(model, target) for target in targets]
-            target_texts = [part.text for part in given]
-            outputs = [part.tokens for part in given]
-    batch = runs.Batch.of(model, [source.tokens for source in sources], outputs)
-    runs.check_budget(model, batch, values=values)
+    given = None if targets is None else [runs.prepare_target(model, target) for target in targets]
+    outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
+    target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
+    if model.info.kind == "encoder-decoder" and given is None:
+        decoded = [decode(model, text, cancelled=cancelled) for text in texts]
+        target_texts = [record.target_text for record in decoded]
+        outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)
-    logits = _forward(model, batch, tape)
+    if model.info.kind == "decoder" and outputs is not None:
+        made = _continued(model, tape, [source.tokens for source in sources], outputs, top_k)
+    else:
+        batch = runs.Batch.of(model, [source.tokens for source in sources], outputs)
+        runs.check_budget(model, batch, values=values)
+        logits = _forward(model, batch, tape)
+        made = [_assemble(model, tape, batch, item, logits, top_k) for item in range(len(sources))]
     settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
     records = []
     for item, source in enumerate(sources):
-        made = _assemble(model, tape, batch, item, logits, top_k)
-        made = replace(made, source_text=source.text, target_text=target_texts[item])
-        records.append(runs.finish(made, started, settings=settings, notices=source.notices))
+        record = replace(made[item], source_text=source.text, target_text=target_texts[item])
+        notices = source.notices + (() if given is None else given[item].notices)
+        records.append(runs.finish(record, started, settings=settings, notices=notices))
     return tuple(records)
 
 
@@ -165,20 +166,36 @@ def _assemble(
     return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item)
 
 
-def _continued(model: Model, tape: Tape, prompt: Tokens, target: Tokens, top_k: int) -> Record:
-    """The Record, its texts still empty, of a decoder-only model's text that goes on as given: a step for each token of
-    the target, as decode() has one for each that it writes. Raises TextError for more tokens than the model reads."""
+def _continued(
+    model: Model, tape: Tape, prompts: Sequence[Tokens], targets: Sequence[Tokens], top_k: int
+) -> list[Record]:
+    """The Records, their texts still empty, of a decoder-only model's texts that go on as given, padded in one pass.
+
+    Each has a step for each token of its target, as decode() has one for each that it writes. Raises TextError for more
+    tokens than the model reads, BudgetError.
+    """
+    wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
+    batch = runs.Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
+    runs.check_budget(model, batch, values=tape.values)
+    logits = _forward(model, batch, tape)
+    assert logits is not None  # (B, Q, V): only an encoder has none
+    summary, made = Summary(model.tokenizer, top_k), []
+    for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
+        output, rows = whole.take(slice(1, None)), len(whole) - 1
+        every = summary.steps(logits[item, :rows], reads.ids[:rows].tolist(), output.ids.tolist())
+        steps = [replace(step, position=place) for place, step in enumerate(every[len(prompt) - 1 :])]
+        output = tokens.pad(output, model.tokenizer, len(reads))
+        axes = runs.axes(model, reads)
+        made.append(runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item))
+    return made
+
+
+def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
+    """A prompt and how it goes on, as one text of a decoder-only model. Raises TextError."""
     whole = tokens.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
     if model.info.positions is not None:
         check_length(len(whole), model.info.positions, can_cut=False)
-    reads, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
-    batch = runs.Batch.of(model, [reads], None)
-    runs.check_budget(model, batch, values=tape.values)
-    logits = _forward(model, batch, tape)
-    assert logits is not None  # (1, Q, V): only an encoder has none
-    every = Summary(model.tokenizer, top_k).steps(logits[0], reads.ids.tolist(), output.ids.tolist())
-    steps = [replace(step, position=place) for place, step in enumerate(every[len(prompt) - 1 :])]
-    return runs.record(model, tape, runs.axes(model, reads), output, steps, source_text="", target_text=None)
+    return whole
 
 
 def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:

@@ -117,6 +117,34 @@ def test_padding_changes_nothing_for_the_real_tokens(family: str) -> None:
     assert [step.chosen.token_id for step in padded.steps] == [step.chosen.token_id for step in alone.steps]
 
 
+def test_texts_that_go_on_as_given_are_padded_in_one_pass() -> None:
+    """Each has the steps and the attention that it has alone, whichever of prompt and target is the longer."""
+    model = loaded.model("gpt2")
+    prompts, targets = [SHORT, TEXT, "A"], [" It is a dog, and that one over there is one, too.", " No.", " B\x00"]
+    records = bartviz.capture_batch(model, prompts, targets=targets, values=True)
+    assert_equal_to_eager("gpt2", records)
+    longest = max(len(record.source) for record in records)
+    for record, prompt, target in zip(records, prompts, targets, strict=True):
+        alone = bartviz.capture(model, prompt, target=target)
+        assert (record.source_text, record.target_text) == (alone.source_text, alone.target_text)
+        assert record.provenance.settings["mode"] == "given target"
+        assert record.provenance.notices == alone.provenance.notices
+        assert len(record.source) == len(record.output or ()) == longest
+        for step, other in zip(record.steps, alone.steps, strict=True):
+            assert (step.position, step.row, step.chosen.token_id) == (other.position, other.row, other.chosen.token_id)
+            assert step.log_probability == pytest.approx(other.log_probability, abs=1e-4)
+        made = bartviz.branch(model, record, 0, 44, max_new_tokens=3)
+        again = bartviz.branch(model, alone, 0, 44, max_new_tokens=3)
+        assert [step.chosen.token_id for step in made.steps] == [step.chosen.token_id for step in again.steps]
+    assert records[2].provenance.notices  # of the target that was cleaned
+
+
+@pytest.mark.parametrize(("family", "targets"), [("bert", ["a", "b"]), ("gpt2", ["a"]), ("bart", "ab")])
+def test_targets_of_a_batch_are_one_for_each_text(family: str, targets: list[str]) -> None:
+    with pytest.raises(SettingError, match="one for each text"):
+        bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets)
+
+
 def test_a_text_that_goes_on_as_given_has_a_step_for_each_token_of_the_target() -> None:
     model, target = loaded.model("gpt2"), " It is a dog."
     one = bartviz.capture(model, SHORT, target=target, values=True)
