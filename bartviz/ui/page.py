@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from bartviz.errors import SettingError
+from bartviz.errors import BartvizError, SettingError
 from bartviz.folders import default_roots
 from bartviz.language import _
-from bartviz.ui import address, languages, lessons, registry, session, show, sidebar, sight, theme
+from bartviz.ui import address, languages, lessons, registry, saved, session, show, sidebar, sight, theme
 from bartviz.ui.examples import examples
 from bartviz.ui.lessons import walk
 from bartviz.ui.progress import POLL, draw
@@ -103,11 +103,14 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     if walk.current().lesson is None:  # whose steps say themselves what is looked at
         sight.begin(word)
     st.title(_(registry.page(word).title), anchor=False)
-    record = session.current_record()
+    record, error = session.current_record(), session.error()
+    refused = needs_record and error is not None and error is not saved.error()  # which is about no request
     with st.container(key="status"):
-        st.fragment(_status, run_every=POLL if session.running() is not None else None)(record)
-    _tell(record)
-    if needs_record and (record is None or session.error() is not None):
+        shown = None if refused else record
+        st.fragment(_status, run_every=POLL if session.running() is not None else None)(shown)
+    if error is not None:
+        _tell(error, record)
+    if refused or (needs_record and record is None):
         if record is None:
             _empty()
         st.stop()
@@ -136,16 +139,15 @@ def _status(record: Record | None) -> None:
     draw(run, key="cancel")
 
 
-def _tell(record: Record | None) -> None:
+def _tell(error: BartvizError, record: Record | None) -> None:
     """The error of the last request: one sentence, and a button for each way out."""
-    error = session.error()
-    if error is None:
-        return
     st.error(show.plain(str(error)))
     with st.container(horizontal=True, gap="small"):
-        for label, change in sidebar.remedies(error).items():
-            st.button(label, on_click=sidebar.again, args=change)
-        if record is not None:
+        for label, mend in sidebar.remedies(error).items():
+            st.button(label, on_click=mend)
+        if error is saved.error():
+            st.button(_("Close"), on_click=session.forgive)
+        elif record is not None:
             st.button(_("Back to the last picture"), on_click=session.forgive)
 
 

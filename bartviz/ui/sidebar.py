@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from functools import partial
 from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
 
@@ -9,13 +12,13 @@ import streamlit as st
 
 from bartviz import configs
 from bartviz.catalogue import CATALOGUE, entry
-from bartviz.errors import BartvizError, ModelError, SettingError, choices
+from bartviz.errors import BartvizError, ModelError, SettingError, TextError, choices
 from bartviz.families import FAMILIES
 from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.language import _, later, mark, named
 from bartviz.texts import read_upload
-from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, theme
+from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, status, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples
 from bartviz.ui.search import Search
@@ -66,16 +69,29 @@ def start_with_own(key: str) -> None:
 def again(key: str, value: str) -> None:
     """Run with one of the sidebar's settings changed: a callback."""
     _set(**{key: value})
+    if key == "model":
+        st.session_state["_kind"] = _kind(value, None)
     _run()
 
 
-def remedies(error: BartvizError) -> dict[str, tuple[str, str]]:
-    """What would mend an error: the label of a button -> the setting and the value to run with again."""
+def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
+    """What would mend an error: the label of a button -> what it does, a callback."""
     if isinstance(error, TooLong) and error.can_cut:
-        return {_(label, limit=error.limit): ("too_long", word) for word, label in CUTS.items()}
+        return {_(label, limit=error.limit): partial(again, "too_long", word) for word, label in CUTS.items()}
     if isinstance(error, EncodingError):
         names = {name: _(ENCODINGS[name]) for name in error.encodings[:3]}
-        return {_("Read it as {encoding}", encoding=label): ("encoding", name) for name, label in names.items()}
+        return {
+            _("Read it as {encoding}", encoding=label): partial(again, "encoding", name)
+            for name, label in names.items()
+        }
+    chosen = st.session_state["model"]
+    if isinstance(error, ModelError):
+        record, known = session.current_record(), _names()
+        ours = record.model.name if record is not None and record.model.name in known else known[0]
+        return {} if ours == chosen else {_("Use {name}", name=ours): partial(again, "model", ours)}
+    if isinstance(error, TextError) and not str(st.session_state["text"] or "").strip():
+        example = examples(chosen, st.session_state["_kind"])[0]
+        return {show.plain(shorten(example.text, 66, placeholder=" …")): partial(take, example)}
     return {}
 
 
@@ -123,10 +139,16 @@ def _model() -> ModelKind:
         help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base."),
     )  # fmt: skip
     record = session.current_record()
-    loaded = record.model if record is not None and record.model.name == chosen else None
-    known = entry(chosen)
-    show.note(_about(known, loaded, is_folder=chosen in names))
-    kind = known.kind if known is not None else loaded.kind if loaded is not None else _kind_of_folder(chosen)
+    loaded = record.model if record is not None and status.names(chosen, record.model) else None
+    folder = chosen in names or (loaded is not None and loaded.source == "folder") or chosen.startswith(os.sep)
+    show.note(_about(entry(chosen), loaded, is_folder=folder))
+    return _kind(chosen, loaded)
+
+
+def _kind(name: str, loaded: ModelInfo | None) -> ModelKind:
+    """The kind of a model as far as that is known before it is loaded; else that of most, with encoder and decoder."""
+    known = entry(name)
+    kind = known.kind if known is not None else loaded.kind if loaded is not None else _kind_of_folder(name)
     return kind or "encoder-decoder"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -14,7 +15,7 @@ from bartviz.retold import retold
 from bartviz.ui.names import CHECKS
 
 if TYPE_CHECKING:
-    from bartviz.record import Check, Kind, Record
+    from bartviz.record import Check, Kind, ModelInfo, Record
 
 
 def status(record: Record) -> None:
@@ -23,13 +24,18 @@ def status(record: Record) -> None:
     lines = [f"<p>{' · '.join(parts)}</p>"]
     lines += [f"<p class='bv-notice'>{html.escape(_(retold(notice)))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
-    if chosen != record.model.name:
+    if not names(chosen, record.model):
         said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)
         lines.append(f"<p class='bv-notice'>{html.escape(said)}</p>")
     if not record.model.trained:
         said = html.escape(_("untrained: random weights, so nothing here was learned"))
         lines.insert(0, f"<p class='bv-untrained'>{said}</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
+
+
+def names(chosen: str, model: ModelInfo) -> bool:
+    """Whether a choice means this model: one in a folder is chosen by its path and called by that folder."""
+    return chosen == model.name or (model.source == "folder" and PurePath(chosen).name == model.name)
 
 
 def facts(record: Record) -> list[str]:

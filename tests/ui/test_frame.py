@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
 from bartviz import place
 from bartviz.record import Check, Provenance, Record
 from bartviz.ui import registry
-from bartviz.ui.status import facts, self_check
+from bartviz.ui.status import facts, names, self_check
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words
@@ -40,6 +41,15 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
 def test_untrained_is_said_in_large_letters(app: App) -> None:
     assert "<p class='bv-untrained'>" in words(app(record=stand_in.record(trained=False)))
     assert "<p class='bv-untrained'>" not in words(app(record=stand_in.record(trained=True)))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "source", "same"),
+    [("bart", "folder", True), ("team/bart", "folder", True), ("/models/team/bart", "folder", True),
+     ("team/bart", "hub", False), ("bert", "folder", False)],
+)  # fmt: skip
+def test_a_model_in_a_folder_is_called_by_the_folder(chosen: str, source: Literal["folder", "hub"], same: bool) -> None:
+    assert names(chosen, replace(stand_in.record().model, name="bart", source=source)) is same
 
 
 def test_notices_and_names_are_taken_literally(app: App) -> None:

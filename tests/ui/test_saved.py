@@ -83,7 +83,9 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     assert not page.exception
     assert page.error[0].value.startswith("The record that BARTVIZ")
-    back = next(button for button in page.button if button.label == "Back to the last picture")
-    page = back.click().run()
-    assert not page.error
     assert any(b'"buy"' in part.proto.bytes for part in page.get("bidi_component"))
+    page.switch_page("pages/masks.py").run()
+    assert page.error
+    assert page.main.get("plotly_chart")  # the page stands below the sentence
+    page = next(button for button in page.button if button.label == "Close").click().run()
+    assert not page.error

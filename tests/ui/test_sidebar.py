@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.cache import ByteCache
 from bartviz.catalogue import CATALOGUE
-from bartviz.errors import Cancelled, TextError
+from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.record import Record
-from bartviz.texts import check_length
+from bartviz.texts import check_length, clean
 from bartviz.ui import engine as engine_module
 from bartviz.ui import session, sidebar
 from bartviz.ui.engine import Engine, Request
@@ -124,6 +124,38 @@ def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) ->
     page = press(page, "Back to the last picture")
     assert [error.value for error in page.error] == []
     assert "<b>stand-in</b> · 9 tokens in" in words(page)
+
+
+def test_a_missing_text_is_mended_with_an_example_and_nothing_is_told_of_the_last_run(
+    app: App, answers: Answers
+) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        clean(request.text)
+        return stand_in.record()
+
+    answers.answer = refuse
+    page = app("decoding")
+    page.text_area(key="text").input("  ")
+    page = press(page, "Run")
+    first = page.main.button[0]
+    assert first.label == r"I want to buy a car\."
+    page = first.click().run()
+    assert not page.error
+    assert page.text_area(key="text").value == answers.asked[-1].text == "I want to buy a car."
+
+
+def test_a_model_that_is_not_there_is_mended_with_one_that_is(app: App, answers: Answers) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        if request.model == "gpt2":
+            raise ModelError("There is no such model.")
+        return stand_in.record()
+
+    answers.answer = refuse
+    page = app("heads")
+    page.selectbox(key="model").set_value("gpt2").run()
+    page = press(press(page, "Run"), "Use bart-tiny-en-de")
+    assert not page.error
+    assert page.selectbox(key="model").value == answers.asked[-1].model == "bart-tiny-en-de"
 
 
 def test_a_text_that_is_too_long_is_read_in_part_when_asked(app: App, answers: Answers) -> None:
