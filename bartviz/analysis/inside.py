@@ -20,13 +20,14 @@ from bartviz.analysis import contributions, terms
 from bartviz.analysis.masks import no_row, quote
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later
+from bartviz.language import _, later, mark
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Which = Literal["strongest", "first", "last", "near"]
 MOST = 12  # keys that are shown one by one
+ROUNDED = mark("Written numbers are rounded: worked out by hand, the last digit may come out one off.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,23 +229,31 @@ def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
-    """From the products to the weight of one key: (number, what it is), in the order in which they are computed."""
-    scale = _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
-    if one.scale == 1:
-        scale = _("scale: none in this family")
+    """From the products to the weight of one key: (number, what it is), in the order in which they are computed;
+    with so many digits that who computes with them comes to the weight's three: see ``ROUNDED``."""
+    none = one.scale == 1
+    scale = _("scale: none in this family") if none else _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
     products = _("q · k, the sum of {count} products", count=one.width)
-    steps = [(_number(one.dots[key], 3), products), (f"× {one.scale:.4g}", scale)]
+    steps = [(_number(one.dots[key], 4), products), (f"× {one.scale:.6g}", scale)]
     if one.bias is not None:
         bias = float(one.bias[key])
-        steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.3f}", _("bias of the relative position")))
+        steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))
+    if one.masked:
+        nothing = _("weight: the same for all keys of a row that may look nowhere; it means nothing")
+        return (*steps, ("−∞", _("mask: may not be seen")), (f"= {_weight(one.weights[key])}", nothing))
     if not one.mask[key]:
         return (*steps, ("−∞", _("mask: may not be seen")), ("0", _("weight, exactly")))
-    steps.append((f"= {_number(one.scores[key], 3)}", _("score")))
+    steps.append((f"= {_number(one.scores[key], 4)}", _("score")))
     top = float(one.scores[one.mask].max())
-    less = f"− {_number(top)}" if top >= 0 else f"+ {_number(-top)}"
-    softmax = f"e^({_number(one.scores[key])} {less}) / {_normaliser(one):.3f}"
+    less = f"− {_number(top, 4)}" if top >= 0 else f"+ {_number(-top, 4)}"
+    softmax = f"e^({_number(one.scores[key], 4)} {less}) / {_normaliser(one):.4f}"
     steps.append((softmax, _("softmax: the largest score taken off, then over the sum of all keys")))
-    return (*steps, (f"= {one.weights[key]:.3f}", _("weight")))
+    return (*steps, (f"= {_weight(one.weights[key])}", _("weight")))
+
+
+def _weight(value: float | np.floating) -> str:
+    """Three decimals; of a weight that would be written 0.000, though it is not, two digits."""
+    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
 
 
 def _number(value: float | np.floating, places: int = 2) -> str:
@@ -262,17 +271,14 @@ def table(one: Inside) -> pd.DataFrame:
     """One line for each key: q . k, scale, scaled, bias, visible, score, weight, and what it adds through this head."""
     import pandas as pd
 
-    frame = pd.DataFrame(
-        {
-            "key": range(len(one.keys)), "token": one.keys.labels, "q·k": one.dots, "scale": one.scale,
-            "scaled": one.scaled, "bias": 0.0 if one.bias is None else one.bias, "visible": one.mask,
-            "score": one.scores, "weight": one.weights,
-        }
-    )  # fmt: skip
+    frame = pd.DataFrame({
+        "key": range(len(one.keys)), "token": one.keys.labels, "q·k": one.dots, "scale": one.scale,
+        "scaled": one.scaled, "bias": 0.0 if one.bias is None else one.bias, "visible": one.mask,
+        "score": one.scores, "weight": one.weights,
+    })  # fmt: skip
     if one.v is not None:
-        lengths = np.linalg.norm(one.v, axis=1)  # (K,)
-        frame["length of v"] = lengths
-        frame["length of weight × v"] = one.weights * lengths
+        frame["length of v"] = np.linalg.norm(one.v, axis=1)  # (K,)
+        frame["length of weight × v"] = one.weights * frame["length of v"]
     return frame
 
 

@@ -12,6 +12,7 @@ from bartviz.language import _, plural
 HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
 TOP = 0.012  # of the figure's height, between a panel and its caption
 GAP = 0.026  # of the figure's width, between panels
+TEXT, NARROW_TEXT = 0.42, 0.62  # of the span of the bars: room for the numbers at an end; with three panels of scores
 
 
 def panels(one: Inside) -> dict[str, str]:
@@ -24,9 +25,11 @@ def panels(one: Inside) -> dict[str, str]:
 
 def _names(one: Inside) -> dict[str, float]:
     """The panels from left to right, and how wide each is beside the others."""
-    shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15}
-    shares |= {"bias": 0.9, "score": 1.1} if one.bias is not None else {}
-    return shares | {"weight": 1.2} | ({"values": 1.5} if one.v is not None else {})
+    if one.bias is None:
+        shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15, "weight": 1.2}
+    else:
+        shares = {"keys": 1.25, "products": 1.25, "scaled": 1.25, "bias": 1.2, "score": 1.25, "weight": 1.2}
+    return shares | ({"values": shares["keys"]} if one.v is not None else {})
 
 
 class Frame:
@@ -87,7 +90,8 @@ class Frame:
         """The range of a panel of scores."""
         numbers = {"scaled": self.one.scaled, "bias": self.one.bias, "score": self.one.scores}[name]
         assert numbers is not None
-        return _room(numbers[self.keys], None if name != self.score else self.shown.rest_score)
+        more = None if name != self.score else self.shown.rest_score
+        return _room(numbers[self.keys], more, TEXT if self.one.bias is None else NARROW_TEXT)
 
     @property
     def score(self) -> str:
@@ -129,8 +133,8 @@ def others(count: int) -> str:
     return plural("{count:,} other", "{count:,} others", count)
 
 
-def _room(numbers: Floats, more: float | None) -> list[float]:
-    """A range that holds 0, the numbers, and their text beyond the bars' ends."""
+def _room(numbers: Floats, more: float | None, text: float) -> list[float]:
+    """A range that holds 0, the numbers, and their ``text`` (a share of their span) beyond the bars' ends."""
     low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
     span = (high - low) or 1.0
-    return [low - 0.42 * span * (low < 0), high + 0.42 * span * (high > 0)]
+    return [low - text * span * (low < 0), high + text * span * (high > 0)]

@@ -81,14 +81,14 @@ def _said(vector: str, token: str) -> str:
 def _scores(frame: Frame) -> list[Part]:
     one, keys = frame.one, frame.keys
     told = [
-        f"{label}: q · k = {one.dots[key]:.3f}, × {one.scale:.4g} = {one.scaled[key]:.3f}"
+        f"{label}: q · k = {one.dots[key]:.4f}, × {one.scale:.6g} = {one.scaled[key]:.3f}"
         for key, label in zip(keys, frame.labels, strict=True)
     ]
     found = [_bar(frame, "scaled", one.scaled[keys], told)]
     if one.bias is not None:
         texts = [_("{token}: bias of the relative position {bias:.3f}", token=label, bias=one.bias[key])
                  for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
-        sums = [f"{label}: {one.scaled[key]:.3f} {one.bias[key]:+.3f} = {one.scores[key]:.3f}"
+        sums = [f"{label}: {one.scaled[key]:.4f} {one.bias[key]:+.4f} = {one.scores[key]:.3f}"
                 for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
         found += [_bar(frame, "bias", one.bias[keys], texts), _bar(frame, "score", one.scores[keys], sums)]
     return found
@@ -122,7 +122,7 @@ def _weights(frame: Frame) -> list[Part]:
         weights = np.append(weights, shown.rest_weight)
         told.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
     texts = [f"{weight:.3f}" for weight in weights]
-    color = [frame.color] * len(weights)
+    color = [theme.palette(frame.dark).masked if one.masked else frame.color] * len(weights)  # uniform, and not real
     return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=told, name="weight", text=texts)]
 
 

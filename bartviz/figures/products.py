@@ -22,7 +22,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
     order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
     sums = np.cumsum(numbers[order])  # (d,)
     told = [
-        _("dimension {dimension}: {q:.3f} × {k:.3f} = {product:.3f}, sum so far {total:.3f}",
+        _("dimension {dimension}: {q:.4f} × {k:.4f} = {product:.3f}, sum so far {total:.3f}",
           dimension=m, q=one.q[m], k=one.k[key, m], product=numbers[m], total=total)
         for m, total in zip(order, sums, strict=True)
     ]  # fmt: skip

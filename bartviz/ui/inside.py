@@ -117,7 +117,10 @@ def row(record: Record, chosen: Chosen) -> None:
             show.sized(figure, most=1.1), key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
             on_select=lambda: _take(shown.keys),
         )  # fmt: skip
-    told = [_("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart.")]
+    told = [
+        _("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."),
+        _("The numbers beside the bars are rounded."),
+    ]
     if shown.rest:
         told.append(_("{count:,} of {all:,} keys are one row.", count=shown.rest, all=len(chosen.one.keys)))
     show.note(" ".join(told))
@@ -143,7 +146,7 @@ def text(record: Record, chosen: Chosen) -> None:
     one = chosen.one
     who = called(one, predicts(record, one), start=False)
     show.running_text(
-        one.keys, one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
+        one.keys, None if one.masked else one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
         label=_("{head}: where {who} looks", head=one.name, who=who), key="inside_text",
     )  # fmt: skip
 
@@ -161,6 +164,7 @@ def key(chosen: Chosen) -> None:
     alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[at])
     show.figure(figure, key="inside_products", alt=alt)
     _equation(inside.equation(one, at))
+    show.note(_(inside.ROUNDED))
     show.table(inside.dimensions(one, at), title=_("The products as a table"))
 
 

@@ -65,11 +65,11 @@ def test_the_bias_comes_after_the_scale() -> None:
     np.testing.assert_allclose(one.weights, [1 / 3] * 3, rtol=1e-6)
     steps = inside.equation(one, 0)
     assert [value for value, _ in steps] == [
-        "1.000",
-        "× 0.6931",
-        "+ 1.386",
-        "= 2.079",
-        "e^(2.08 − 2.08) / 3.000",
+        "1.0000",
+        "× 0.693147",
+        "+ 1.3863",
+        "= 2.0794",
+        "e^(2.0794 − 2.0794) / 3.0000",
         "= 0.333",
     ]
 
@@ -79,7 +79,7 @@ def test_numbers_below_zero_have_a_minus_sign() -> None:
     one = inside.inside(attention, 0, 0, 0)
     assert "score −0.69, the next −1.39" in inside.sentence(one)
     values = [value for value, _ in inside.equation(one, 2)]
-    assert values[2:5] == ["− 1.500", "= −3.579", "e^(−3.58 + 0.69) / 1.556"]
+    assert values[2:5] == ["− 1.5000", "= −3.5794", "e^(−3.5794 + 0.6931) / 1.5558"]
 
 
 def test_a_masked_key_has_no_weight_and_says_why() -> None:
@@ -92,15 +92,48 @@ def test_a_masked_key_has_no_weight_and_says_why() -> None:
 def test_the_equation_ends_at_the_weight() -> None:
     one = inside.inside(by_hand(), 0, 0, 0)
     assert inside.equation(one, 1) == (
-        ("2.000", "q · k, the sum of 2 products"),
-        ("× 0.6931", "scale, 1 / √2.081"),
-        ("= 1.386", "score"),
+        ("2.0000", "q · k, the sum of 2 products"),
+        ("× 0.693147", "scale, 1 / √2.081"),
+        ("= 1.3863", "score"),
         (
-            "e^(1.39 − 2.08) / 1.750",
+            "e^(1.3863 − 2.0794) / 1.7500",
             "softmax: the largest score taken off, then over the sum of all keys",
         ),  # 1 + 1/2 + 1/4
         ("= 0.286", "weight"),
     )
+
+
+def read(written: str) -> float:
+    return float(written.lstrip("=×+ ").replace("−", "-").replace(" ", ""))
+
+
+@given(records.attentions())
+def test_what_is_written_can_be_worked_out_by_hand(attention: Attention) -> None:
+    """Each written number follows from those before it, as they are written, to the last of its digits or one off."""
+    one = inside.inside(attention, 0, attention.shape[1] - 1, attention.shape[2] - 1)
+    for key in np.flatnonzero(one.mask):
+        values = [value for value, _ in inside.equation(one, int(key))]
+        dot, scale, *bias, score, weight = [read(value) for value in (*values[:-2], values[-1])]
+        assert dot * scale + sum(bias) == pytest.approx(score, abs=3e-4)
+        power, total = values[-2].removeprefix("e^(").split(") / ")
+        first, sign, second = power.split(" ")
+        assert read(first) == score
+        found = math.exp(read(first) + (1 if sign == "+" else -1) * read(second)) / float(total)
+        assert found == pytest.approx(weight, abs=7.5e-4 if weight >= 5e-4 else 0.1 * weight)
+
+
+def test_a_weight_that_is_not_0_is_not_written_so() -> None:
+    attention = replace(by_hand(), k=numbers([0, 0, 0, 9, 30, 0], 1, 1, 3, 2))  # products 0, 18, 30
+    values = [inside.equation(inside.inside(attention, 0, 0, 0), key)[-1][0] for key in range(3)]
+    # 2^-30 and 2^-12
+    assert values == ["= 9.3e−10", "= 0.00024", "= 1.000"]
+
+
+def test_a_row_that_may_look_nowhere_has_no_weight_of_0() -> None:
+    one = inside.inside(by_hand(mask=(False,) * 3), 0, 0, 0)
+    mask, (weight, said) = inside.equation(one, 2)[-2:]
+    assert (mask[0], weight) == ("−∞", "= 0.333")
+    assert "means nothing" in said
 
 
 @pytest.mark.parametrize(

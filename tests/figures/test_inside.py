@@ -14,7 +14,7 @@ from bartviz.analysis import contributions, scaling
 from bartviz.analysis import inside as analysis
 from bartviz.attention import Attention
 from bartviz.errors import SettingError
-from bartviz.figures import layer, products
+from bartviz.figures import layer, products, theme
 from bartviz.figures.inside import arithmetic
 from tests import records, stand_in
 
@@ -141,3 +141,27 @@ def test_any_attention_is_drawn(attention: Attention) -> None:
         assert figure.layout.height > 0
         products.share(one, dark=dark)
     layer.scaling(scaling.scaling(attention, 0, 0), attention.kind)
+
+
+def test_a_row_that_may_look_nowhere_is_grey() -> None:
+    """Its weights come out uniform and look real."""
+    tokens = stand_in.tokens([f"t{i}" for i in range(4)])
+    closed = records.attention("encoder", tokens, tokens, padding=4)
+    for dark in (False, True):
+        weights = trace(figures.inside(closed, 0, 0, dark=dark), "weight")
+        assert set(weights.marker.color) == {theme.palette(dark).masked}
+        assert len(trace(figures.inside(closed, 0, 0, dark=dark), "−∞").y) == 4
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_numbers_beside_bars_keep_off_those_of_the_next_panel(bias: bool) -> None:
+    """On a page 880 pixels wide, of five letters each 7.3 pixels wide, between bars of both signs."""
+    figure = figures.inside(causal(9, bias=bias), 0, 0, row=8)
+    names = ("scaled", "bias", "score") if bias else ("scaled",)
+    for name in names:
+        bars = trace(figure, name)
+        axis = figure.layout["xaxis" + bars.xaxis.removeprefix("x")]
+        pixels = 880 * (axis.domain[1] - axis.domain[0]) / (axis.range[1] - axis.range[0])
+        for end, value in ((axis.range[0], bars.x.min()), (axis.range[1], bars.x.max())):
+            if value * end > 0:
+                assert abs(end - value) * pixels + 880 * 0.026 / 2 >= 5 * 7.3
