@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.catalogue import entry
-from bartviz.configs import sizes
+from bartviz.configs import Sizes, sizes
 from bartviz.families import FAMILIES
 from bartviz.language import _, mark
 from bartviz.record import ModelInfo
@@ -58,18 +58,37 @@ CURVES: Mapping[str, tuple[str, Curve]] = {
 """transformers' name of a function -> what it is called, and the function."""
 
 
+GATED = "gated-"
+"""What stands before the name of the function in feed-forward layers that multiply its result with a second matrix's.
+
+T5 1.1 writes ``gated-gelu``; transformers then takes ``gelu_new``.
+"""
+
+
 def of(info: ModelInfo) -> tuple[str, str]:
     """transformers' name of the model's activation, and where that is known from.
 
     The record itself, else the model's published configuration, else what its family takes where nothing is said.
     """
     if info.activation is not None:
-        return info.activation, _("the model's configuration")
-    known = entry(info.name)
-    if known is not None and known.family == info.family:
-        return sizes(known.config).activation, _("the model's configuration")
+        return info.activation.removeprefix(GATED), _("the model's configuration")
+    known = _published(info)
+    if known is not None:
+        return known.activation, _("the model's configuration")
     family = FAMILIES[info.family]
     return family.activation[1], _("what {family} takes unless configured otherwise", family=family.title)
+
+
+def gated(info: ModelInfo) -> bool:
+    """Whether the function's result is multiplied with that of a second matrix (Shazeer 2020), as far as is known."""
+    known = _published(info)
+    return (info.activation or "").startswith(GATED) or (known is not None and known.gated)
+
+
+def _published(info: ModelInfo) -> Sizes | None:
+    """The sizes of the configuration that the catalogue has under the model's name."""
+    known = entry(info.name)
+    return None if known is None or known.family != info.family else sizes(known.config)
 
 
 def sentence(info: ModelInfo) -> str:
@@ -78,6 +97,13 @@ def sentence(info: ModelInfo) -> str:
     title = _(CURVES[name][0]) if name in CURVES else name
     if title.lower() != name.lower():
         title = _("{title} (written {name})", title=title, name=name)
+    if gated(info):
+        return _(
+            "This model has {title}, from {source}, in gated feed-forward layers: what comes out is multiplied, number "
+            "by number, with what a second matrix makes of the same x. A record holds attention, not what feed-forward "
+            "layers do.",
+            title=title, source=source,
+        )  # fmt: skip
     return _(
         "This model has {title}, from {source}; a record holds attention, not what feed-forward layers do.",
         title=title, source=source,

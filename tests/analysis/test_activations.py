@@ -10,6 +10,7 @@ import torch
 from transformers.activations import ACT2FN
 
 from bartviz.analysis import activations
+from bartviz.catalogue import entry
 from tests import loaded, networks, stand_in
 
 
@@ -33,6 +34,8 @@ def test_a_model_says_its_own(family: str) -> None:
     assert name in ACT2FN
     assert name == ("relu" if family == "t5" else "gelu_new" if family in ("gpt2", "albert", "t5-gated") else "gelu")
     assert source == "the model's configuration"
+    assert activations.gated(info) == (family == "t5-gated")
+    assert ("second matrix" in activations.sentence(info)) == (family == "t5-gated")
 
 
 def test_older_records_name_where_it_is_known_from() -> None:
@@ -41,6 +44,9 @@ def test_older_records_name_where_it_is_known_from() -> None:
     t5 = replace(info, name="t5-small", family="t5")
     assert activations.of(t5) == ("relu", "the model's configuration")
     assert "ReLU" in activations.sentence(t5)
+    assert not activations.gated(t5)
+    newer = replace(info, name="google/t5-v1_1-small", family="t5", activation="gelu_new")
+    assert entry(newer.name) is None or activations.gated(newer)
 
 
 @pytest.mark.parametrize(("family", "word"), [("bart", "post-norm"), ("t5", "pre-norm"), ("gpt2", "pre-norm")])
