@@ -17,6 +17,7 @@ from torch import Tensor
 from bartviz import runs, tokens
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
+from bartviz.analysis.measures import padding
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
@@ -135,7 +136,7 @@ def reach(
     Raises TextError, SettingError, Cancelled.
     """
     expect_model(model)
-    old = text.source if isinstance(text, Record) else runs.prepare(model, text).tokens
+    old = _unpadded(text) if isinstance(text, Record) else runs.prepare(model, text).tokens
     n = len(old)
     if not 0 <= position < n:
         raise SettingError(later("There is no position {position}: choose 0 to {last}.", position=position, last=n - 1))
@@ -151,11 +152,16 @@ def reach(
     masks = {"bidirectional": np.abs(away) <= n, "window": np.abs(away) <= window, "causal": away >= 0}
     changes = {}
     for name, mask in masks.items():
-        was, now = (_states(model, given, torch.from_numpy(mask)[None, None], cancelled) for given in (ids, other))
+        was, now = (_states(model, old, given, torch.from_numpy(mask)[None, None], cancelled) for given in (ids, other))
         changes[name] = _relative(was, now)
     kind: Kind = "decoder" if model.info.kind == "decoder" else "encoder"
     named = renamed(model, old, other[0].tolist(), position)
     return Reach(kind, old, position, old.labels[position], named.labels[position], window, changes)
+
+
+def _unpadded(record: Record) -> Tokens:
+    """The source without what only pads a batch: nobody hears of that, and it hears of nobody."""
+    return record.source.take(slice(0, int((~padding(record, record.kinds[0])).sum())))
 
 
 def _other(model: Model, old: Tokens, position: int) -> int:
@@ -168,11 +174,14 @@ def _other(model: Model, old: Tokens, position: int) -> int:
 
 
 @torch.inference_mode()
-def _states(model: Model, ids: Tensor, mask: Tensor, cancelled: Callable[[], bool]) -> tuple[Tensor, ...]:
-    """Hidden states of the encoder (or the only stack) under a mask (1, 1, n, n), True where a row may look."""
+def _states(model: Model, old: Tokens, ids: Tensor, mask: Tensor, cancelled: Callable[[], bool]) -> tuple[Tensor, ...]:
+    """Hidden states of the encoder (or the only stack) of ids (1, n) in the segments of ``old``, under a mask
+    (1, 1, n, n), True where a row may look."""
     network = model.network
     stack: Any = network.get_encoder() if model.info.kind == "encoder-decoder" else network.base_model
-    more = {} if model.info.kind != "decoder" else {"use_cache": False}
+    more: dict[str, Any] = {} if model.info.kind != "decoder" else {"use_cache": False}
+    if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
+        more["token_type_ids"] = torch.from_numpy(old.segments.copy())[None]
     with recording(SideBySide(cancelled=cancelled)):
         out = stack(input_ids=ids, attention_mask=mask, output_hidden_states=True, **more)
     return tuple(out.hidden_states)

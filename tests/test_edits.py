@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.ablation import ablate
-from bartviz.analysis.edits import notice
+from bartviz.analysis.edits import Part, notice
 from bartviz.analysis.words import word_labels
-from bartviz.edits import edit, reach, token_id
+from bartviz.edits import edit, reach, token_id, tokens_of
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.record import Record
 from bartviz.tokens import from_ids
@@ -245,3 +245,49 @@ def test_a_record_of_silenced_heads_is_said_to_be_one() -> None:
     assert "heads scaled (encoder L0H0" in said
     (again,) = ablate(model, silenced, ["encoder L1H0"], write=False).changed.provenance.notices
     assert again == said
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([*networks.ENCODERS, *networks.ENCODER_DECODERS]), st.integers(0, 12), st.booleans())
+def test_all_open_the_reach_is_what_the_edit_measures(family: str, position: int, pair: bool) -> None:
+    """Also with two sentences, whose segments are the record's own, and with padding, of which nobody hears."""
+    model, one = loaded.model(family), record(family)
+    if family in networks.ENCODERS and pair:
+        one = bartviz.capture(model, "The cat is sleeping.", pair="What time is it, and where?")
+    new = another(one, position)
+    felt = reach(model, one, position, new).changes["bidirectional"]
+    np.testing.assert_allclose(felt, edit(model, one, position, new).hidden["encoder"], rtol=1e-2, atol=1e-5)
+
+
+def test_padding_is_not_reached() -> None:
+    for family in ("bart", "bert", "gpt2"):
+        model, texts = loaded.model(family), [TEXT, "What time is it?"]
+        targets = [TARGET, "Wie spät ist es?"] if family == "bart" else None
+        padded = bartviz.capture_batch(model, texts, targets=targets)[1]
+        alone = bartviz.capture(model, texts[1], target=targets[1] if targets else None)
+        n = len(alone.source)
+        assert len(padded.source) > n
+        new = int(alone.source.ids[n - 2])
+        found = [reach(model, one, 1, new) for one in (padded, alone)]
+        assert [len(one.tokens) for one in found] == [n, n]
+        for name, change in found[1].changes.items():
+            np.testing.assert_allclose(found[0].changes[name], change, rtol=1e-3)
+
+
+@pytest.mark.parametrize("special", ["<mask>", "</s>"])
+def test_a_special_token_can_take_the_place(special: str) -> None:
+    model, one = loaded.model("bart"), record("bart")
+    assert edit(model, one, 3, special).new == special
+
+
+@pytest.mark.parametrize("part", ["source", "target"])
+def test_the_first_and_the_last_token_can_be_changed(part: Part) -> None:
+    model, one = loaded.model("bart"), record("bart")
+    count = len(tokens_of(one, part))
+    for position in (0, count - 1):
+        found = edit(model, one, position, 9, part=part)
+        stack = found.hidden[found.edited]
+        assert np.flatnonzero(stack[0]).tolist() == [position]
+        heard = np.arange(count) >= (position if part == "target" else 0)
+        for layer in stack[1:]:
+            np.testing.assert_array_equal(layer > 0, heard)

@@ -207,10 +207,16 @@ def arrays(edit: Edit) -> dict[str, NDArray[np.generic]]:
 
 def notice(edit: Edit) -> str:
     """One sentence of what the edit changed and what it did not, with its numbers."""
-    what = _(
-        "{old} became {new} at position {position}",
-        old=quote(edit.old), new=quote(edit.new), position=edit.position,
-    )  # fmt: skip
+    tokens = edit.tokens(edit.edited)
+    if edit.new_id == tokens.ids[edit.position]:
+        return _(
+            "{old} stands at position {position} already: the same token again changes nothing, to the last bit.",
+            old=quote(edit.old), position=edit.position,
+        )  # fmt: skip
+    names = (quote(edit.old), quote(edit.new))
+    if edit.old == edit.new:  # with and without a space before it
+        names = (f"{names[0]} (#{tokens.ids[edit.position]})", f"{names[1]} (#{edit.new_id})")
+    what = _("{old} became {new} at position {position}", old=names[0], new=names[1], position=edit.position)
     parts = [_stack(edit, stack) for stack in edit.hidden]
     if edit.before is not None and edit.after is not None:
         turned = int((edit.before.best != edit.after.best).sum())

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from bartviz.attention import Bools, Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
-ZEROS = 1500  # cells of a grid of positions up to which each 0 is written
+ZEROS = 96  # positions of a grid up to which each 0 is written; beyond, what is 0 is grey
 BAR = 52  # pixels below the labels for a colour bar with its title
 GAP = 0.05  # of the width, between two grids with the labels of the right one
 CELL, LEAST, MOST = 30, 90, 380  # pixels: a row at most, the rows of a grid at least and at most
@@ -66,7 +68,14 @@ def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = N
         layout["shapes"] += _frames(panel, x, y, dark)
         layout["annotations"].append(_title(panel, start, dark))
     pixels = height or _height(given)
+    if any(panel.zeros is not None and not written(panel.zeros) for panel in given):
+        layout["plot_bgcolor"] = theme.palette(dark).masked  # seen where a gap is
     return theme.build(traces, layout | {"margin": {"l": 8, "r": 8, "t": 34, "b": 8}}, dark=dark, height=pixels)
+
+
+def written(zeros: NDArray[Any]) -> bool:
+    """Whether each 0 of a grid (rows, columns) is written: there is room for it."""
+    return bool(zeros.shape[1] <= ZEROS)
 
 
 def _domains(given: Sequence[Panel]) -> list[tuple[float, float]]:
@@ -83,12 +92,12 @@ def _traces(panel: Panel, x: str, y: str, bar: Part | None, dark: bool) -> list[
     heat: Part = {
         "type": "heatmap", "name": panel.title, "z": panel.values, "xaxis": x, "yaxis": y, "zmin": panel.low,
         "zmax": panel.high, "colorscale": panel.scale, "customdata": numbers, "hovertemplate": panel.hover,
-        "hoverongaps": False, "xgap": 1, "ygap": 1, "showscale": bar is not None,
+        "hoverongaps": panel.zeros is not None, "xgap": 1, "ygap": 1, "showscale": bar is not None,
     }  # fmt: skip
     if bar is not None:
         heat["colorbar"] = bar
     traces = [heat]
-    if panel.zeros is not None and panel.zeros.any() and panel.zeros.size <= ZEROS:
+    if panel.zeros is not None and panel.zeros.any() and written(panel.zeros):
         traces.append(_zeros(panel.zeros, x, y, dark))
     if panel.clicks:
         down, across = (index.ravel() for index in np.indices((rows, columns)))

@@ -113,3 +113,14 @@ def test_the_sentence_counts_positions_and_the_words_between() -> None:
     )
     assert "never with a causal mask, never in a recurrent network" in analysis.reach_notice(reach(), 0)
     assert "1 position earlier" in analysis.reach_notice(reach(), 1)
+
+
+def test_the_same_token_again_is_said_to_be_no_change() -> None:
+    found = edit()
+    own = found.tokens("decoder")
+    same = replace(found, new=found.old, new_id=int(own.ids[3]))
+    assert analysis.notice(same) == (
+        "“Ich” stands at position 3 already: the same token again changes nothing, to the last bit."
+    )
+    twin = analysis.notice(replace(found, new=found.old))  # with a space before it, say
+    assert f"“Ich” (#{own.ids[3]}) became “Ich” (#77)" in twin

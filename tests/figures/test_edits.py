@@ -9,6 +9,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.errors import SettingError
+from bartviz.figures import theme
 from bartviz.figures.edits import reach as reach_figure
 from tests import stand_in
 from tests.analysis.test_edits import edit, reach
@@ -65,3 +66,19 @@ def test_odd_tokens_are_escaped() -> None:
     assert ticks[0] != "<b>"
     assert "%{" not in "".join(ticks)
     assert ticks[2] == ticks[3]
+
+
+def test_in_long_texts_what_is_0_is_grey_and_still_tells_its_token() -> None:
+    """A hundred written zeros run into each other, and the palest colour is no better than a gap."""
+    short = figures.edits(reach())
+    assert short.layout.plot_bgcolor == theme.palette(False).background
+    assert all(trace.hoverongaps for trace in short.data if trace.type == "heatmap")
+    long = replace(
+        reach(), tokens=stand_in.tokens([f"t{i}" for i in range(120)]),
+        changes={name: np.tile(change, 20) for name, change in reach().changes.items()},
+    )  # fmt: skip
+    for dark in (False, True):
+        figure = figures.edits(long, dark=dark)
+        assert not [trace for trace in figure.data if trace.name == "exactly 0"]
+        assert figure.layout.plot_bgcolor == theme.palette(dark).masked
+        assert theme.palette(dark).masked != theme.palette(dark).background

@@ -18,6 +18,7 @@ from bartviz.folders import default_roots
 from bartviz.models import Model
 from bartviz.record import Record
 from bartviz.ui.engine import Engine
+from bartviz.ui.experiments import token
 from tests.conftest import App
 from tests.visits import words
 
@@ -112,6 +113,28 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     found = edit(model, record, 4, 9, part="target")
     assert f"all {len(record.source)} encoder states stay equal to the last bit" in words(page)
     assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are equal to the last bit" in words(page)
+
+
+def test_a_long_text_leaves_the_maps_their_room(app: App, subject: Subject) -> None:
+    """Maps of many positions stand below each other, none is squeezed to a sliver; the text stands below them."""
+    model, record = subject
+    page = app("experiments", record=record, experiment="edit")
+    assert "0, or grey" not in words(page)
+    text = " ".join([TEXT] * 7)
+    long = bartviz.capture(model, text, target=TARGET)
+    assert len(long.source) + len(long.attention("decoder").query) > 96
+    page = app("experiments", record=long, experiment="edit")
+    assert not page.exception
+    columns = [column for column in page.get("column") if column.get("plotly_chart")]
+    assert not columns
+    said = words(page)
+    assert said.index("Layers down, positions across.") < said.index("the framed token is replaced")
+    assert ("0, or grey" in said) == (len(long.source) > 96)
+
+
+def test_a_short_map_beside_a_long_one_is_no_sliver() -> None:
+    assert token._widths([70, 9]) == [74, 28]
+    assert token._widths([30, 31, 32]) == [34, 35, 36]
 
 
 def test_what_is_offered_is_taken_by_a_press(app: App, subject: Subject) -> None:

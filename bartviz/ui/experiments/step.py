@@ -8,6 +8,7 @@ import streamlit as st
 
 from bartviz.analysis import edits as analysis
 from bartviz.figures.edits import MASKS, reach
+from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named, plural
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask
@@ -119,12 +120,17 @@ def _maps(found: Reach, place: int) -> None:
         last = mask == list(found.changes)[-1]  # one bar of colours for all three
         figure = reach(found, masks=[mask], place=place, bar=last, dark=page.dark())
         show.figure(figure, key=f"reach_{mask}", alt=felt)
-    show.note(
-        _(
+    told = (
+        mark(
             "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; 0: "
             "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
-            "felt.",
-            old=found.old,
-            new=found.new,
+            "felt."
+        )
+        if written(found.changes["causal"])
+        else mark(
+            "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; grey: "
+            "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
+            "felt."
         )
     )
+    show.note(_(told, old=found.old, new=found.new))

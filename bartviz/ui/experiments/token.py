@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.analysis import edits as analysis
 from bartviz.analysis import terms
 from bartviz.figures.edits import View, edits
+from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask, say_ablated
@@ -28,6 +29,9 @@ VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}
 REPLACE = "replace"
 LONGEST = 60  # letters of a replacement
 OFFERED = 6  # tokens, one line of buttons
+LONG = 48  # tokens from which on the text stands below the maps and not above
+SIDE = 96  # positions up to which the maps stand side by side
+NARROW = 24  # positions: a map is at least as wide as one of so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,11 @@ def draw(record: Record) -> Edit | None:
     tokens = _tokens(record, part)
     with columns[2]:
         place = Place(part, pick.index(_("Position"), len(tokens), key="position", default=_word(tokens)))
-    left, right = st.columns([1, 1], gap="medium")
-    with left:
-        _text(record, place)
+    long = len(tokens) > LONG
+    left, right = (None, st.container()) if long else st.columns([1, 1], gap="medium")
+    if left is not None:
+        with left:
+            _text(record, place)
     with right:
         offered = _offered(record, place)
         _choices(offered)
@@ -63,6 +69,9 @@ def draw(record: Record) -> Edit | None:
         show.lead(analysis.notice(found) if found is not None else _("Which numbers hear of one changed token?"))
     if found is not None:
         _maps(found, view)
+    if long:
+        _text(record, place)
+    if found is not None:
         _outputs(found)
         show.table(analysis.hidden_table(found), title=_("Every state of every layer"))
     return found
@@ -149,10 +158,12 @@ def _edit(record: Record, place: Place, token: str) -> Edit | None:
 
 
 def _maps(found: Edit, view: View) -> None:
-    """Layers by positions for each stack, or for each kind of attention."""
+    """Layers by positions for each stack, or for each kind of attention: side by side where there is room."""
     kinds = list(found.hidden if view == "encodings" else found.attention)
-    widths = [len(found.record.attention(kind).query) + 4 for kind in kinds]
-    for column, kind in zip(st.columns(widths, gap="small"), kinds, strict=True):
+    lengths = [len(found.record.attention(kind).query) for kind in kinds]
+    wide = sum(lengths) > SIDE
+    places = [st.container() for _kind in kinds] if wide else st.columns(_widths(lengths), gap="small")
+    for column, kind in zip(places, kinds, strict=True):
         change = found.hidden[kind] if view == "encodings" else found.rows_changed(kind)
         zero = int(np.sum(change == 0)) if view == "encodings" else int(found.equal[kind].all(axis=1).sum())
         alt = _(
@@ -161,7 +172,17 @@ def _maps(found: Edit, view: View) -> None:
         )  # fmt: skip
         with column:
             show.figure(edits(found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt)
-    show.note(_("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token."))
+    told = mark("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token.")
+    if not all(written(change) for change in found.hidden.values()):
+        told = mark(
+            "Layers down, positions across. 0, or grey: equal to the last bit. The framed column is the changed token."
+        )
+    show.note(_(told))
+
+
+def _widths(lengths: list[int]) -> list[int]:
+    """How wide maps of so many positions are beside each other; 4 more for the names of the layers."""
+    return [max(length, NARROW) + 4 for length in lengths]
 
 
 def _outputs(found: Edit) -> None:
@@ -173,5 +194,12 @@ def _outputs(found: Edit) -> None:
     same = int(found.same.sum())
     alt = _("Probabilities before and after; {same} of {rows} rows are bit-equal.", same=same, rows=len(found.rows))
     show.figure(edits(found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
-    show.note(_("{same} of {rows} rows of logits are equal to the last bit.", same=same, rows=len(found.rows)))
+    told = (
+        mark("Each pair of bars is a place of the text, with the token that was the likeliest there before.")
+        if found.record.output is None
+        else mark("Each pair of bars is a step, with the token that the record has there.")
+    )
+    arrow = _("An arrow names the token that is the likeliest now, where that is another one.")
+    bits = _("{same} of {rows} rows of logits are equal to the last bit.", same=same, rows=len(found.rows))
+    show.note(f"{_(told)} {arrow} {bits}")
     show.table(analysis.rows_table(found), title=_("Every prediction, before and after"))
