@@ -181,11 +181,22 @@ def _texts(kind: ModelKind) -> None:
     if kind == "encoder":
         st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
     else:
-        st.text_input(
-            _("Given output"), key="target", placeholder=_("optional"), bind=bind, persist_state="session",
-            help=_("Teacher forcing: the model is given this output and says how likely each word was. "
-                   "Left empty, it writes its own."),
-        )  # fmt: skip
+        _given(kind, bind)
+
+
+def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
+    """The given output. A translation is no continuation: each kind of model has its own, and finds it again."""
+    held: dict[str, str] = st.session_state.setdefault("_given", {})
+    if held.get("kind", kind) != kind:
+        st.session_state["target"] = held.get(kind, "")
+    text = st.text_input(
+        _("Given output"), key="target", placeholder=_("optional"), bind=bind, persist_state="session",
+        help=_("Teacher forcing: the model is given this output and says how likely each word was. "
+               "Left empty, it writes its own."),
+    )  # fmt: skip
+    held |= {"kind": kind, kind: text}  # not before: a script run may be broken off in between
+    if not text and any(held[name] for name in held.keys() & {"decoder", "encoder-decoder"}):
+        show.note(_("What was given to the other kind of model is kept for it."))
 
 
 def _examples(kind: ModelKind) -> None:

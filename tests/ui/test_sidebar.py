@@ -68,6 +68,24 @@ def settled(page: AppTest) -> AppTest:
     return page
 
 
+def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: App, answers: Answers) -> None:
+    """A German translation is no continuation of an English text: GPT-2 begins with none."""
+    page = app()
+    page.text_input(key="target").input("Hallo.")
+    page = press(page, "Run")
+    page = page.selectbox(key="model").set_value("gpt2").run()
+    assert page.text_input(key="target").value == ""
+    assert "kept for it" in words(page)
+    page.text_input(key="target").input("and on")
+    page = press(page, "Run")
+    for model in ("bert-base-uncased", "t5-small", "facebook/bart-base"):
+        page = page.selectbox(key="model").set_value(model).run()
+    assert page.text_input(key="target").value == "Hallo."
+    assert "kept for it" not in words(page)
+    page = press(page.selectbox(key="model").set_value("gpt2").run(), "Run")
+    assert [request.target for request in answers.asked] == ["Hallo.", "and on", "and on"]
+
+
 def test_nothing_runs_before_somebody_asks(app: App, answers: Answers) -> None:
     page = app()
     assert page.text_area(key="text").value == "I want to buy a car."
