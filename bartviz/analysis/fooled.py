@@ -1,8 +1,7 @@
 """How not to be fooled by attention: what a map seems to say, and what else is true of the same record.
 
-Four warnings, each with the place in the record where it shows best; what needs another run is in ``reruns``.
-Letters in shapes: L layers, H heads, Q query rows, K key columns. Rows that count are those of words with a choice, as
-in ``measures.counted``.
+Four warnings, each with the place in the record where it shows best; what needs another run is in ``reruns``. L layers,
+H heads, Q query rows, K key columns. Rows that count are those of words with a choice, as in ``measures.counted``.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from bartviz.record import Reading, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST = 0.9
-"""The largest share on sinks of a head that is still shown: what it leaves over must be something to look at."""
+FIRST = 24  # tokens of a longer text that are drawn: examples are taken from among them where there are any
+MOST = 0.9  # the largest share on sinks of a head that is still shown: it must leave something over to look at
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +136,15 @@ def average(record: Record) -> Average | None:
     weights = record.attention(kind).layer(layer)
     far = {pair: jensen_shannon(weights[pair[0]], weights[pair[1]]) for pair in combinations(range(len(weights)), 2)}
     pair = max(far, key=lambda one: float(far[one][rows].mean()))
-    row = int(np.where(rows, far[pair], -1).argmax())
-    columns = (int(weights[head, row].argmax()) for head in pair)
-    return Average(kind, layer, mean, own, pair, float(far[pair][rows].mean()), row, *columns)
+    looks = weights[list(pair)].argmax(axis=2)  # (2, Q)
+    row = _clearest(far[pair].astype(np.float32), rows, (looks < FIRST).all(axis=0) & (looks[0] != looks[1]))
+    return Average(kind, layer, mean, own, pair, float(far[pair][rows].mean()), row, *looks[:, row].tolist())
+
+
+def _clearest(measure: Floats, rows: Bools, seen: Bools) -> int:
+    """The row of the largest measure (Q,): among the first rows whose columns are seen (Q,), where there are any."""
+    drawn = rows & seen & (np.arange(len(rows)) < FIRST)
+    return int(np.where(drawn if drawn.any() else rows, measure, -1).argmax())
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,22 +172,22 @@ def sinks(record: Record) -> Sinks | None:
     """The kind that rests on special tokens and full stops most beyond even weight, and its head that rests most while
     it leaves something over (a tenth of the weight). None where there is no sink, or nothing else."""
     shares = {kind: _shares(record, kind) for kind in record.kinds}
-    known = {kind: found for kind, found in shares.items() if found is not None}
-    if not known:
+    if not (known := {kind: found for kind, found in shares.items() if found is not None}):
         return None
     kind = max(known, key=lambda one: float(known[one].mean()) - _even(record, one))
     attention, rows, closed = record.attention(kind), rows_that_count(record, kind), heads.sinks(record.attention(kind))
     share = known[kind]  # (L, H)
-    layer, head = np.unravel_index(int(np.where(share <= MOST, share, -1).argmax()), share.shape)
-    weights = attention.head(int(layer), int(head))
+    layer, head = map(int, np.unravel_index(np.where(share <= MOST, share, -1).argmax(), share.shape))
+    weights = attention.head(layer, head)
     left = np.where(closed, 0, weights)  # (Q, K)
     choice = (attention.mask & ~closed).sum(axis=1)  # (Q,)
     rows = rows & (choice >= min(RANKED, int(choice[rows].max())))
-    row = int(np.where(rows, np.minimum(1 - left.sum(axis=1), 0.95) + left.max(axis=1), -1).argmax())
+    seen = np.maximum(weights.argmax(axis=1), left.argmax(axis=1)) < FIRST
+    row = _clearest(np.minimum(1 - left.sum(axis=1), 0.95) + left.max(axis=1), rows, seen)
     after = int(left[row].argmax())
     rest = float(left[row, after] / max(float(left[row].sum()), 1e-9))
     return Sinks(
-        kind, float(share.mean()), _even(record, kind), _by_token(record, kind), Head(kind, int(layer), int(head)),
+        kind, float(share.mean()), _even(record, kind), _by_token(record, kind), Head(kind, layer, head),
         float(share[layer, head]), row, int(weights[row].argmax()), after, rest,
     )  # fmt: skip
 

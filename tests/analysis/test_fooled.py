@@ -77,6 +77,21 @@ def test_the_mean_of_two_sharp_heads_has_a_bit_that_neither_has() -> None:
     assert (found.first, found.second) == (0, 1)
 
 
+def test_examples_of_a_long_text_are_among_the_tokens_that_are_drawn() -> None:
+    """Two heads that look farthest apart at the end of 40 words, and a little less so at the third: that is shown."""
+    labels = ("<s>", *(f" w{at}" for at in range(39)))
+    weights = np.full((1, 2, 40, 40), 1e-4)
+    weights[0, :, :, 0] = 0.9
+    weights[0, 0, 39, 38], weights[0, 1, 39, 37] = 1000, 1000
+    weights[0, 0, 3, 5], weights[0, 1, 3, 7] = 3, 3
+    record = encoder(weights / weights.sum(axis=-1, keepdims=True), labels)
+    mean, rest = fooled.average(record), fooled.sinks(record)
+    assert mean is not None
+    assert rest is not None
+    assert (mean.row, mean.first, mean.second) == (3, 5, 7)
+    assert max(rest.row, rest.before, rest.after) < fooled.FIRST
+
+
 def test_one_head_has_no_mean_to_hide_in() -> None:
     assert fooled.average(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import streamlit as st
 
+from bartviz.analysis.fooled import FIRST
 from bartviz.analysis.quiz.question import kind_said
 from bartviz.attention import Attention, Floats, Head, Kind, Tokens
 from bartviz.figures.maps import attention_map
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 T = TypeVar("T")
-FIRST = 24
-"""Rows and columns of a map that are drawn: this page is short, the pages that it links to show all."""
 HEIGHT = 340
 
 
@@ -73,7 +72,7 @@ def begun(sentence: str) -> str:
 
 
 def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key: str, row: int | None = None) -> None:
-    """A map with its title above; of a long text the first rows and columns, and it says so."""
+    """A map with its title above; of a long text the first rows and columns, and it says so: other pages show all."""
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
     drawn = attention_map(
