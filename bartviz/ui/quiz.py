@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -18,10 +17,12 @@ from bartviz.language import _, current, plural, speaking
 from bartviz.ui import address, made_from, registry, saved, show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bartviz.record import Record
 
 STYLE = Path(__file__).with_name("quiz.css")
-SEED, NUMBER = "quiz_seed", "quiz_count"
+SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
 _QUIZ = "_quiz"
 
 
@@ -69,6 +70,8 @@ def of(record: Record, seed: int, count: int) -> Quiz:
     found = questions(record, seed, count)
     before = (0, 0, 0)
     if kept is not None:
+        if any(kept.taken) or any(kept.shown):  # else nobody has begun: a link's own text may just have come
+            st.session_state[PLACE] = 1
         before = (kept.before[0] + kept.score[0], kept.before[1] + kept.score[1], kept.before[2] + kept.score[2])
     made = Quiz(record, seed, found, [[] for _one in found], [False for _one in found], before=before, wanted=count)
     st.session_state[_QUIZ] = made
@@ -82,6 +85,9 @@ def choose(record: Record) -> Quiz:
         seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
         quiz = of(record, seed, count)
+        hint = _("From 1. The address of the page says it, so that a link opens this question.")
+        at = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint)
+        quiz.place = max(min(at, len(quiz.questions)), 1) - 1
         if quiz.questions:
             _sheets(quiz)
     with button:
@@ -105,6 +111,7 @@ def _number(label: str, key: str, ends: tuple[int, int], first: int, hint: str |
 
 def _again(quiz: Quiz) -> None:
     """Another round: a callback. The seeds of a visit follow each other, so that a round can be made again."""
+    st.session_state[PLACE] = 1
     st.session_state[SEED] = (quiz.seed + 1) % (MOST_SEED + 1)
 
 
@@ -185,9 +192,11 @@ def _ways(quiz: Quiz) -> None:
     """Back and on; at the end what came of it."""
     last = len(quiz.questions) - 1
     with st.container(horizontal=True, gap="small"):
-        st.button(_("Back"), key="quiz_back", disabled=quiz.place == 0, on_click=_go, args=(quiz, -1), shortcut="left")
         st.button(
-            _("Next question"), key="quiz_next", disabled=quiz.place == last, on_click=_go, args=(quiz, 1),
+            _("Back"), key="quiz_back", disabled=quiz.place == 0, on_click=_go, args=(quiz.place,), shortcut="left"
+        )
+        st.button(
+            _("Next question"), key="quiz_next", disabled=quiz.place == last, on_click=_go, args=(quiz.place + 2,),
             shortcut="right", type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
         )  # fmt: skip
     done, found, first = quiz.score
@@ -196,8 +205,9 @@ def _ways(quiz: Quiz) -> None:
                                 count=done, found=found, first=first)))  # fmt: skip
 
 
-def _go(quiz: Quiz, step: int) -> None:
-    quiz.place = min(max(quiz.place + step, 0), len(quiz.questions) - 1)
+def _go(number: int) -> None:
+    """To a question, by its number from 1: a callback."""
+    st.session_state[PLACE] = number
 
 
 def _sheets(quiz: Quiz) -> None:
@@ -206,11 +216,12 @@ def _sheets(quiz: Quiz) -> None:
     show.note(_("Who opens this link gets the same questions."))
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     told, spoken = "answers" if answers else "questions", current()
+    address = partial(_address, made_from.query(quiz.record), st.context.url)
 
     def made(ending: str) -> bytes:
         with speaking(spoken):
             if ending == "csv":
-                table = sheet.table(quiz.questions)
+                table = sheet.table(quiz.questions, address=address, asked=partial(_asked, quiz))
                 return export.csv(table if answers else table.drop(columns=["answer", "why", "page", "link"]))
             write = sheet.page if ending == "html" else sheet.markdown
             return write(quiz.questions, quiz.record, quiz.seed, answers=answers).encode("utf-8", "replace")
@@ -229,8 +240,18 @@ def _sheets(quiz: Quiz) -> None:
 def link(quiz: Quiz) -> str:
     """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, what
     the record was made from."""
-    query: dict[str, str | int] = {SEED: quiz.seed, NUMBER: quiz.wanted}
-    if quiz.record is not saved.record():
-        query |= made_from.query(quiz.record)
-    address = (st.context.url or "").split("?")[0]
-    return f"{address or '/quiz'}?{urlencode(query)}"
+    made = {} if quiz.record is saved.record() else made_from.query(quiz.record)
+    query = _asked(quiz, 1)
+    del query[PLACE]
+    return _address(made, st.context.url, "quiz", query)
+
+
+def _asked(quiz: Quiz, number: int) -> dict[str, str]:
+    """The words of an address that ask a question of the quiz, by its number from 1."""
+    return {SEED: str(quiz.seed), NUMBER: str(quiz.wanted), PLACE: str(number)}
+
+
+def _address(made: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
+    """The link to a page from ``here``, the address of the quiz: with what its record is made from."""
+    home = (here or "").split("?")[0].rsplit("/", 1)[0]
+    return f"{home}{sheet.path(page, {**query, **made})}"

@@ -460,6 +460,17 @@ def test_the_csv_has_a_line_for_each_question_and_no_formula() -> None:
     assert [line["answer"] for line in lines] == ["A", "A"]
     assert lines[0]["A"] == "'=0.75"
     assert lines[0]["link"] == "/heads?row=0"
+    assert "quiz" not in lines[0]
+
+
+def test_the_links_of_the_csv_name_the_model_the_text_and_the_question() -> None:
+    made = {"model": "bart", "text": "a & b"}
+    table = sheet.table(
+        [HAND, HAND], address=lambda page, query: sheet.path(page, {**query, **made}),
+        asked=lambda number: {"quiz_question": str(number)},
+    )  # fmt: skip
+    assert table["link"].tolist() == ["/heads?row=0&model=bart&text=a+%26+b"] * 2
+    assert table["quiz"][1] == "/quiz?quiz_question=2&model=bart&text=a+%26+b"
 
 
 def test_a_question_is_said_in_the_language_of_the_moment() -> None:

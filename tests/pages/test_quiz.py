@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis.quiz import KINDS, Question, questions
 from bartviz.record import Record, open_record
 from bartviz.ui import quiz as ui
-from bartviz.ui import saved
+from bartviz.ui import saved, session
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]
@@ -103,8 +105,6 @@ def test_another_text_is_another_quiz_and_the_old_answers_are_gone(app: App) -> 
     page = app("quiz", quiz_seed="3")
     question = questions(stand_in.record(), 3)[0]
     press(page, question, 3, 0, question.answer)
-    from bartviz.ui import session
-
     page.session_state[session.RECORD] = records.encoder_only()
     page.run()
     assert "Question 1 of 10" in words(page)
@@ -133,6 +133,50 @@ def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and
     found = parse_qs(urlsplit(ui.link(other)).query)
     assert found["text"] == ["A & b"]
     assert found["model"] == ["stand-in"]
+
+
+def test_a_link_asks_the_question_that_it_names_and_the_address_follows_the_visitor(app: App) -> None:
+    asked = questions(stand_in.record(), 3, 5)
+    page = app("quiz", quiz_seed="3", quiz_count="5", quiz_question="4")
+    assert "Question 4 of 5" in words(page)
+    assert asked[3].prompt in words(page)
+    page.button(key="quiz_back").click().run()
+    assert "Question 3 of 5" in words(page)
+    assert page.query_params["quiz_question"] == "3"
+    assert "Question 5 of 5" in words(app("quiz", quiz_seed="3", quiz_count="5", quiz_question="9"))
+
+
+def test_a_link_waits_for_its_own_text(app: App) -> None:
+    """A visit begins with another record than that of its link: nobody has answered yet, so the place stays."""
+    page = app("quiz", quiz_seed="3", quiz_question="4")
+    page.session_state[session.RECORD] = records.encoder_only()
+    page.run()
+    assert "Question 4 of 10" in words(page)
+
+
+def test_the_csv_opens_its_questions(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the answers there is the link to the question alone, with model, text and number."""
+    monkeypatch.setattr("streamlit.context", type("Context", (), {"url": "http://here/base/quiz?x=1"}))
+    sheets: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr("streamlit.download_button", lambda name, data, **_options: sheets.update({name: data}))
+    quiz = ui.Quiz(stand_in.record(("<s>", "A & b", "</s>")), 7, questions(stand_in.record(), 7), [], [])
+    for answers in (False, True):
+        sheets.clear()
+        monkeypatch.setattr("streamlit.toggle", lambda *_args, told=answers, **_options: told)
+        ui._sheets(quiz)
+        lines = list(csv.DictReader(io.StringIO(sheets["CSV"]().decode("utf-8-sig"))))
+        found = urlsplit(lines[3]["quiz"])
+        assert (found.netloc, found.path) == ("here", "/base/quiz")
+        assert parse_qs(found.query) == {
+            "quiz_seed": ["7"], "quiz_count": ["10"], "quiz_question": ["4"], "model": ["stand-in"], "text": ["A & b"],
+        }  # fmt: skip
+        assert ("link" in lines[0]) == answers
+    question = quiz.questions[3]
+    seen = urlsplit(lines[3]["link"])
+    assert seen.path == f"/base/{question.page}"
+    assert {key: value for key, (value,) in parse_qs(seen.query).items()} == {
+        **question.query, "model": "stand-in", "text": "A & b",
+    }  # fmt: skip
 
 
 STARTING = open_record(saved.FILE)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from bartviz.analysis.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 from bartviz.language import _, current
@@ -32,21 +33,40 @@ _STYLE = (
 )
 
 
-def table(questions: Sequence[Question]) -> pd.DataFrame:
-    """One line for each question: number, kind, question, the options A to D, the answer's letter, why, and where."""
+Query = Mapping[str, str]
+Address = Callable[[str, Query], str]
+
+
+def path(page: str, query: Query) -> str:
+    """The address of a page within the app, of what it shows at the moment."""
+    return f"/{page}?{urlencode(query)}" if query else f"/{page}"
+
+
+def table(
+    questions: Sequence[Question], *, address: Address = path, asked: Callable[[int], Query] | None = None
+) -> pd.DataFrame:
+    """One line for each question: number, kind, question, the options A to D, the answer's letter, why, the page where
+    it can be seen, and its link.
+
+    ``address`` makes a link of a page and its query: with model and text, so that it shows this very record.
+    ``asked`` gives the query of a question by its number, for a column ``quiz`` with the link that asks it.
+    """
     import pandas as pd
 
     lines = []
     for number, one in enumerate(questions, 1):
         texts = [_(option.text) for option in one.options]
         options = dict(zip(LETTERS, [*texts, *[""] * (len(LETTERS) - len(texts))], strict=True))
-        link = "&".join(f"{key}={value}" for key, value in one.query.items())
+        asks = {} if asked is None else {"quiz": address("quiz", asked(number))}
         lines.append(
-            {"number": number, "kind": one.kind, "question": _(one.prompt)} | options
-            | {"answer": LETTERS[one.answer], "why": _(one.why), "page": one.page, "link": f"/{one.page}?{link}"}
+            {"number": number, "kind": one.kind, "question": _(one.prompt)} | options | asks
+            | {"answer": LETTERS[one.answer], "why": _(one.why), "page": one.page,
+               "link": address(one.page, one.query)}
         )  # fmt: skip
-    columns = ["number", "kind", "question", *LETTERS, "answer", "why", "page", "link"]
-    return pd.DataFrame(lines, columns=columns)
+    extra = [] if asked is None else ["quiz"]
+    return pd.DataFrame(
+        lines, columns=["number", "kind", "question", *LETTERS, *extra, "answer", "why", "page", "link"]
+    )
 
 
 def about(record: Record, seed: int) -> str:
