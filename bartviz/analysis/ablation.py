@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bartviz.analysis import terms
 from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
-from bartviz.attention import Floats, Head, Ints, Kind
+from bartviz.attention import KINDS, Floats, Head, Ints, Kind
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later
+from bartviz.language import _, later, plural
 from bartviz.record import Record
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def rows_table(found: Ablation) -> pd.DataFrame:
 def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None) -> str:
     """A set of heads in words: whole layers by their name, then heads; with the number of heads of each kind given."""
     parts = []
-    order = sorted(factors)
+    order = sorted(factors, key=lambda head: (KINDS.index(head.kind), head.layer, head.head))
     for (kind, layer), group in groupby(order, key=lambda head: (head.kind, head.layer)):
         members = list(group)
         whole = layers is not None and len(members) == layers.get(kind)
@@ -229,12 +229,12 @@ def notice(found: Ablation) -> str:
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
-    was, now = np.exp((found.before.log_probability[worst], found.after.log_probability[worst]))
+    was, now = (terms.percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
     return _(
-        "With {heads} {done}, log p of its {tokens} changed by {effect:+.2f} nats; the best token is another one at "
-        "{turned} of {rows}; {token} went from {was:.1%} to {now:.1%}.",
-        tokens=count(len(found.rows)), effect=found.effect, turned=len(found.turned), rows=len(found.rows),
-        token=quote(found.targets[worst]), was=was, now=now, **who,
+        "With {heads} {done}, log p of its {tokens} changed by {effect} nats; the best token is another one at "
+        "{turned} of {rows}; {token} went from {was} to {now}.",
+        tokens=count(len(found.rows)), effect=terms.signed(found.effect, "+.2f"), turned=len(found.turned),
+        rows=len(found.rows), token=quote(found.targets[worst]), was=was, now=now, **who,
     )  # fmt: skip
 
 
@@ -259,22 +259,28 @@ def sweep_notice(sweep: Sweep) -> str:
     if np.abs(change).max() < ROUNDING:
         heads = len(sweep.heads)
         return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
-    told = {"head": head, "change": change[worst], "baseline": sweep.baseline}
+    signed = terms.signed(change[worst], "+.2f"), terms.signed(sweep.baseline, ".2f")
+    told = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
     if change[worst] > -ROUNDING:
-        costs = _(
-            "{head} helps this text least ({change:+.2f} nats to {baseline:.2f}), and none costs it anything", **told
-        )
+        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **told)
     else:
-        costs = _("{head} costs this text most ({change:+.2f} nats of {baseline:.2f})", **told)
+        costs = _("{head} costs this text most ({change} nats of {baseline})", **told)
     return f"{what}: {costs}; {_little(change)}."
 
 
 def _little(change: Floats) -> str:
     """How many heads hardly matter, and how many are in the way."""
-    numbers = {"few": int((np.abs(change) < 0.1).sum()), "all": len(change), "better": int((change > 0.1).sum())}
-    if numbers["better"]:
-        return _("{few} of {all} change it by less than 0.1 and {better} make it likelier by more than that", **numbers)
-    return _("{few} of {all} change it by less than 0.1", few=numbers["few"], all=numbers["all"])
+    few, better = int((np.abs(change) < 0.1).sum()), int((change > 0.1).sum())
+    said = plural(
+        "{count} of {all} changes it by less than 0.1", "{count} of {all} change it by less than 0.1",
+        few, all=len(change),
+    )  # fmt: skip
+    if not better:
+        return said
+    likelier = plural(
+        "{count} makes it likelier by more than that", "{count} make it likelier by more than that", better
+    )
+    return _("{one} and {other}", one=said, other=likelier)
 
 
 def sweep_arrays(sweep: Sweep) -> dict[str, Floats]:

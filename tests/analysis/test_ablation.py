@@ -52,9 +52,21 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     assert found.effect == pytest.approx(np.log(0.5))
     assert found.turned.tolist() == [1]
     assert analysis.notice(found) == (
-        "With cross L1H2 silenced, log p of its 3 tokens changed by -0.69 nats; the best token is another one at 1 of "
-        "3; “b” went from 50.0% to 25.0%."
+        "With cross L1H2 silenced, log p of its 3 tokens changed by −0.69 nats; the best token is another one at 1 of "
+        "3; “b” went from 50 % to 25 %."
     )
+
+
+def test_a_token_that_is_hardly_possible_any_more_is_not_said_to_be_impossible() -> None:
+    assert analysis.notice(ablation([0.5, 0.2, 0.8], [0.5, 0.0004, 0.8], [7, 3, 7])).endswith(
+        "“b” went from 20 % to <0.1 %."
+    )
+
+
+def test_heads_are_named_in_the_order_of_the_model() -> None:
+    heads = [Head("cross", 2, 2), Head("decoder", 1, 1), Head("encoder", 3, 0), Head("encoder", 0, 1)]
+    said = "encoder L0H1, encoder L3H0, decoder L1H1, cross L2H2"
+    assert analysis.name(dict.fromkeys(heads, 0.5)) == said
 
 
 def test_nothing_changed_is_said_so() -> None:
@@ -96,14 +108,19 @@ def test_a_sweep_is_a_map_for_each_kind_and_a_ranked_table() -> None:
 
 def test_the_sentence_of_a_sweep_names_the_costliest_and_counts_the_small() -> None:
     said = analysis.sweep_notice(sweep())
-    assert "Each alone silenced: cross L0H0 costs this text most (-2.50 nats of -4.00)" in said
-    assert "5 of 8 change it by less than 0.1 and 1 make it likelier" in said
+    assert "Each alone silenced: cross L0H0 costs this text most (−2.50 nats of −4.00)" in said
+    assert "5 of 8 change it by less than 0.1 and 1 makes it likelier" in said
+
+
+def test_one_head_and_several_are_counted_in_their_own_number() -> None:
+    said = analysis.sweep_notice(replace(sweep([-2.5, -0.05, 0.2, 0.3, -0.4, -0.5, -0.6, -0.7])))
+    assert said.endswith("; 1 of 8 changes it by less than 0.1 and 2 make it likelier by more than that.")
 
 
 def test_the_head_that_is_kept_alone_is_said_to_be_alone() -> None:
     said = analysis.sweep_notice(replace(sweep(), keep=True))
     assert said.startswith(
-        "With every other head of its layer silenced: cross L0H0 alone in its layer costs this text most (-2.50 nats"
+        "With every other head of its layer silenced: cross L0H0 alone in its layer costs this text most (−2.50 nats"
     )
 
 
