@@ -6,13 +6,13 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.ahead import BACK, Ways, looks
 from bartviz.analysis.start import alignment_score
 from bartviz.analysis.words import merge_words, word_groups, word_labels
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
@@ -20,6 +20,8 @@ from bartviz.record import Record
 
 Texts = Sequence[str]
 """What the spans of tokens point into, one text for each segment."""
+Way = Callable[[Floats], Ways | None]
+"""Which way a head with these weights (Q, K) looks."""
 
 
 def texts_of(record: Record, kind: Kind) -> tuple[Texts, Texts]:
@@ -76,21 +78,21 @@ def _only_signs(label: str) -> bool:
 @dataclass(frozen=True, eq=False)
 class Aligned:
     """How well the words of rows and columns choose each other: ``scores`` (L, H), NaN where there are no words, over
-    ``words`` words that look; ``ahead`` (L, H) as in ``measures.Measured``."""
+    ``words`` words that look; ``ways`` (L, H) as in ``measures.Measured``."""
 
     scores: Floats
     words: int
-    ahead: Bools | None
+    ways: Ways | None
 
 
-def alignment(attention: Attention, seen: Bools, predicts: Tokens | None) -> Aligned:
+def alignment(attention: Attention, seen: Bools, predicts: Tokens | None, way: Way | None = None) -> Aligned:
     """The weight of each head of cross-attention on pairs of words that choose each other.
 
     ``predicts`` names the rows by what they predict: a word's rows are those that predict it, and of a head that looks
-    back those that have just read it. Without it they are those that read it for every head. Rows not ``seen`` (Q,)
-    are left out, with their words.
+    back those that have just read it; ``way`` tells which it does, else ``ahead.looks``. Without ``predicts`` they are
+    those that read it for every head. Rows not ``seen`` (Q,) are left out, with their words.
     """
-    scores, ahead = np.full(attention.shape[:2], np.nan, np.float32), np.ones(attention.shape[:2], np.bool_)
+    scores, ways = np.full(attention.shape[:2], np.nan, np.float32), np.zeros(attention.shape[:2], np.int8)
     columns, known = _words(attention.key), predicts is not None
     reads = attention.query, _rows(attention.query, seen)
     named = reads if predicts is None else (predicts, _rows(predicts, seen))
@@ -98,13 +100,13 @@ def alignment(attention: Attention, seen: Bools, predicts: Tokens | None) -> Ali
         return Aligned(scores, 0, None)
     for layer, head in np.ndindex(scores.shape):
         weights = attention.head(layer, head)  # (Q, K)
-        looks = looks_ahead(weights, predicts, attention.key)
-        known = known and looks is not None
-        ahead[layer, head] = looks is None or bool(looks)
-        tokens, rows = named if ahead[layer, head] or not reads[1] else reads
+        found = way(weights) if way is not None else looks(weights, predicts, attention.key)
+        known = known and found is not None
+        ways[layer, head] = 0 if found is None else found
+        tokens, rows = reads if ways[layer, head] == BACK and reads[1] else named
         merged = merge_words(weights, tokens, attention.key).weights
         scores[layer, head] = alignment_score(np.asarray(merged[np.ix_(rows, columns)], np.float32))
-    return Aligned(scores, len(named[1]), ahead if known else None)
+    return Aligned(scores, len(named[1]), ways if known else None)
 
 
 def _words(tokens: Tokens) -> list[int]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions, matches
+from bartviz.analysis import ahead, contributions, matches
+from bartviz.analysis.ahead import Ways
 from bartviz.analysis.definitions import of_kind
-from bartviz.analysis.matches import Texts
+from bartviz.analysis.matches import Texts, Way
 from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
 from bartviz.record import Record
 
@@ -27,8 +29,8 @@ class Measured:
 
     ``values[name]`` is (L, H), NaN where no row counts or the record does not hold what it needs; ``even[name]`` what
     weight spread evenly over the visible keys would give (NaN where that has no meaning); ``rows[name]`` how many rows
-    were averaged. ``ahead`` (L, H): whether a head of cross-attention looks for the word to come (True) or at the word
-    just read; None where that cannot be told, and for other kinds.
+    were averaged. ``ways`` (L, H): whether a head of cross-attention looks for the word to come, at the word just read,
+    or neither (``ahead``); None where that cannot be told, and for other kinds.
     """
 
     kind: Kind
@@ -36,7 +38,7 @@ class Measured:
     values: Mapping[str, Floats]
     even: Mapping[str, float]
     rows: Mapping[str, int]
-    ahead: Bools | None = None
+    ways: Ways | None = None
 
     def __repr__(self) -> str:
         layers, heads = self.shape
@@ -52,7 +54,8 @@ def of_record(record: Record, kind: Kind) -> Measured:
     """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
     query = record.rows(kind, "predicts" if kind == "cross" else "reads")
     texts = matches.texts_of(record, kind)
-    return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts)
+    way = partial(ahead.ways, record) if kind == "cross" else None
+    return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts, way=way)
 
 
 def padding(record: Record, kind: Kind) -> Bools:
@@ -67,13 +70,14 @@ def measures(
     query: Tokens | None = None,
     padding: Bools | None = None,
     texts: tuple[Texts, Texts] = ((), ()),
+    way: Way | None = None,
 ) -> Measured:
     """Every measure that the kind has, for every head: (L, H) each.
 
     ``query`` names the rows otherwise (by what they predict), ``padding`` (Q,) marks rows to leave out; self-attention
-    finds its own. ``texts`` of rows and columns tell words apart that the model does not know. A row counts if it is no
-    padding and no special token and may see at least two keys: with a single key its weight is 1 whatever the head
-    does.
+    finds its own. ``texts`` of rows and columns tell words apart that the model does not know, ``way`` which way a head
+    of cross-attention looks. A row counts if it is no padding and no special token and may see at least two keys: with
+    a single key its weight is 1 whatever the head does.
     """
     rows = query or attention.query
     if padding is None and attention.kind != "cross":
@@ -85,15 +89,15 @@ def measures(
     values, even, number = sums.finish()
     values["share"], even["share"] = _shares(attention, counts), 1 / attention.shape[1]
     number["share"] = int(counts.sum())
-    ahead: Bools | None = None
+    ways: Ways | None = None
     if attention.kind == "cross":
-        found = matches.alignment(attention, seen, None if rows is attention.query else rows)
-        values["alignment"], number["alignment"], ahead = found.scores, found.words, found.ahead
+        found = matches.alignment(attention, seen, None if rows is attention.query else rows, way)
+        values["alignment"], number["alignment"], ways = found.scores, found.words, found.ways
         even["alignment"] = np.nan
     names = [measure.name for measure in of_kind(attention.kind)]
     return Measured(
         attention.kind, attention.shape[:2], {name: values[name] for name in names},
-        {name: even[name] for name in names}, {name: number[name] for name in names}, ahead,
+        {name: even[name] for name in names}, {name: number[name] for name in names}, ways,
     )  # fmt: skip
 
 

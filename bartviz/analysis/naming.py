@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bartviz.analysis.ahead import AHEAD, BACK, NEITHER
 from bartviz.analysis.measures import Measured
 from bartviz.language import _, mark
 
@@ -30,7 +31,7 @@ NAMES: Mapping[str, str] = {
     "special": mark("special tokens"), "punctuation": mark("punctuation"),
 }  # fmt: skip
 _EVENLY = mark("spreads evenly")
-_AHEAD, _BACK = mark("aligns the next word"), mark("aligns the word just read")
+_WAYS = {AHEAD: mark("aligns the next word"), BACK: mark("aligns the word just read")}
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
 
@@ -38,20 +39,18 @@ _PARTS = {"special": "first"}  # all special tokens, and the one that comes firs
 class Name:
     """What a head is called: by which measure, with which score, past which threshold.
 
-    ``ahead``: whether a head that aligns looks for the word to come, or at the word just read; None where that cannot
-    be told, and for all other names.
+    ``way``: whether a head that aligns looks ahead, for the word to come, or back, at the word just read; NEITHER where
+    it does neither or that cannot be told, and for all other names.
     """
 
     measure: str
     score: float
     threshold: float
-    ahead: bool | None = None
+    way: int = NEITHER
 
     @property
     def title(self) -> str:
-        if self.ahead is not None:
-            return _(_AHEAD if self.ahead else _BACK)
-        return _(NAMES.get(self.measure, _EVENLY))
+        return _(_WAYS.get(self.way) or NAMES.get(self.measure, _EVENLY))
 
     def __str__(self) -> str:
         return _(
@@ -70,8 +69,8 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     passed = {key: score for key, score in passed.items() if _PARTS.get(key) not in passed}
     if passed:
         best = max(passed, key=passed.__getitem__)
-        told = measured.ahead if best == "alignment" else None
-        return Name(best, passed[best], threshold, None if told is None else bool(told[layer, head]))
+        ways = measured.ways if best == "alignment" else None
+        return Name(best, passed[best], threshold, NEITHER if ways is None else int(ways[layer, head]))
     spread = float(measured.values["evenness"][layer, head])
     return Name("evenness", spread, EVENLY) if spread >= EVENLY else None
 
@@ -95,10 +94,10 @@ def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[
     """
     found = names(measured, threshold=threshold)
     ordered = sorted(found.items(), key=lambda one: (one[1].measure == "evenness", -one[1].score))
-    first: dict[tuple[str, bool | None], tuple[int, int]] = {}
+    first: dict[tuple[str, int], tuple[int, int]] = {}
     for place, given in ordered:
-        first.setdefault((given.measure, given.ahead), place)
-    return sorted(ordered, key=lambda one: first[one[1].measure, one[1].ahead] != one[0])
+        first.setdefault((given.measure, given.way), place)
+    return sorted(ordered, key=lambda one: first[one[1].measure, one[1].way] != one[0])
 
 
 def told(given: Name | None) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import matches
+from bartviz.analysis.ahead import BACK
 from bartviz.analysis.measures import measures, of_record
 from bartviz.attention import Tokens
 from bartviz.forward import capture
@@ -49,23 +50,23 @@ def test_texts_belong_to_rows_and_columns() -> None:
     assert matches.texts_of(records.decoder_only(), "decoder") == ((), ())
 
 
-BACK = ((0.9, 0.1, 0, 0), (1, 0, 0, 0), (0, 0.7, 0.3, 0), (0, 0.2, 0.8, 0))
+LOOKS_BACK = ((1, 0, 0, 0), (0, 0.7, 0.3, 0), (0, 0.2, 0.8, 0), (0, 0, 0.3, 0.7))
 KEY = ("<s>", "the", " dog", "</s>")
 
 
 def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -> None:
-    attention = head(BACK, KEY, "cross")
+    attention = head(LOOKS_BACK, KEY, "cross")
     output = stand_in.tokens(("der", " Hund", ".", "</s>"))
     found = matches.alignment(attention, np.ones(4, np.bool_), output)
-    assert found.ahead is not None
-    assert found.ahead.tolist() == [[False]]
-    # the decoder reads <s> the dog </s>, as the stand-in says: row 1 has read "the", row 2 "dog"
-    assert found.scores[0, 0] == pytest.approx(0.7 / 2)
-    assert measures(attention, query=output).values["alignment"][0, 0] == pytest.approx(0.7 / 2)
+    assert found.ways is not None
+    assert found.ways.tolist() == [[BACK]]
+    # row 1 has read the first word, row 2 the second; named by what they predict the three words would get 0.5
+    assert found.scores[0, 0] == pytest.approx((0.7 + 0.8) / 2)
+    assert measures(attention, query=output).values["alignment"][0, 0] == pytest.approx((0.7 + 0.8) / 2)
 
 
 def test_without_what_rows_predict_nothing_is_said_of_where_a_head_looks() -> None:
-    found = matches.alignment(head(BACK, KEY, "cross"), np.ones(4, np.bool_), None)
-    assert found.ahead is None
-    assert measures(head(BACK, KEY, "cross")).ahead is None
-    assert matches.alignment(head(BACK, KEY, "cross"), np.zeros(4, np.bool_), None).words == 0
+    found = matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.ones(4, np.bool_), None)
+    assert found.ways is None
+    assert measures(head(LOOKS_BACK, KEY, "cross")).ways is None
+    assert matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.zeros(4, np.bool_), None).words == 0

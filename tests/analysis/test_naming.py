@@ -7,6 +7,7 @@ import pytest
 
 import bartviz
 from bartviz.analysis import naming
+from bartviz.analysis.ahead import NEITHER
 from bartviz.analysis.measures import measures, of_record
 from tests import stand_in
 from tests.analysis.test_measures import head
@@ -69,10 +70,10 @@ def test_a_head_that_aligns_is_said_to_look_ahead_or_back(ahead: bool, called: s
 
 
 def test_where_it_cannot_be_told_a_head_aligns() -> None:
-    cut = head(np.array(ALIGNED[True])[:3], KEY, "cross")
-    found = naming.name(measures(cut, query=OUTPUT.take(slice(0, 3))), 0, 0)
+    one_word = head(np.array(ALIGNED[True])[:1], KEY, "cross")
+    found = naming.name(measures(one_word, query=OUTPUT.take(slice(0, 1))), 0, 0)
     assert found is not None
-    assert (found.title, found.ahead) == ("aligns", None)
+    assert (found.title, found.way) == ("aligns", NEITHER)
 
 
 def test_the_best_of_those_that_look_ahead_and_of_those_that_look_back_come_first() -> None:
