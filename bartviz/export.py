@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bartviz.language import current
+
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
@@ -41,10 +43,15 @@ def npz(arrays: Mapping[str, ArrayLike]) -> bytes:
 
 
 def offline_html(figure: go.Figure, title: str) -> bytes:
-    """The figure, still to be hovered and zoomed, in one page that asks the network for nothing (4.7 MB of script)."""
-    drawing = figure.to_html(full_html=False, include_plotlyjs=True, config={"displaylogo": False})
+    """The figure, still to be hovered and zoomed, in one page that asks the network for nothing (4.7 MB of script).
+
+    Its toolbar saves an SVG of that name, ``title``.
+    """
+    config = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg", "filename": title}}
+    drawing = figure.to_html(full_html=False, include_plotlyjs=True, config=config)
     page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'<!doctype html><html lang="{html.escape(current())}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" '
         f'content="{_POLICY}"><title>{html.escape(title)}</title></head><body>{drawing}</body></html>'
     )
     return page.encode("utf-8", "replace")

@@ -33,13 +33,13 @@ def main() -> None:
     a = chosen.places.get("A")
     show.downloads(
         "compare",
-        table=lambda: measured.table(chosen),
+        table=lambda: analysis.with_units(measured.table(chosen)),
         arrays=lambda: analysis.arrays(chosen.measured),
         figure=lambda: figure(
             chosen.attention, x=chosen.x.name, y=chosen.y.name, color=chosen.shade.name, a=a,
             query=record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads"), dark=page.dark(),
         ),
-        record=record,
+        record=record, of=chosen.kind,
     )  # fmt: skip
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
 
 from bartviz.analysis import ablation, edits
 from bartviz.figures import ablation as heads_figure
 from bartviz.figures import edits as token_figure
+from bartviz.figures.edits import View
 from bartviz.language import _
 from bartviz.record import Record
 from bartviz.ui import levels, page, show
@@ -44,7 +48,9 @@ def silence(record: Record) -> None:
     levels.explain("ablation")
     if sweep is not None:
         show.note(_("Every head, ranked"))
-        files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, heads_figure)
+        measure = next((one for one in sweep.measures if one == st.session_state.get("measure")), None)
+        draw = partial(heads_figure, measure=measure)
+        files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, draw)
     if found is not None:
         show.note(_("The ablation of the chosen heads; the record is that of the changed run"))
         files("ablation", found, ablation.rows_table, ablation.arrays, heads_figure, found.changed)
@@ -54,7 +60,14 @@ def change(record: Record) -> None:
     found = token.draw(record)
     levels.explain("edit")
     if found is not None:
-        files("edit", found, edits.hidden_table, edits.arrays, token_figure, found.changed)
+        view: View = "attention" if st.session_state.get("moved") == "attention" else "encodings"
+        files("edit", found, edits.hidden_table, edits.arrays, partial(token_figure, view=view), found.changed)
+        if found.before is not None:
+            show.note(_("Every prediction, before and after"))
+            show.downloads(
+                "edit-predictions", table=lambda: edits.rows_table(found),
+                figure=lambda: token_figure(found, view="outputs", dark=page.dark()),
+            )  # fmt: skip
 
 
 def far(record: Record) -> None:

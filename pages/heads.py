@@ -21,12 +21,14 @@ def main() -> None:
     show.downloads(
         "heads",
         table=lambda: analysis.table(shown),
-        arrays=lambda: analysis.arrays(chosen.attention, chosen.layer, chosen.rows),
+        arrays=lambda: analysis.arrays(chosen.attention, chosen.layer, chosen.rows, shown=shown),
         figure=lambda: figure(
-            chosen.attention, layer=chosen.layer, head=chosen.head, query=chosen.rows, words=chosen.words,
-            hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise, range=chosen.range, dark=page.dark(),
+            chosen.attention, layer=None if chosen.what == "all" else chosen.layer,
+            head=chosen.head if chosen.what == "head" else None, mean=chosen.what != "head", query=chosen.rows,
+            words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise, range=chosen.range,
+            dark=page.dark(),
         ),
-        record=record,
+        record=record, of=chosen.stem,
     )  # fmt: skip
 
 

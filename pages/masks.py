@@ -3,7 +3,7 @@
 from bartviz.analysis import masks as analysis
 from bartviz.figures import masks as figure
 from bartviz.language import _, mark
-from bartviz.ui import levels, masks, page, pick, show
+from bartviz.ui import levels, mask_files, masks, page, pick, show
 
 TABS = {
     "padding": (mark("A batch of unequal lengths"), masks.padding),
@@ -28,8 +28,10 @@ def main() -> None:
     show.downloads(
         "masks",
         table=lambda: analysis.table(record),
-        arrays=lambda: {kind: record.attention(kind).mask for kind in record.kinds},
-        figure=lambda: figure(record, dark=page.dark()),
+        arrays=lambda: mask_files.arrays(record, shown.view, shown.layer, shown.head),
+        figure=lambda: figure(
+            record, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, dark=page.dark()
+        ),
     )
 
 

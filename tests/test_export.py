@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz import export
+from bartviz.language import speaking
 
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1"])
@@ -51,3 +52,11 @@ def test_a_figure_becomes_one_page_that_loads_nothing() -> None:
     assert "default-src 'none'" in page
     assert "</script><script>alert(1)" not in page
     assert "src=" not in page.split("<body>")[1][:300]
+
+
+def test_the_page_of_a_figure_speaks_its_language_and_saves_an_svg() -> None:
+    with speaking("ko"):
+        page = export.offline_html(go.Figure(), "bartviz-heads-cross-L2H5").decode()
+    assert '<html lang="ko">' in page
+    assert '"format": "svg"' in page
+    assert '"filename": "bartviz-heads-cross-L2H5"' in page

@@ -14,7 +14,7 @@ from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
 from bartviz.attention import Bools, Floats, Kind
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later, plural
+from bartviz.language import _, later, plural, speaking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,13 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
     if to_a is not None:
         frame[TO_A] = to_a.ravel()
     return frame
+
+
+def with_units(table: pd.DataFrame) -> pd.DataFrame:
+    """The same table as a file has it: each measure's column says its unit, in English as all columns of files."""
+    with speaking("en"):
+        units = {name: f"{name} ({measure.unit})" for name, measure in MEASURES.items() if measure.unit}
+    return table.rename(columns=units | {TO_A: f"{TO_A} (Jensen-Shannon distance, 0 to 1)"})
 
 
 def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:

@@ -237,11 +237,19 @@ def table(shown: View) -> pd.DataFrame:
     return frame
 
 
-def arrays(attention: Attention, layer: int, query: Tokens | None = None) -> dict[str, NDArray[np.generic]]:
-    """A layer as arrays: weights (H, Q, K), mask (Q, K), and the labels and ids of rows and columns."""
+def arrays(
+    attention: Attention, layer: int, query: Tokens | None = None, *, shown: View | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """A layer as arrays: weights (H, Q, K), mask (Q, K), and the labels and ids of rows and columns.
+
+    ``shown`` adds what a reader sees: its weights (Q', K') and their labels.
+    """
     rows = query or attention.query
+    seen: dict[str, NDArray[np.generic]] = {} if shown is None else {
+        "shown": shown.weights, "shown_query": np.array(shown.query_labels), "shown_key": np.array(shown.key_labels),
+    }  # fmt: skip
     return {
         "weights": attention.layer(layer), "mask": attention.mask, "layer": np.array(layer),
         "query": np.array(rows.labels), "query_ids": rows.ids,
-        "key": np.array(attention.key.labels), "key_ids": attention.key.ids,
+        "key": np.array(attention.key.labels), "key_ids": attention.key.ids, **seen,
     }  # fmt: skip

@@ -225,3 +225,24 @@ def arrays(found: Repair) -> dict[str, NDArray[np.generic]]:
         "clean_ids": found.plain.source.ids, "corrupted_ids": found.given.source.ids,
         "written_ids": found.written.attention("decoder").query.ids,
     }  # fmt: skip
+
+
+def attention_arrays(clean: View, corrupted: View) -> dict[str, NDArray[np.generic]]:
+    """Weights (Q', K') on the clean text and on the corrupted one, with the labels of rows and columns."""
+    found: dict[str, NDArray[np.generic]] = {}
+    for name, view in (("clean", clean), ("corrupted", corrupted)):
+        found |= {f"{name}_weights": view.weights, f"{name}_query": np.array(view.query_labels),
+                  f"{name}_key": np.array(view.key_labels)}  # fmt: skip
+    return found
+
+
+def guess_table(found: Sequence[Sequence[tuple[str, float]]]) -> pd.DataFrame:
+    """What is put for each mask, from 1: the likeliest token first."""
+    import pandas as pd
+
+    lines = [
+        (mask, rank, label, probability)
+        for mask, candidates in enumerate(found, 1)
+        for rank, (label, probability) in enumerate(candidates, 1)
+    ]
+    return pd.DataFrame(lines, columns=["mask", "rank", "token", "probability"])

@@ -26,6 +26,7 @@ def heads(
     *,
     layer: int | None = None,
     head: int | None = None,
+    mean: bool = False,
     query: Tokens | None = None,
     words: bool = False,
     hide_sinks: bool = False,
@@ -35,16 +36,19 @@ def heads(
 ) -> go.Figure:
     """Attention of one kind: all heads small; with ``layer`` the heads of that layer; with ``head`` too, one large.
 
-    Rows attend to columns. The large map is exact; small ones show the largest weight of each block of tokens.
-    ``query`` names the rows otherwise, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of
-    sentences, with their share in the title. Raises SettingError for a layer or head that is not there.
+    ``mean``: the mean of the heads of ``layer`` (without it of all heads), large; the title says so. Rows attend to
+    columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` names the
+    rows otherwise, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of sentences, with their
+    share in the title. Raises SettingError for a layer or head that is not there.
     """
     expect(attention, Attention, ATTENTION)
     if head is not None and layer is None:
         raise SettingError("A head belongs to a layer: name the layer too, or leave both out for all heads.")
+    if head is not None and mean:
+        raise SettingError("A head or a mean of heads: leave one of the two out.")
     if layer is not None:
         attention.check(layer, head or 0)
-    if layer is not None and head is not None:
+    if head is not None or mean:
         shown = analysis.view(
             attention, layer, head, query=query, words=words, hide_sinks=hide_sinks, renormalise=renormalise
         )

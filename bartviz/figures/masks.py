@@ -41,7 +41,17 @@ def masks(
     expect(record, Record, RECORD)
     squares = [square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
                for kind in record.kinds]  # fmt: skip
-    return beside(squares, [_(_TITLES[kind]) for kind in record.kinds], dark=dark)
+    named = [_(_TITLES[kind]) for kind in record.kinds]
+    if view == "weights":
+        places = (_place(record.attention(kind), layer, head) for kind in record.kinds)
+        named = [f"{title}, L{one}H{two}" for title, (one, two) in zip(named, places, strict=True)]
+    return beside(squares, named, dark=dark)
+
+
+def _place(attention: Attention, layer: int, head: int) -> tuple[int, int]:
+    """Layer and head, clamped to what there is."""
+    layers, heads = attention.shape[:2]
+    return min(max(layer, 0), layers - 1), min(max(head, 0), heads - 1)
 
 
 def square(
@@ -60,8 +70,7 @@ def square(
     if view not in VIEWS:
         raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))
     number_of(number)  # raises for an unknown one
-    layers, heads = attention.shape[:2]
-    layer, head = min(max(layer, 0), layers - 1), min(max(head, 0), heads - 1)
+    layer, head = _place(attention, layer, head)
     rows = query or attention.query
     if view == "weights":
         return attention_map(

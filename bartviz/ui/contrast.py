@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
-from bartviz.figures.contrast import difference
+from bartviz.figures.contrast import difference, pair
 from bartviz.language import _
 from bartviz.ui import canvas, page, pick, pins, show
 from bartviz.ui.canvas import Choice
@@ -44,6 +44,11 @@ def two(chosen: Chosen) -> None:
     show.table(measures_of(chosen), title=_("The measures of A and B"))
     if found is not None:
         show.table(rows_of(a, found), title=_("The distance of each row"))
+    arrays = {"A": a.weights, "B": b.weights} | ({} if found is None else {"difference": found.difference})
+    show.downloads(
+        "difference", table=None if found is None else rows_of(a, found), arrays=arrays,
+        figure=lambda: pair(a, b, range=chosen.range, dark=page.dark()),
+    )  # fmt: skip
 
 
 def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:

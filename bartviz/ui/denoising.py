@@ -10,6 +10,7 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.catalogue import EMBEDDED, entry
 from bartviz.figures.denoising import NAMES, denoising, pair
+from bartviz.figures.denoising import attention as both
 from bartviz.figures.heads import one
 from bartviz.language import _, later, mark, named
 from bartviz.ui import page, pick, show, tasks
@@ -140,6 +141,11 @@ def attention(found: Repair) -> None:
     if kind == "cross":
         said.append(_("Rows of cross-attention are named by the token they predict."))
     show.note(" ".join(said))
+    which = "mean" if layer is None else f"L{layer}-mean" if head is None else f"L{layer}H{head}"
+    show.downloads(
+        "denoising-attention", of=f"{kind}-{which}", arrays=lambda: repairs.attention_arrays(*shown),
+        figure=lambda: both(found, kind, layer, head, words=words, dark=page.dark()),
+    )  # fmt: skip
 
 
 def bert(found: Repair) -> None:
@@ -172,6 +178,7 @@ def bert(found: Repair) -> None:
     )
     cut = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
     show.note(f"{told} {cut}".rstrip())
+    show.downloads("denoising-guesses", table=lambda: repairs.guess_table([one.candidates for one in answer]))
 
 
 def noises(chosen: Chosen) -> None:

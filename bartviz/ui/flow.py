@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from bartviz.analysis import contributions, terms, weighing
@@ -13,6 +15,9 @@ from bartviz.language import _
 from bartviz.record import Record
 from bartviz.ui import page, pick, session, show
 from bartviz.ui.compare import Chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEIGHT = 430  # pixels of each map
 
@@ -48,9 +53,21 @@ def rolled_out(chosen: Chosen) -> None:
     )
     show.downloads(
         "rollout",
+        of=f"{kind}-to-L{layer}",
+        table=lambda: _table(rolled, attention.query.labels),
         arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels},
         figure=lambda: flow.rollout(attention, layer, range=chosen.range, dark=page.dark()),
     )
+
+
+def _table(weights: Floats, labels: tuple[str, ...]) -> pd.DataFrame:
+    """A line for each row, a column for each token that it reaches, both named by place and token."""
+    import pandas as pd
+
+    names = [f"{place} {label}" for place, label in enumerate(labels)]
+    frame = pd.DataFrame(weights, columns=names)
+    frame.insert(0, "query", names)
+    return frame
 
 
 def _rolled(record: Record, kind: Kind, layer: int) -> Floats:
@@ -106,7 +123,7 @@ def weighed(chosen: Chosen) -> None:
     frame = weighing.table(found)
     show.table(frame, title=_("Where the two differ most"))
     show.downloads(
-        "contribution", table=frame,
+        "contribution", of=f"{pin.head.kind}-{pin.head.short}", table=frame,
         arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
         figure=lambda: flow.contribution(
             pin.attention, *pin.place, query=pin.rows, range=chosen.range, dark=page.dark()

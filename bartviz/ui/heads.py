@@ -48,6 +48,12 @@ class Chosen:
     range: Range
     small: Small
 
+    @property
+    def stem(self) -> str:
+        """What is shown, for the name of a file: ``cross-L2H5``, ``cross-L2-mean``, ``cross-mean``."""
+        place = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
+        return f"{self.attention.kind}{place[self.what]}"
+
     def view(self) -> heads.View:
         """The weights as they are shown."""
         return heads.view(

@@ -148,6 +148,10 @@ def positions(record: Record, one: Inputs) -> Floats | None:
         if bias is not None:
             alt = _("The bias of {count} heads by distance.", count=len(bias))
             show.figure(relative(bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
+            show.downloads(
+                "inputs-bias", of=one.stack, arrays={"bias": bias},
+                figure=lambda: relative(bias, one.stack, dark=page.dark()),
+            )  # fmt: skip
         return None
     table = shown(one)
     learned = record.model.family not in ("marian", "pegasus")

@@ -31,9 +31,8 @@ def heads(chosen: Chosen) -> None:
         compare.clickable(drawn, key="compare_likeness", alt=said)
         show.note(
             _(
-                "{said}. Distances: root of the mean Jensen-Shannon divergence over {rows} rows (after Clark et al. "
-                "2019, 6), laid out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean "
-                "nothing else.",
+                "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, 6), laid "
+                "out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean nothing else.",
                 said=said, rows=found.rows, kept=found.kept,
             )
         )  # fmt: skip
@@ -44,16 +43,29 @@ def heads(chosen: Chosen) -> None:
         config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
         st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
     show.downloads(
-        "likeness", table=table, arrays=lambda: {"distances": found.distances, "places": found.places}
+        "likeness", of=chosen.kind, table=table,
+        arrays=lambda: {"distances": found.distances, "places": found.places, "heads": every_head(chosen)},
+        figure=lambda: alike(
+            chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
+        ),
     )  # fmt: skip
 
 
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
     """Computed once for each kind of the record."""
     rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
-    return session.derived(
-        f"likeness_{chosen.kind}", record, lambda: similar.likeness(chosen.attention, query=rows)
-    )  # fmt: skip
+
+    def make() -> similar.Likeness | None:
+        with st.spinner(_("Holding every head beside every other")):
+            return similar.likeness(chosen.attention, query=rows)
+
+    return session.derived(f"likeness_{chosen.kind}", record, make)
+
+
+def every_head(chosen: Chosen) -> tuple[str, ...]:
+    """The names of all heads, in the order of the distances' rows and columns."""
+    layers, heads = chosen.measured.shape
+    return tuple(str(Head(chosen.kind, layer, head)) for layer in range(layers) for head in range(heads))
 
 
 def pairs(chosen: Chosen, found: similar.Likeness) -> pd.DataFrame:

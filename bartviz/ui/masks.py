@@ -18,7 +18,7 @@ from bartviz.figures.masks import View, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record import Kind, Record
-from bartviz.ui import batch, page, pick, show
+from bartviz.ui import batch, mask_files, page, pick, show
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
 VIEW_NAMES: Mapping[View, str] = {
@@ -144,6 +144,7 @@ def _batch(records: tuple[Record, ...]) -> None:
         )
     )
     heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
+    mask_files.batch(given)
     for place, (column, one) in enumerate(zip(st.columns(len(given), gap="medium"), given, strict=True)):
         with column:
             title = _("Text {number}: {count} tokens", number=place + 1, count=lengths[place])
@@ -172,6 +173,7 @@ def patterns(record: Record) -> None:
         )  # fmt: skip
         made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
         show.note(said + made_up)
+        mask_files.effect(changed, before, after, row, name, names[name])
 
 
 def _pattern_name(names: Mapping[str, str]) -> str:
@@ -252,6 +254,7 @@ def zero(record: Record) -> None:
     if short.shape[3] > 1:
         frame = added.compare_numbers(short.scores(0, 0)[row])
         show.table(frame, title=_("Every number in every format, for this row"))
+        show.downloads("masks-zero", table=frame)
 
 
 def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None:

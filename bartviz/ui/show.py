@@ -129,21 +129,24 @@ def downloads(
     arrays: Given[Mapping[str, ArrayLike]] = None,
     figure: Given[go.Figure | str] = None,
     record: Record | None = None,
+    of: str = "",
 ) -> None:
     """Buttons for what was given: CSV (formulas quoted), NPZ, one HTML file of the figure that needs no network, and
     the whole record, which ``bartviz.open`` reads. A figure that is a text is such a file already.
 
-    ``name`` is the file's stem. Callables run only when the button is pressed. The figure's own toolbar saves an SVG.
+    ``name`` is the file's stem, and ``of`` what it tells of ("cross-L2H5"): words of ours, never a visitor's. Callables
+    run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz import export, store
 
+    stem = f"{name}-{of}" if of else name
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []
     if table is not None:
         files.append(("CSV", "csv", "text/csv", lambda: export.csv(_made(table))))
     if arrays is not None:
         files.append(("NPZ", "npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
-        files.append(("HTML", "html", "text/html", lambda: _page(_made(figure), name)))
+        files.append(("HTML", "html", "text/html", lambda: _page(_made(figure), f"bartviz-{stem}")))
     if record is not None:
         files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
@@ -151,7 +154,7 @@ def downloads(
         st.html(f"<p class='bv-note'>{html.escape(said)}</p>", width="content")
         for label, ending, mime, make in files:
             st.download_button(
-                label, make, file_name=f"bartviz-{name}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
+                label, make, file_name=f"bartviz-{stem}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
             )
 
 

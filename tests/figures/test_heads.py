@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import pytest
 from hypothesis import given, settings
 
 import bartviz
 from bartviz.analysis.thumbnails import MASKED, ONE, Small, thumbnails
 from bartviz.attention import Attention
+from bartviz.errors import SettingError
 from bartviz.figures.heads import overview
 from tests import records
 
@@ -88,3 +90,12 @@ def test_every_attention_draws(own: Attention) -> None:
     assert len(trace(bartviz.figures.heads(own, layer=0), "heads").x) == own.shape[1]
     large = bartviz.figures.heads(own, layer=0, head=0, words=True, hide_sinks=True)
     assert np.nansum(trace(large, "weights").z) <= own.shape[2] + 1e-3
+
+
+def test_a_mean_is_drawn_large_and_called_a_mean() -> None:
+    assert RECORD.encoder is not None
+    figure = bartviz.figures.heads(RECORD.encoder, layer=1, mean=True)
+    np.testing.assert_array_equal(trace(figure, "weights").z, RECORD.encoder.layer(1).mean(axis=0))
+    assert figure.layout.annotations[0].text == "mean of the 2 heads of encoder layer 1."
+    with pytest.raises(SettingError, match="leave one of the two out"):
+        bartviz.figures.heads(RECORD.encoder, layer=1, head=1, mean=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import markdown_it
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,3 +146,11 @@ def test_downloads_offer_what_was_given(record: Record) -> None:
 
 def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:
     assert show._page("<p>한</p>", "name") == "<p>한</p>".encode()
+
+
+def test_a_file_is_named_after_what_it_tells_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    monkeypatch.setattr("streamlit.download_button", lambda label, make, file_name, **more: names.append(file_name))
+    show.downloads("heads", of="cross-L2H5", table=pd.DataFrame({"a": [1]}), arrays={"a": [1]})
+    show.downloads("start", table=pd.DataFrame({"a": [1]}))
+    assert names == ["bartviz-heads-cross-L2H5.csv", "bartviz-heads-cross-L2H5.npz", "bartviz-start.csv"]

@@ -1,0 +1,61 @@
+"""What the masks page gives to take along: the masks with what is shown of them, a pattern's effect, a padded batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.attention import Attention, Bools, Floats
+from bartviz.figures.masks import View
+from bartviz.figures.patterns import row_bars
+from bartviz.language import _
+from bartviz.ui import page, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bartviz.record import Record
+
+
+def arrays(record: Record, view: View, layer: int, head: int) -> dict[str, Bools | Floats]:
+    """The mask of each kind (Q, K), True where a row may look; where weights are shown those of the head, too."""
+    found: dict[str, Bools | Floats] = {kind: record.attention(kind).mask for kind in record.kinds}
+    for kind in record.kinds if view == "weights" else ():
+        attention = record.attention(kind)
+        layers, heads = attention.shape[:2]
+        place = min(layer, layers - 1), min(head, heads - 1)
+        found[f"{kind}_L{place[0]}H{place[1]}"] = attention.head(*place)
+    return found
+
+
+def batch(given: Sequence[Attention]) -> None:
+    """The padded masks of a batch, (Q, K) each, and the weights of L0H0."""
+    masks = {f"mask_{place + 1}": one.mask for place, one in enumerate(given)}
+    show.downloads(
+        "masks-padding",
+        arrays=lambda: masks | {f"L0H0_{place + 1}": one.head(0, 0) for place, one in enumerate(given)},
+    )
+
+
+def effect(changed: Attention, before: Floats, after: Floats, row: int, name: str, title: str) -> None:
+    """What a pattern does: one row of it as a table and a figure, all rows (n, n) as arrays."""
+    show.downloads(
+        "masks-pattern", of=name,
+        table=lambda: _row(changed, before[row], after[row], row),
+        arrays=lambda: {"mask": changed.mask, "before": before, "after": after},
+        figure=lambda: row_bars(
+            before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
+            special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
+        ),
+    )  # fmt: skip
+
+
+def _row(changed: Attention, before: Floats, after: Floats, row: int) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({
+        "query": changed.query.labels[row], "column": np.arange(before.size), "key": changed.key.labels,
+        "open": changed.mask[row], "weight, nothing closed": before, "weight with the pattern": after,
+    })  # fmt: skip

@@ -1,0 +1,105 @@
+"""What a page gives to take along is what it shows: the same head or mean, view and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import heads
+from bartviz.record import Record
+from bartviz.ui import show
+from tests.visits import opened
+
+Given = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Given:
+    """What the page has passed to ``show.downloads``, by name."""
+    found: Given = {}
+    real = show.downloads
+
+    def downloads(name: str, **files: Any) -> None:
+        found[name] = files
+        real(name, **files)
+
+    monkeypatch.setattr(show, "downloads", downloads)
+    return found
+
+
+def made(files: Mapping[str, Any], what: str) -> Any:
+    value = files[what]
+    return value() if isinstance(value, Callable) else value  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "of", "title"),
+    [
+        ({"layer": "2", "head": "3"}, "cross-L2H3", "cross L2H3"),
+        ({"layer": "2", "head": "3", "weights": "layer"}, "cross-L2-mean", "mean of the 4 heads of cross layer 2"),
+        ({"weights": "all", "kind": "encoder"}, "encoder-mean", "mean of all 12 encoder heads"),
+    ],
+)
+def test_heads_gives_the_head_or_mean_that_is_shown(
+    given: Given, record: Record, query: dict[str, str], of: str, title: str
+) -> None:
+    opened("heads", record, None, **query)
+    files = given["heads"]
+    assert files["of"] == of
+    figure, table, arrays = (made(files, what) for what in ("figure", "table", "arrays"))
+    assert figure.layout.annotations[0].text.startswith(title)
+    shown = table.drop(columns="query").to_numpy()
+    np.testing.assert_array_equal(arrays["shown"], shown)
+    attention = record.attention(of.split("-", 1)[0])
+    layer, head = None if of.endswith("r-mean") else 2, 3 if of.endswith("H3") else None
+    np.testing.assert_array_equal(shown, heads.mean(attention, layer, head))
+
+
+def test_masks_gives_the_view_that_is_shown(given: Given, record: Record) -> None:
+    opened("masks", record, None, view="weights", layer="1", head="2")
+    files = given["masks"]
+    titles = [note.text for note in made(files, "figure").layout.annotations]
+    assert titles == ["Encoder, L1H2", "Decoder, L1H2", "Cross-attention, L1H2"]
+    arrays = made(files, "arrays")
+    np.testing.assert_array_equal(arrays["cross_L1H2"], record.attention("cross").head(1, 2))
+    np.testing.assert_array_equal(arrays["decoder"], record.attention("decoder").mask)
+
+
+def test_a_pattern_can_be_taken_along(given: Given, record: Record) -> None:
+    opened("masks", record, None, level="expert", about="patterns", pattern="window", pattern_row="4")
+    files = given["masks-pattern"]
+    assert files["of"] == "window"
+    table, arrays = made(files, "table"), made(files, "arrays")
+    np.testing.assert_array_equal(table["weight with the pattern"], arrays["after"][4])
+    assert not table.loc[~table["open"], "weight with the pattern"].any()
+    assert made(files, "figure").data
+
+
+def test_two_heads_can_be_taken_along(given: Given, record: Record) -> None:
+    opened("compare", record, None, below="two", kind="encoder", a="encoder L0H1", b="encoder L2H3")
+    files = given["difference"]
+    arrays, figure = made(files, "arrays"), made(files, "figure")
+    np.testing.assert_allclose(arrays["difference"], arrays["B"] - arrays["A"], atol=1e-7)
+    np.testing.assert_array_equal(arrays["A"], record.attention("encoder").head(0, 1))
+    assert [note.text.split(",")[0] for note in figure.layout.annotations][:2] == ["A: encoder L0H1", "B: encoder L2H3"]
+    assert list(made(files, "table").columns) == ["row", "query", "distance"]
+    columns = list(made(given["compare"], "table").columns)
+    assert "entropy (bits)" in columns
+    assert "to_a (Jensen-Shannon distance, 0 to 1)" in columns
+
+
+def test_likeness_and_rollout_have_names_and_a_table(given: Given, record: Record) -> None:
+    opened("compare", record, None, below="likeness", kind="encoder")
+    arrays = made(given["likeness"], "arrays")
+    assert arrays["heads"][5] == "encoder L1H1"
+    assert len(arrays["heads"]) == len(arrays["distances"])
+    assert made(given["likeness"], "figure").data
+    opened("compare", record, None, below="rollout", kind="encoder", upto="1")
+    files = given["rollout"]
+    assert files["of"] == "encoder-to-L1"
+    table = made(files, "table").drop(columns="query").to_numpy()
+    np.testing.assert_array_equal(table, made(files, "arrays")["rollout"])
+    np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-5)
