@@ -193,13 +193,10 @@ def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
 
 
 def _wrong_beams(beams: object) -> SettingError:
-    return SettingError(
-        later(
-            'beams is {beams}; choose 1 (greedy) to {limit}, or "own" for the checkpoint\'s.',
-            beams=beams,
-            limit=MOST_BEAMS,
-        )
+    said = later(
+        'beams is {beams}; choose 1 (greedy) to {limit}, or "own" for the checkpoint\'s.', beams=beams, limit=MOST_BEAMS
     )
+    return SettingError(said)
 
 
 def _generation(model: Model, options: Options) -> GenerationConfig:
@@ -209,12 +206,7 @@ def _generation(model: Model, options: Options) -> GenerationConfig:
     for name, value in chosen.items():
         if not 0 <= value <= MOST_NEW_TOKENS:
             raise SettingError(
-                later(
-                    "{name} is {value}; choose 0 (none) to {limit:,}.",
-                    name=name,
-                    value=value,
-                    limit=MOST_NEW_TOKENS,
-                )
+                later("{name} is {value}; choose 0 (none) to {limit:,}.", name=name, value=value, limit=MOST_NEW_TOKENS)
             )
     if not chosen:
         return model.generation

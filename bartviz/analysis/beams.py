@@ -22,7 +22,7 @@ from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
 Which = Literal["all", "kept", "survivors"]
 FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either
 GIVEN = frozenset({"chosen by you", "kept from the first text"})  # no rules of decoding: somebody gave the token
-MOST = 400  # nodes of a picture in which each can still be told from its neighbours
+MOST = 1200  # nodes of a picture: all of 4 beams and 142 tokens, as a large summarizer writes them
 
 
 @dataclass(frozen=True, slots=True)

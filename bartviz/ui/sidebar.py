@@ -173,10 +173,8 @@ def _kind_of_folder(name: str) -> ModelKind | None:
 
 
 def _texts(kind: ModelKind) -> None:
-    bind: Literal["query-params"] | None = (
-        "query-params" if st.session_state.get("link", st.session_state["_link"]) else None
-    )
-    source = st.session_state["_source"]
+    linked, source = st.session_state.get("link", st.session_state["_link"]), st.session_state["_source"]
+    bind: Literal["query-params"] | None = "query-params" if linked else None
     st.text_area(_("Text"), source, key="text", height=96, bind=bind, persist_state="session")
     if kind == "encoder":
         st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
@@ -186,7 +184,7 @@ def _texts(kind: ModelKind) -> None:
 
 def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
     """The given output. A translation is no continuation: each kind of model has its own, and finds it again."""
-    held: dict[str, str] = st.session_state.setdefault("_given", {})
+    held: dict[str, str] = st.session_state.setdefault("_given", {})  # the kind now, and the text of each
     if held.get("kind", kind) != kind:
         st.session_state["target"] = held.get(kind, "")
     text = st.text_input(
@@ -195,7 +193,7 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
                "Left empty, it writes its own."),
     )  # fmt: skip
     held |= {"kind": kind, kind: text}  # not before: a script run may be broken off in between
-    if not text and any(held[name] for name in held.keys() & {"decoder", "encoder-decoder"}):
+    if not text and any(said for name, said in held.items() if name != "kind"):
         show.note(_("What was given to the other kind of model is kept for it."))
 
 

@@ -137,6 +137,19 @@ def test_the_picture_is_seen_without_scrolling(server: str, visit: Open, scheme:
     assert box["y"] + box["height"] <= 768
 
 
+def test_a_projectors_width_keeps_the_film_in_view_and_the_candidates_beside_it(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5", size=(1024, 768))
+    counter(page, 5)
+    strip, bars = page.locator(".player .strip").bounding_box(), page.locator(".player .bars").bounding_box()
+    assert strip is not None
+    assert bars is not None
+    assert strip["y"] + strip["height"] <= 769
+    assert bars["y"] + 100 <= strip["y"]  # five candidates at least
+    page.locator(".player").press("End")
+    counter(page, 9)
+    assert (page.locator(".player .strip").bounding_box() or strip)["y"] == strip["y"]
+
+
 def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", size=(420, 900))
     counter(page, 5)

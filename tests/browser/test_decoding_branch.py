@@ -60,6 +60,16 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     assert "branch" not in page.url
 
 
+def test_on_a_narrow_screen_both_strips_stand_under_the_texts(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3&branch=3.77", size=(1024, 768))
+    branched(page)
+    twins, low = (page.locator(f".player {part}").bounding_box() for part in ("[data-is=twins]", ".strip"))
+    assert twins is not None
+    assert low is not None
+    assert twins["y"] + twins["height"] <= low["y"]
+    assert low["y"] + low["height"] <= 768
+
+
 def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=3")
     counter(page, 3, steps=8)

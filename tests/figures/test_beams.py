@@ -55,6 +55,13 @@ def test_the_winner_is_the_thick_line() -> None:
     assert [y for y in lines[-1].y if y is not None] == [2, 1, 1, 1]
 
 
+def test_the_tree_of_a_large_summarizer_is_drawn_whole() -> None:
+    """4 beams and 142 tokens: 8 continuations a step, of which none may be missing where the reader drags to."""
+    figure = beams(of(trees.large(4, 142)))
+    assert len(nodes(figure)) == 142 * 8
+    assert not figure.layout.annotations
+
+
 def test_only_survivors() -> None:
     assert set(nodes(beams(trees.record(), which="survivors"))) == {0, 1, 4, 5, 8, 9}
 

@@ -20,7 +20,7 @@ from bartviz.figures import theme
 from bartviz.language import _
 from bartviz.record import KINDS, Record, Step
 from bartviz.retold import retold
-from bartviz.ui.components.player.words import chosen, messages, note, stopped, tag, titles
+from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
 
@@ -97,6 +97,7 @@ def _meta(record: Record, layer: int | None, head: int | None, *, branched: bool
         "weights": name,
         "source": running(record.source_text, source),
         "words": messages(),
+        "some": some(record, branched=branched),
         "titles": titles(record, kind, name, own, branched=branched),
         "columns": list(record.attention(kind).key.labels),
         "special": record.attention(kind).key.special.tolist(),

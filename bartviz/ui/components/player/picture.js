@@ -212,8 +212,8 @@ function showOutput(it, own, step) {
 function showChoice(it, step) {
   const { $ } = it;
   const bars = barsOf(step, it.room ?? FEWEST_BARS);
-  const title = it.meta.titles.choice, kept = Math.max(step.candidates.length, bars.length);
-  $("choice-title").textContent = bars.length < kept ? it.say("shown_of", { title, shown: bars.length, count: kept }) : title;
+  const fewer = bars.length < step.candidates.length;
+  $("choice-title").textContent = fewer ? filled(it.meta.some, { shown: bars.length, count: step.candidates.length }) : it.meta.titles.choice;
   while ($("bars").children.length < bars.length) $("bars").append(bar());
   while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
   bars.forEach(({ label, p, chosen, outside, token }, i) => {

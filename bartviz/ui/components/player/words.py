@@ -111,6 +111,15 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
+def some(record: Record, *, branched: bool = False) -> str:
+    """The title of the candidates where there is room for some of those that were kept."""
+    if branched:
+        return _("Main text: {shown} of {count} candidates; click one")
+    if decoding.given(record):
+        return _("{shown} of {count} candidates (✓ given); click one")
+    return _("{shown} of {count} candidates before rules; click one")
+
+
 def messages() -> Words:
     """Every message of the scripts by name, a pair where it depends on a number."""
     return _markup() | _controls() | _steps() | _cost() | _table()
@@ -128,7 +137,6 @@ def _steps() -> Words:
         "frame": _("Step {step}: {token}, {share}"), "frame_rule": _("Step {step}: {token}, {share}, {rule}"),
         "weight": _("weight {weight}"), "reads_weight": _("this row reads it; weight {weight}"),
         "predicted": _("predicted with {share}"),
-        "shown_of": _("{title} · {shown} of {count}"),
         "outside": _("{token} (not among the candidates kept)"),
         "bar_chosen": _("{token} {share}, chosen"), "bar": _("{token} {share}: follow it instead"),
         "instead": _("Follow “{token}” instead"),
