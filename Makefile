@@ -24,7 +24,7 @@ check: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, memory and start, beside the peers, in one run
+bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
 pictures: $(VENV)/.dev $(VENV)/.browser ## Make the README's pictures from the running app

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [capture] [decode] [payload] [start] [sessions]``: print the tables; no word means all."""
+"""``python -m benchmarks [capture] [decode] [payload] [drawing] [start] [sessions]``: print tables; no word means all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, decode, memory, payload, sessions
+from benchmarks import capture, decode, drawing, memory, payload, sessions
 
 
 def main(words: list[str]) -> None:
     torch.set_num_threads(1)
-    wanted = words or ["start", "capture", "decode", "payload", "sessions"]
+    wanted = words or ["start", "capture", "decode", "payload", "drawing", "sessions"]
     with tempfile.TemporaryDirectory() as folder:
         if "start" in wanted:
             memory.report()
@@ -23,6 +23,8 @@ def main(words: list[str]) -> None:
             decode.report(Path(folder))
         if "payload" in wanted:
             payload.report()
+        if "drawing" in wanted:
+            drawing.report()
         if "sessions" in wanted:
             sessions.report()
 

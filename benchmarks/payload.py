@@ -39,21 +39,31 @@ def report(*, lengths: tuple[int, ...] = LENGTHS, single: tuple[int, ...] = (128
         _row("ours: small maps", lambda own=own: thumbnails(own).cells.nbytes)  # type: ignore[misc]
         _row("ours: canvas", lambda own=own: len(Picture(own, Shown()).pack(Choice(), 0)))  # type: ignore[misc]
         _peers("all", own, LAYERS * HEADS)
+    _on_demand()
     print("\nOne head from queries and keys: CPU time")
     for n in single:
         own = attention(n, 1)
         _row(f"n = {n}", lambda own=own: own.head(0, 5).nbytes)  # type: ignore[misc]
 
 
-def attention(n: int, layers: int) -> Attention:
+def _on_demand() -> None:
+    """What the canvas is sent of 1,024 tokens: the small maps first, then the exact map that is looked at."""
+    print(f"  {LAYERS} x {HEADS} heads, n = 1024")
+    picture = Picture(attention(1024, LAYERS), Shown())
+    _row("ours: canvas, small maps", lambda: len(picture.pack(Choice(), 0)))
+    _row("ours: one exact map on demand", lambda: len(picture.pack(Choice(3, 7), 0, light=True)))
+
+
+def attention(n: int, layers: int, heads: int = HEADS) -> Attention:
     """Attention of a text of n tokens, from random queries and keys; peaked."""
     random = np.random.default_rng(0)
-    q, k = (random.standard_normal((layers, HEADS, n, WIDTH), np.float32) for _ in "qk")
-    tokens = _tokens(n)
-    return Attention("encoder", q, k, 3 * WIDTH**-0.5, np.ones((n, n), np.bool_), tokens, tokens)
+    q, k = (random.standard_normal((layers, heads, n, WIDTH), np.float32) for _ in "qk")
+    names = tokens(n)
+    return Attention("encoder", q, k, 3 * WIDTH**-0.5, np.ones((n, n), np.bool_), names, names)
 
 
-def _tokens(n: int) -> Tokens:
+def tokens(n: int) -> Tokens:
+    """Words of n tokens, a token each."""
     names = tuple(f"token{i}" for i in range(n))
     spans = tuple((8 * i, 8 * i + 7) for i in range(n))
     zeros = np.zeros(n, np.int64)
