@@ -1,4 +1,4 @@
-"""``python -m benchmarks [capture] [decode] [payload] [drawing] [start] [sessions]``: print tables; no word means all."""
+"""``python -m benchmarks [capture] [decode] [payload] [drawing] [start] [sessions]``: the tables; no word means all."""
 
 from __future__ import annotations
 
