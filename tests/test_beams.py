@@ -353,6 +353,24 @@ def test_a_rule_that_acts_is_named_in_the_tree_and_in_the_step() -> None:
     assert {step.rule for step in repeated} == {"no 1 tokens repeated"}
 
 
+@pytest.mark.parametrize("rule", ["repetition_penalty", "encoder_repetition_penalty", "no_repeat_ngram_size"])
+@pytest.mark.parametrize("family", ["bart", "marian", "gpt2"])
+def test_what_is_said_of_greedy_search_is_true(family: str, rule: str) -> None:
+    """A penalty divides positive logits and multiplies negative ones; log p is never positive."""
+    model = with_rules(loaded.model(family), **{rule: 1 if rule == "no_repeat_ngram_size" else 1.3})
+    for beams, new in ((2, 3), (3, 6), (4, 12)):
+        record = bartviz.decode(model, TEXT, beams=beams, max_new_tokens=new)
+        greedy = bartviz.decode(model, TEXT, max_new_tokens=new)
+        said = analysis.notice(record)
+        if "would write the same" in said:
+            assert chosen(record) == chosen(greedy)
+        assert ("which may write another text" in said) == (rule != "no_repeat_ngram_size")
+        for step, token in analysis.turns(record):
+            before = dict(enumerate(chosen(record)[: step.position]))
+            there = bartviz.decode(model, TEXT, max_new_tokens=new, force=before).steps[step.position]
+            assert there.chosen.token_id == token.token_id
+
+
 def test_a_forced_token_stands_in_every_beam() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, beams=3, max_new_tokens=8, force={2: 33})
     assert record.beams is not None

@@ -21,6 +21,7 @@ from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
 
 Which = Literal["all", "kept", "survivors"]
 FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either
+WEIGHING = frozenset({"repetition penalty", "source preference"})  # they change log p here, logits in greedy search
 GIVEN = frozenset({"chosen by you", "kept from the first text"})  # no rules of decoding: somebody gave the token
 MOST = 1200  # nodes of a picture: all of 4 beams and 142 tokens, as a large summarizer writes them
 
@@ -193,7 +194,7 @@ def turns(record: Record) -> tuple[tuple[Step, Candidate], ...]:
     """The steps whose token greedy search would not take after the same beginning, and the token it would take.
 
     That is the most probable one; where a rule of decoding acted, the strongest of the tree's after the same beginning.
-    Steps at which the record cannot tell are left to ``unsure``.
+    Steps at which the record cannot tell are left to ``unsure``; where a rule of ``WEIGHING`` is in force that is all.
     """
     return tuple((step, token) for step in record.steps if (token := _greedy(record, step)) is not None)
 
@@ -223,7 +224,7 @@ def _may_act(record: Record, position: int) -> bool:
 
 def _greedy(record: Record, step: Step) -> Candidate | None:
     """The token that greedy search would take instead, None where it is the same or cannot be told."""
-    if not _away(step) or step.rule in FORCED:
+    if not _away(step) or step.rule in FORCED or _weighing(record):
         return None
     if step.rule is None:
         return step.candidates[0]
@@ -238,6 +239,12 @@ def _greedy(record: Record, step: Step) -> Candidate | None:
     return strongest if strongest.token_id != step.chosen.token_id else None
 
 
+def _weighing(record: Record) -> str | None:
+    """A rule in force that weighs scores by their sign and size, so that greedy search has others; None for none."""
+    active: Any = record.provenance.settings.get("rules") or ()
+    return next((rule for rule in active if rule in WEIGHING), None)
+
+
 def notice(record: Record) -> str:
     """One or two sentences: what the search looked at, and where it did not take the locally best token."""
     tree = tree_of(record)
@@ -250,16 +257,15 @@ def notice(record: Record) -> str:
             ended, steps=steps, nodes=len(tree.nodes),
         )
     ]  # fmt: skip
+    if (weighing := _weighing(record)) is not None:
+        told = _("The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
+                 rule=terms.rule(weighing))  # fmt: skip
+        return f"{said[0]} {told}"
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
         rule = terms.rule(ruled[0].rule or "")
-        said.append(
-            _(
-                "A rule acted at step {step} ({rule}), so greedy search may differ.",
-                step=ruled[0].position + 1,
-                rule=rule,
-            )
-        )
+        step = ruled[0].position + 1
+        said.append(_("A rule acted at step {step} ({rule}), so greedy search may differ.", step=step, rule=rule))
     if against:
         said.append(_against(against))
     elif not ruled:
