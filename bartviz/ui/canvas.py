@@ -17,10 +17,11 @@ import streamlit as st
 from bartviz.analysis.spans import Range
 from bartviz.attention import Attention, Tokens
 from bartviz.language import current
+from bartviz.ui import address
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined
 
-__all__ = ["Choice", "Shown", "Steps", "begun", "catch_up", "choice_of", "show"]
+__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
 
 HERE = Path(__file__).parent / "components" / "canvas"
 SCRIPTS = (
@@ -127,9 +128,21 @@ def _held(
     )  # fmt: skip
 
 
-def begun(key: str) -> bool:
-    """Whether this visit has drawn the canvas before."""
-    return f"_canvas_{key}" in st.session_state
+def linked(key: str, names: tuple[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns that the link has under two names, for a canvas that begins; afterwards they are its own."""
+    if f"_canvas_{key}" in st.session_state:
+        return (), ()
+    rows, keys = (
+        tuple(int(said) for said in st.query_params.get_all(name) if said.isdecimal() and len(said) < 6)
+        for name in names
+    )
+    return rows, keys
+
+
+def tell(names: tuple[str, str], choice: Choice) -> None:
+    """Put several rows and columns of a choice into the link."""
+    for name, places in zip(names, (choice.rows, choice.keys), strict=True):
+        address.tell(name, tuple(map(str, places)), ())
 
 
 def catch_up(key: str) -> None:

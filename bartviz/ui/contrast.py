@@ -69,17 +69,21 @@ def _first(view: View) -> int:
 
 
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
-    """One pin large; its row and its view become the page's."""
+    """One pin large; its row and its view become the page's, several rows and columns the link's."""
     measured = pins.measured(pin.record, pin.head.kind, other=pin.other)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
     show.note(
         _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.told, called=called)
     )
-    canvas.show(
-        pin.attention, key=f"compare_{pin.letter.lower()}", overview=False, label=pin.letter,
-        choice=Choice(*pin.place, row=row, view=chosen.view), query=pin.rows, words=chosen.words, span=chosen.range,
-        on_change=partial(_take, key),
+    letter = pin.letter.lower()
+    name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
+    rows, keys = canvas.linked(name, several)
+    choice = canvas.show(
+        pin.attention, key=name, overview=False, label=pin.letter,
+        choice=Choice(*pin.place, row=row, view=chosen.view, rows=rows, keys=keys), query=pin.rows, words=chosen.words,
+        span=chosen.range, on_change=partial(_take, key),
     )  # fmt: skip
+    canvas.tell(several, choice)
 
 
 def _take(key: str, choice: Choice) -> None:

@@ -15,7 +15,7 @@ from bartviz.analysis.words import Groups, word_groups
 from bartviz.attention import Attention, Tokens
 from bartviz.language import _, mark, named, plural
 from bartviz.record import Record
-from bartviz.ui import address, canvas, pick, show
+from bartviz.ui import canvas, pick, show
 from bartviz.ui.canvas import Choice
 from bartviz.ui.components.canvas.data import Small, Views, What
 
@@ -91,22 +91,15 @@ def choose(record: Record) -> Chosen:
 
 def large(chosen: Chosen) -> Choice:
     """The canvas; what is chosen in it becomes the page's choice, and the link's (several rows and columns too)."""
-    begins = not canvas.begun(_CANVAS)  # afterwards they are the canvas's own
-    rows, keys = (_linked(key) if begins else () for key in SEVERAL)
+    rows, keys = canvas.linked(_CANVAS, SEVERAL)
     choice = canvas.show(
         chosen.attention, key=_CANVAS,
         choice=Choice(chosen.layer, chosen.head, chosen.what, chosen.row, chosen.seen, rows, keys),
         query=chosen.rows, words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise,
         span=chosen.range, small=chosen.small, on_change=_take,
     )  # fmt: skip
-    for key, places in zip(SEVERAL, (choice.rows, choice.keys), strict=True):
-        address.tell(key, tuple(map(str, places)), ())
+    canvas.tell(SEVERAL, choice)
     return choice
-
-
-def _linked(key: str) -> tuple[int, ...]:
-    """The numbers that the link has under a key; the canvas brings them within its map."""
-    return tuple(int(said) for said in st.query_params.get_all(key) if said.isdecimal() and len(said) < 6)
 
 
 def _take(choice: Choice) -> None:

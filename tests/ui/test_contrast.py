@@ -1,0 +1,36 @@
+"""A and B side by side: what the link keeps of their canvases."""
+
+from dataclasses import replace
+from typing import Any
+
+from bartviz.record import Record
+from tests.pages.test_compare import canvases, opened
+
+
+def test_several_rows_and_columns_of_each_stand_in_the_link(record: Record) -> None:
+    query: dict[str, Any] = {
+        "a": "encoder L0H1", "b": "encoder L2H3", "chosen_row_a": ["2", "5", "99", "x"], "chosen_column_a": "3",
+        "chosen_column_b": ["1", "4"],
+    }  # fmt: skip
+    app = opened(record, **query)
+    begins = {letter: meta["begin"] for letter, meta in canvases(app).items()}
+    assert (begins["A"]["rows"], begins["A"]["keys"]) == ([2, 5], [3])
+    assert (begins["B"]["rows"], begins["B"]["keys"]) == ([], [1, 4])
+    assert app.query_params["chosen_row_a"] == ["2", "5"]
+    link: dict[str, Any] = {key: app.query_params[key] for key in query}
+    assert {letter: meta["begin"] for letter, meta in canvases(opened(record, **link)).items()} == begins
+    held = app.session_state["_canvas_compare_a"]
+    held.latest = replace(held.latest, rows=(), keys=(0, 1))  # as the browser says it
+    app.run()
+    assert "chosen_row_a" not in app.query_params
+    assert app.query_params["chosen_column_a"] == ["0", "1"]
+    assert app.query_params["chosen_column_b"] == ["1", "4"]
+
+
+def test_another_pin_begins_with_nothing_chosen(record: Record) -> None:
+    app = opened(record, a="encoder L0H1", b="encoder L2H3", chosen_column_a="3")
+    app.query_params["a"] = "encoder L1H1"
+    app.run()
+    assert canvases(app)["A"]["begin"]["head"] == 1
+    assert canvases(app)["A"]["begin"]["layer"] == 1
+    assert "chosen_column_a" not in app.query_params
