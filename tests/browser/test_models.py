@@ -22,3 +22,7 @@ def test_models_are_chosen_and_the_link_brings_them_back(visit: Open, server: st
     again = visit(page.url, scheme="dark", size=(420, 900))
     expect(again.locator(".bv-models")).to_contain_text("222,903,552")
     expect(again.locator(".bv-models").get_by_text("Feed-forward width")).to_have_count(0)
+    buttons = again.locator(".stPlotlyChart .modebar").first  # they would stand on the names of the models
+    expect(buttons).to_be_hidden()
+    again.locator(".stPlotlyChart .nsewdrag").first.click()
+    expect(buttons).to_be_visible()

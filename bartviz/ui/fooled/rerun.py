@@ -119,7 +119,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(untrained itself)")
-    first, second = st.columns(2, gap="small")
+    first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
         one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
     with second:

@@ -81,7 +81,7 @@ def averages(record: Record) -> None:
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
         pair[0].short: weights[found.pair[0]], pair[1].short: weights[found.pair[1]],
     }  # fmt: skip
-    for number, (column, (said, one)) in enumerate(zip(st.columns(3, gap="small"), maps.items(), strict=True)):
+    for number, (column, (said, one)) in enumerate(zip(st.columns(3, gap="small", vertical_alignment="bottom"), maps.items(), strict=True)):
         with column:
             one_map(one, attention, names, said, f"fooled_mean_{number}", found.row)
     below(_("Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
@@ -112,7 +112,7 @@ def sinks(record: Record) -> None:
     whole = attention.head(*place_)
     left = np.where(closed, 0, whole).astype(np.float32)
     rows = np.maximum(left.sum(axis=1, keepdims=True), np.float32(1e-9))
-    first, second = st.columns(2, gap="small")
+    first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
         one_map(whole, attention, names, _("{head} as it is", head=named(found.head)), "fooled_sinks", found.row)
     with second:
@@ -144,7 +144,7 @@ def shifted(record: Record) -> None:
     weights = attention.head(found.head.layer, found.head.head)
     titles = {"predicts": _("Rows named by what they predict"), "reads": _("The same weights, rows named by what they "
               "read")}  # fmt: skip
-    for column, (reading, words) in zip(st.columns(2, gap="small"), titles.items(), strict=True):
+    for column, (reading, words) in zip(st.columns(2, gap="small", vertical_alignment="bottom"), titles.items(), strict=True):
         with column:
             names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
             one_map(weights, attention, names, words, f"fooled_{reading}")
