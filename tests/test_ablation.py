@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from functools import cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 import bartviz
 from bartviz.ablation import ablate, ablate_sweep, heads_of
 from bartviz.errors import Cancelled, SettingError
-from bartviz.record import Head, Kind, Record
+from bartviz.record import KINDS, Head, Kind, Record
 from tests import loaded, networks
+from tests.test_assemble import ENDINGS
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."
@@ -30,37 +34,48 @@ def record(family: str, text: str = TEXT) -> Record:
     return bartviz.capture(loaded.model(family), text, target=target)
 
 
-# family -> kind, the module that projects the heads' outputs of the first layer of that kind
-PROJECTIONS: dict[str, tuple[Kind, str]] = {
-    "bert": ("encoder", "bert.encoder.layer.0.attention.output.dense"),
-    "distilbert": ("encoder", "distilbert.transformer.layer.0.attention.out_lin"),
-    "bart": ("cross", "model.decoder.layers.0.encoder_attn.out_proj"),
-    "marian": ("encoder", "model.encoder.layers.0.self_attn.out_proj"),
-    "t5": ("decoder", "decoder.block.0.layer.0.SelfAttention.o"),
-    "gpt2": ("decoder", "transformer.h.0.attn.c_proj"),
-}
+ENCODERS, WRITERS = ("bert", "distilbert", "albert"), ("bart", "pegasus", "t5")
+EVERY_KIND: tuple[tuple[str, Kind], ...] = (
+    *((family, "encoder") for family in ENCODERS),
+    *((family, kind) for family in WRITERS for kind in KINDS),
+    ("gpt2", "decoder"),
+)
 
 
-@pytest.mark.parametrize("family", PROJECTIONS)
-def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str) -> None:
-    """The same network outside of the tape, in which what comes into the projection is replaced by zeros."""
-    kind, path = PROJECTIONS[family]
-    one, model = record(family), loaded.model(family)
-    heads = [Head(kind, 0, head) for head in range(one.attention(kind).shape[1])]
-    found = ablate(model, one, heads, write=False)
+def zeroed(family: str, kind: Kind, layer: int) -> PreTrainedModel:
+    """The network outside of the tape, with zeros in place of what comes into the projection of one layer's heads."""
     network = copy.deepcopy(loaded.reference(family))
-    network.get_submodule(path).register_forward_pre_hook(lambda module, inputs: (torch.zeros_like(inputs[0]),))
+    endings = tuple(ending.format(layer) for ending in ENDINGS[kind])
+    (module,) = (module for name, module in network.named_modules() if name.endswith(endings))
+    calls = count()
+
+    def empty(_module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor]:
+        mine = family != "albert" or next(calls) == layer  # one module, called layer by layer
+        return (torch.zeros_like(inputs[0]) if mine else inputs[0],)
+
+    module.register_forward_pre_hook(empty)
+    return network
+
+
+@pytest.mark.parametrize(("family", "kind"), EVERY_KIND)
+def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str, kind: Kind) -> None:
+    """In every layer: the same network outside of the tape, in which zeros come into the projection."""
+    one, model = record(family), loaded.model(family)
     given: dict[str, Any] = {"input_ids": torch.from_numpy(one.source.ids.copy())[None]}
     if one.cross is not None:
         given["decoder_input_ids"] = torch.from_numpy(one.attention("decoder").query.ids.copy())[None]
-    with torch.inference_mode():
-        expected = network(**given).logits[0].double().log_softmax(-1).numpy()
-    assert found.before is not None
-    assert found.after is not None
-    targets = found.before.best if one.output is None else one.output.ids[found.rows]
-    np.testing.assert_allclose(found.after.log_probability, expected[found.rows, targets], atol=4e-4)
-    np.testing.assert_array_equal(found.after.best, expected[found.rows].argmax(-1))
-    assert np.abs(found.before.log_probability - found.after.log_probability).max() > 1e-3
+    for layer in range(one.attention(kind).shape[0]):
+        heads = [Head(kind, layer, head) for head in range(one.attention(kind).shape[1])]
+        found = ablate(model, one, heads, write=False)
+        with torch.inference_mode():
+            out = zeroed(family, kind, layer)(**given)
+        expected = out.logits[0].double().log_softmax(-1).numpy()
+        assert found.before is not None
+        assert found.after is not None
+        targets = found.before.best if one.output is None else one.output.ids[found.rows]
+        np.testing.assert_allclose(found.after.log_probability, expected[found.rows, targets], atol=4e-4)
+        np.testing.assert_array_equal(found.after.best, expected[found.rows].argmax(-1))
+        assert np.abs(found.before.log_probability - found.after.log_probability).max() > 1e-3
 
 
 @pytest.mark.parametrize("family", networks.FAMILIES)
@@ -115,6 +130,30 @@ def test_any_set_of_heads_leaves_what_comes_before_it_as_it_was(data: st.DataObj
         assert ((change >= 0) & (change <= 1)).all()
 
 
+@pytest.mark.parametrize("family", ["bert", "albert", "bart", "t5", "gpt2"])
+def test_the_network_itself_is_left_as_it_was(family: str) -> None:
+    """Also for a pass that is nobody's run, as generate() makes it, and after an ablation that was stopped."""
+    one, model = record(family), loaded.model(family)
+    given: dict[str, Any] = {"input_ids": torch.from_numpy(one.source.ids.copy())[None], "output_hidden_states": True}
+    if one.cross is not None:
+        given["decoder_input_ids"] = torch.from_numpy(one.attention("decoder").query.ids.copy())[None]
+
+    def states() -> list[Tensor]:
+        with torch.inference_mode():
+            out = model.network(**given)
+        return [state for name, value in out.items() if "hidden_states" in name for state in value]
+
+    before = states()
+    asked = count()
+    everyone = {head: 0.0 for kind in one.kinds for head in heads_of(one, kind)}
+    ablate(model, one, everyone, write=False)
+    ablate_sweep(model, one, kinds=one.kinds[:1])
+    with pytest.raises(Cancelled):
+        ablate(model, one, everyone, write=False, cancelled=lambda: next(asked) == 3)
+    assert before
+    assert all(torch.equal(was, now) for was, now in zip(before, states(), strict=True))
+
+
 def test_later_runs_and_other_sessions_see_nothing_of_it() -> None:
     model, one = loaded.model("bart"), record("bart")
     wrong: list[int] = []
@@ -124,6 +163,7 @@ def test_later_runs_and_other_sessions_see_nothing_of_it() -> None:
         while not stop.is_set():
             again = bartviz.capture(model, TEXT, target=TARGET)
             wrong.extend([1] * (again.log_probability != one.log_probability))
+            wrong.extend([1] * any(again.attention(kind) != one.attention(kind) for kind in one.kinds))
 
     reader = threading.Thread(target=read)
     reader.start()
