@@ -1,6 +1,7 @@
 """Which heads do the same: every head beside every other, laid out so that those that look alike lie together.
 
-Clark et al. 2019, section 6, lay heads out by the Jensen-Shannon divergence of their rows. Letters in shapes: N heads
+Clark et al. 2019, section 6, lay heads out by the Jensen-Shannon divergence of their rows; here it is the distance, its
+square root, as everywhere else (``distance``), so that a pair has one number. Letters in shapes: N heads
 of a kind, layer by layer; R rows; K key columns.
 """
 
@@ -21,9 +22,9 @@ ROWS = 32
 class Likeness:
     """All heads of a kind by how alike they are.
 
-    ``distances`` (N, N): root of the mean Jensen-Shannon divergence over ``rows`` rows, 0 (the same) to 1 (no key in
-    common); ``places`` (N, 2) the heads in a plane that keeps these distances as well as a plane can; ``kept`` the
-    share of their spread that it keeps, 0..1.
+    ``distances`` (N, N): mean Jensen-Shannon distance over ``rows`` rows, 0 (the same) to 1 (no key in common);
+    ``places`` (N, 2) the heads in a plane that keeps these distances as well as a plane can; ``kept`` the share of
+    their spread that it keeps, 0..1.
     """
 
     distances: Floats
@@ -50,9 +51,9 @@ def likeness(attention: Attention, *, query: Tokens | None = None, most: int = R
     if not rows.any() or layers * heads < 2:
         return None
     weights = np.concatenate([_rows(attention, layer, rows) for layer in range(layers)])  # (N, R, K)
-    squares = divergences(weights)
-    places, kept = arrange(squares)
-    return Likeness(np.sqrt(squares), places, kept, int(rows.sum()), (layers, heads))
+    distances = between(weights)
+    places, kept = arrange(distances**2)
+    return Likeness(distances, places, kept, int(rows.sum()), (layers, heads))
 
 
 def _chosen(rows: Bools, most: int) -> Bools:
@@ -71,14 +72,14 @@ def _rows(attention: Attention, layer: int, rows: Bools) -> Floats:
     return np.concatenate([block(attention, layer, slice(int(row), int(row) + 1)) for row in places], axis=1)
 
 
-def divergences(weights: Floats) -> Floats:
-    """(N, N) mean Jensen-Shannon divergence in bits of each pair of heads, over their rows (N, R, K)."""
-    own = entropy(weights).mean(axis=1)  # (N,)
+def between(weights: Floats) -> Floats:
+    """(N, N) mean Jensen-Shannon distance of each pair of heads, over their rows (N, R, K)."""
+    own = entropy(weights)  # (N, R)
     found = np.zeros((len(weights), len(weights)), np.float32)
     for head in range(len(weights) - 1):
         middle = (weights[head] + weights[head + 1 :]) / 2  # (N - head - 1, R, K)
-        found[head, head + 1 :] = entropy(middle).mean(axis=1) - (own[head] + own[head + 1 :]) / 2
-    found = np.clip(found, 0, 1)
+        divergence = entropy(middle) - (own[head] + own[head + 1 :]) / 2  # (N - head - 1, R), bits
+        found[head, head + 1 :] = np.sqrt(np.clip(divergence, 0, 1)).mean(axis=1)
     return np.asarray(found + found.T, np.float32)
 
 

@@ -88,6 +88,7 @@ def _heads(
         theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
         f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
         chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured and bar,
+        zeros=np.asarray(values == 0, np.bool_) if measured and not signed else None,
     )  # fmt: skip
 
 

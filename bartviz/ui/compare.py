@@ -64,7 +64,7 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
     """The pickers of kind and of the three measures, and in the container ``below`` those of A and B."""
     for letter in "ab":
         canvas.catch_up(f"compare_{letter}")
-    first, second, third, fourth, fifth = st.columns([1.5, 1.2, 1.2, 1.2, 0.8], vertical_alignment="bottom")
+    first, second, third, fourth, fifth = st.columns([1.85, 1.15, 1.15, 1.15, 1.05], vertical_alignment="bottom")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     measured = pins.measured(record, kind)
@@ -127,7 +127,12 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             kind=terms.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
         )  # fmt: skip
         clickable(drawn, key=_SCATTER, alt=said)
-        show.note(_("{said}; later layers stronger; dotted: attention spread evenly.", said=said))
+        dotted = bool(drawn.layout.shapes)  # where even attention lies among the points
+        show.note(
+            _("{said}; later layers stronger; dotted: attention spread evenly.", said=said)
+            if dotted
+            else _("{said}; later layers stronger.", said=said)
+        )
     with right:
         lowest, highest = (terms.signed(bound, ".3g") for bound in chosen.shade.bounds)
         said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=terms.kind(chosen.kind))

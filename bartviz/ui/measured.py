@@ -35,7 +35,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
 
 def all_heads(chosen: Chosen) -> None:
     """The table with its filters, and beside it the heads nearest to A; a line that is marked becomes the pin."""
-    left, right = st.columns([3, 1], gap="medium")
+    left, right = st.columns([2.1, 1], gap="medium")
     with left:
         found = _filtered(table(chosen), chosen)
         st.session_state[_LINES] = found["head"].tolist()

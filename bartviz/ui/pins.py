@@ -68,15 +68,20 @@ def kept() -> Record | None:
 
 def measured(record: Record, kind: Kind, *, other: bool = False) -> Measured:
     """All measures of one kind, computed once for each run that is shown."""
-    name = f"measures_{kind}{'_pinned' if other else ''}"
-    return session.derived(name, record, lambda: of_record(record, kind))
+
+    def make() -> Measured:
+        with st.spinner(_("Measuring every {kind} head", kind=terms.kind(kind))):
+            return of_record(record, kind)
+
+    return session.derived(f"measures_{kind}{'_pinned' if other else ''}", record, make)
 
 
 def to_a(a: Pin) -> Floats:
     """(L, H) how far each head of A's kind and run is from A, computed once for each head that is pinned."""
     known: dict[Head, Floats] = session.derived(f"to_a{'_pinned' if a.other else ''}", a.record, dict)
     if a.head not in known:
-        known[a.head] = distance.distances(a.attention, *a.place, rows=counted(a.attention, a.rows))
+        with st.spinner(_("Comparing every head with {head}", head=a.told)):
+            known[a.head] = distance.distances(a.attention, *a.place, rows=counted(a.attention, a.rows))
     return known[a.head]
 
 

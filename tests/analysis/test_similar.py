@@ -17,17 +17,16 @@ def test_a_pair_is_as_far_as_its_rows_are() -> None:
     assert found is not None
     rows = ~attention.query.special
     for one, other in ((0, 5), (2, 3)):
-        a, b = (attention.head(*divmod(head, 3)) for head in (one, other))
-        far = np.sqrt((distance.jensen_shannon(a, b)[rows] ** 2).mean())
-        assert found.distances[one, other] == pytest.approx(far, abs=2e-3)
+        far = distance.distances(attention, *divmod(one, 3), rows=rows)[divmod(other, 3)]  # the table's number
+        assert found.distances[one, other] == pytest.approx(far, abs=1e-3)
     assert found.rows == int(rows.sum())
 
 
 def test_equal_heads_lie_on_each_other_and_disjoint_ones_1_apart() -> None:
     same, other = np.eye(4, dtype=np.float32), np.eye(4, k=1, dtype=np.float32) + np.eye(4, k=-3, dtype=np.float32)
-    squares = similar.divergences(np.stack([same, same, other]))
-    np.testing.assert_allclose(squares, [[0, 0, 1], [0, 0, 1], [1, 1, 0]], atol=1e-6)
-    places, kept = similar.arrange(squares)
+    apart = similar.between(np.stack([same, same, other]))
+    np.testing.assert_allclose(apart, [[0, 0, 1], [0, 0, 1], [1, 1, 0]], atol=1e-6)
+    places, kept = similar.arrange(apart**2)
     assert np.linalg.norm(places[0] - places[1]) == pytest.approx(0, abs=1e-4)
     assert np.linalg.norm(places[0] - places[2]) == pytest.approx(1, abs=1e-4)
     assert kept == pytest.approx(1)

@@ -56,3 +56,10 @@ def test_attention_that_did_not_move_is_written_as_0() -> None:
     figure = moved(found, kinds=["encoder"])
     zeros = next(trace for trace in figure.data if trace.name == "exactly 0")
     assert len(zeros.x) == 12
+
+
+def test_a_head_that_turns_no_token_is_written_as_0() -> None:
+    figure = figures.ablation(sweep(), measure="changed")  # 0 0 0 0 of the encoder, 2 0 0 1 of cross-attention
+    counts = [len(trace.x) for trace in figure.data if trace.name == "exactly 0"]
+    assert counts == [4, 2]
+    assert not [trace for trace in figures.ablation(sweep()).data if trace.name == "exactly 0"]

@@ -50,6 +50,13 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert "A and B are" in words(app)
 
 
+def test_a_dotted_line_is_spoken_of_only_where_it_is(record: Record) -> None:
+    assert "dotted: attention spread evenly" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
+    said = words(opened(record, kind="Encoder", x="evenness", y="peak"))  # even heads are far from all of these
+    assert "later layers stronger." in said
+    assert "dotted: attention" not in said
+
+
 def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> None:
     app = opened(record, a="encoder L0H1", b="encoder L2H3", kind="Encoder")
     attention = record.attention("encoder")

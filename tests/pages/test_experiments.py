@@ -47,6 +47,7 @@ def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, su
     said = words(page)
     assert f"With {best} silenced" in said
     assert f"{best} costs this text most" in said
+    assert "Michel et al. 2019" in said
     table: Any = page.dataframe[0].value
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4

@@ -145,7 +145,8 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             _clickable(figure, kind, said)
     if sweep is not None:
         told = [analysis.sweep_notice(sweep)] if heads else []
-        show.note(" ".join([*told, _("Click heads to scale them together.")]))
+        told += [_("Click heads to scale them together."), _("Head by head as in Michel et al. 2019.")]
+        show.note(" ".join(told))
 
 
 def _clickable(figure: Any, kind: Kind, said: str) -> None:
