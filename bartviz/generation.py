@@ -98,6 +98,10 @@ def decode(
     prepared = runs.prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
     record = write(model, prepared, tuple(start), forced, options, started)
+    if beams == "own" and record.beams is not None and model.generation.do_sample:
+        record = noticed(
+            record, later("The checkpoint draws within its beams; here they are searched without drawing.")
+        )
     late = [position for position in forced if position >= len(record.steps)]
     if not late:
         return record

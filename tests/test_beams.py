@@ -390,6 +390,10 @@ def test_the_checkpoints_own_settings() -> None:
     }  # fmt: skip
     assert said["rules"] == ("no 3 tokens repeated", "minimum length", "forced end token")
     assert bartviz.decode(loaded.model("bart"), TEXT, beams="own", max_new_tokens=3).beams is None
+    assert record.provenance.notices == ()
+    mixed = bartviz.decode(with_rules(model, do_sample=True), TEXT, beams="own")
+    assert mixed.target_text == record.target_text
+    assert "searched without drawing" in mixed.provenance.notices[0]
     drawn = with_rules(loaded.model("gpt2"), do_sample=True, temperature=0.7, top_k=9, top_p=None)
     said = bartviz.decode(drawn, TEXT, beams="own", max_new_tokens=3).provenance.settings
     assert (said["mode"], said["temperature"], said["top_k"]) == ("sampling", 0.7, 9)
