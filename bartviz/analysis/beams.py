@@ -72,6 +72,11 @@ def _continued(said: str, label: str) -> str:
     return said + piece if joined else f"{said} {piece}"
 
 
+def score_text(score: float) -> str:
+    """A score as a reader compares it: a length penalty of 2 makes that of a long text small, to the fifth place."""
+    return terms.signed(score, ".3f" if abs(score) >= 0.1 else ".6f")
+
+
 def is_special(label: str) -> bool:
     """Whether a label is that of a special token, such as ``</s>`` or ``[SEP]``."""
     return len(label) > 2 and ((label[0], label[-1]) in (("<", ">"), ("[", "]")))
@@ -120,12 +125,7 @@ def _missing(tree: BeamTree, node: int, drawn: set[int]) -> list[int]:
 
 
 def _importance(node: Hypothesis, wins: bool, survives: bool) -> tuple[int, int, int]:
-    if wins:
-        group = 0
-    elif survives:
-        group = 1
-    else:
-        group = 3 if node.state == "pruned" else 2
+    group = 0 if wins else 1 if survives else 3 if node.state == "pruned" else 2
     return group, node.rank if group == 3 else node.step, node.step
 
 

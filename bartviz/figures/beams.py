@@ -126,7 +126,7 @@ def _hover(node: Hypothesis, reason: str) -> str:
           token=f"<b>{theme.escape(node.token.label)}</b>", step=node.step + 1, rank=node.rank + 1),
         f"p {percent(node.token.probability)}",
         _("sum of log p {total}", total=terms.signed(node.total)),
-        _("score {score}", score=terms.signed(node.score)),
+        _("score {score}", score=analysis.score_text(node.score)),
     ]  # fmt: skip
     if node.rule:
         lines.append(_("rule: {rule}", rule=theme.escape(terms.rule(node.rule))))

@@ -105,7 +105,7 @@ def _texts(record: Record) -> str:
     lines = [
         f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
         f"<td>{line['tokens']}</td><td>{terms.signed(float(line['total']))}</td>"
-        f"<td>{terms.signed(float(line['score']))}</td></tr>"
+        f"<td>{beams.score_text(float(line['score']))}</td></tr>"
         for line in beams.texts(record).to_dict("records")
     ]
     titles = ("", _("text that ended"), _("tokens"), _("sum of log p"), _("score"))

@@ -15,6 +15,12 @@ from bartviz.record import BeamTree, Record
 from tests import trees
 
 
+def test_scores_can_be_told_apart_whatever_the_length_penalty() -> None:
+    """-437.800 / 126^2 against -437.858 / 126^2."""
+    assert [beams.score_text(total / 126**2) for total in (-437.800, -437.858)] == ["−0.027576", "−0.027580"]
+    assert beams.score_text(-0.5364) == "−0.536"
+
+
 def test_texts_that_ended_are_ranked_and_written_out() -> None:
     found = beams.texts(trees.record())
     assert list(found["text"]) == ["Ho Tag", "Hallo"]

@@ -74,6 +74,10 @@ def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Op
     page = visit(f"{shipped}/decoding?step=3")
     counter(page, 3, steps=8)
     field = page.locator(".player [data-is=said]")
+    for blank in ("", "   "):  # refused at the field, without a word to the server
+        field.fill(blank)
+        field.press("Enter")
+        assert field.evaluate("(node) => node.validationMessage").startswith("Type what it should have said")
     field.fill("will")
     field.press("ArrowLeft")  # moves in the text, not through the steps
     counter(page, 3, steps=8)
@@ -137,6 +141,9 @@ def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
     expect(chart.locator(".scatterlayer .textpoint").first).to_be_attached()
     assert chart.locator(".scatterlayer .textpoint").count() == 12
     expect(page.get_by_text("though “Ha” had 50 %").first).to_be_visible()
+    page.set_viewport_size({"width": 420, "height": 900})  # its words keep their room, the page its width
+    page.wait_for_function("document.querySelector('.js-plotly-plot .main-svg').clientWidth >= 700")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit: Open) -> None:

@@ -160,8 +160,10 @@ function ask(it, wish) {
 
 function onSubmit(it, event) {
   event.preventDefault();
-  const text = it.$("said").value;
-  if (text.trim()) ask(it, { text });
+  const field = it.$("said");
+  const text = field.value;
+  field.setCustomValidity(text.trim() ? "" : it.say("ask_blank")); // the browser says it at the field
+  if (field.reportValidity()) ask(it, { text });
 }
 
 function onKey(it, event, anywhere) {
@@ -205,6 +207,7 @@ function listen(it) {
     if (token) ask(it, { token: Number(token) });
   };
   $("ask").onsubmit = (event) => onSubmit(it, event);
+  $("said").oninput = () => $("said").setCustomValidity("");
   for (const name of ["adopt", "drop"]) $(name).onclick = () => ask(it, { wish: name });
   for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);

@@ -200,6 +200,7 @@ def _markup() -> Words:
         "twins": _("Main and branch side by side"), "adopt": _("Make this the main one"), "drop": _("Drop"),
         "adopt_title": _("The branch becomes the text that every page shows"),
         "ask": _("What if it had said …"), "ask_label": _("What if it had said, at this step"),
+        "ask_blank": _("Type what it should have said: spaces alone are no token."),
         "follow": _("Follow"), "follow_title": _("Write the text again from this step on"),
         "named": _("Rows are named by"), "named_said": _("Rows are named by the token they"),
         "named_predicts": _("predict"), "named_reads": _("read"),
