@@ -12,7 +12,7 @@ less likely does it find its own sentence now? Orange is a loss, blue a gain, pa
 
 Pale does not mean useless. In a choir one singer can fall silent and nobody notices, since another one sings the same.
 
-**Try it:** tick the strongest orange cell, and read what the model writes without it.
+**Try it:** click the strongest orange cell, and read what the model writes without that head.
 """),
     intermediate=mark(r"""
 **A cell is a head.** Its colour says what happens to this text when the head's output is multiplied by the factor $f$

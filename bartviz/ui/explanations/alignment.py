@@ -7,8 +7,8 @@ from bartviz.ui.explanations import Explanation
 
 EXPLANATION = Explanation(
     beginner=mark(r"""
-**A line joins two words that belong together**, one of the text and one of its translation. Nobody told the model which
-words belong together: the lines are read from where it looked while it wrote.
+**A line joins two words that seem to belong together**, one of the text and one of its translation. Nobody told the
+model which words belong together: the lines are read from where it looked while it wrote, and some may be wrong.
 
 A head that links well acts like a finger that follows the text while reading aloud. Some do, most don't.
 
@@ -21,7 +21,8 @@ source word, averaged over the rows of an output word. Special tokens are no wor
 **Rows by what they predict, or read.** Row $t$ of the decoder reads word $t$ and chooses word $t + 1$. It looked around
 in order to choose, so links are named by the word that a row **predicts**. But a few heads look back at the source of
 the word just **read**: named by what they predict, all their links are shifted by one. Agreement cannot tell the two
-apart, since a shifted line is as tidy as a right one; only an alignment made by hand can.
+apart, since a shifted line is as tidy as a right one. The ends of the text often can (the column *looks* of the
+ranking), and an alignment made by hand always.
 
 **Which pairs are linked.** *Both choose each other*: few links, mostly right. *Either*: more links, more of them
 wrong. *Both, then neighbours* begins with the first and adds from the second what touches a link and joins a word that

@@ -7,8 +7,9 @@ from bartviz.ui.explanations import Explanation
 
 EXPLANATION = Explanation(
     beginner=mark(r"""
-**A point is a head.** Heads that do the same lie close together, one that does something of its own lies apart, like
-pupils on a map of "how far" and "how exactly" they look.
+**A point is a head.** Two numbers say where it lies, such as how widely the head looks and how well it links words; you
+choose them above the picture. Heads that do the same lie close together, one that does something of its own lies apart.
+But two neighbours may still look at different words: only their maps tell.
 
 Choose two of them, **A** and **B**: the maps below show both, and the third what differs. Orange is where A looks more,
 blue where B does.

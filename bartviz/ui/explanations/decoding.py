@@ -8,7 +8,8 @@ from bartviz.ui.explanations import Explanation
 EXPLANATION = Explanation(
     beginner=mark(r"""
 **The model writes one word after another.** Each time it reads what is there so far and bets on what comes next: the
-bars are its bets. The longest bar is written down, and the game begins again with one word more.
+bars are its bets. Unless you ask for another way under *Decoding* in the sidebar, the longest bar is written down, and
+the game begins again with one word more.
 
 The shaded words are where it looked before it bet.
 

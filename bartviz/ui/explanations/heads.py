@@ -8,10 +8,10 @@ from bartviz.ui.explanations import Explanation
 EXPLANATION = Explanation(
     beginner=mark(r"""
 **A row looks at columns.** Each row of the large square is a word that looks, each column a word that is looked at. The
-stronger the colour, the more it looks there. Together a row always looks 100 %.
+stronger the colour, the more it looks there. The shares of a row always make 100 % together.
 
-The small squares are the model's many *heads*, floor by floor (*layers*). Each looks in its own way: one at the word
-before, one at the full stop, one at the word that means the same.
+The small squares are the model's many *heads*, floor by floor (*layers*). Each looks in its own way: one perhaps at the
+word before, one at the full stop, one at the word that means the same.
 
 **Try it:** click two small squares. Do you see a slanted line? That head goes along with the text, word by word.
 """),

@@ -19,9 +19,10 @@ width between them:
 
 $$\alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1$$
 
-**Which head?** The model looks in many ways at once: each *head* of each layer has weights of its own. Shown is the
-head whose words choose each other most: a word below looks mostly at a word above, and no other word below looks at
-that one as much. Other heads look elsewhere, often at `<s>`, `</s>` or the full stop.
+**Which head?** The model looks in many ways at once: each *head* of each layer has weights of its own. Shown is, of
+those that look for the word to come, the head whose words choose each other most: a word below looks mostly at a word
+above, and no other word below looks at that one as much. Other heads look elsewhere, often at `<s>`, `</s>` or the full
+stop.
 
 **"Chosen with 92 %"** is the probability that the model gave to the word before it wrote it; for a word in several
 pieces it is the product over them. **Attention shows where a word looked, not why it was chosen.**
