@@ -181,7 +181,7 @@ def _said(quiz: Quiz, question: Question) -> None:
         st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not yet; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{place}", type="tertiary", on_click=_show, args=(quiz, place))
     else:
-        show.note(_("Choose with the mouse, or with the keys 1 to {count}.", count=len(question.options)))
+        show.note(_("Choose an answer, or press its key, 1 to {count}.", count=len(question.options)))
 
 
 def _show(quiz: Quiz, place: int) -> None:
