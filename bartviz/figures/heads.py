@@ -73,7 +73,7 @@ def one(
     return attention_map(
         shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range,
         query_special=shown.query_special, key_special=shown.key_special, title=title,
-        height=height, dark=dark,
+        query_title=_("query: row predicts ↓") if shown.predicts else None, height=height, dark=dark,
     )  # fmt: skip
 
 

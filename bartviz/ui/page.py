@@ -46,6 +46,10 @@ def frame() -> Frame:
     """Name the app and its pages; ``app.py`` calls this first and runs what it returns."""
     languages.begin()
     navigation = _navigation()
+    if navigation.url_path == registry.PAGES[0].word:
+        st.switch_page(
+            registry.PAGES[0].file, query_params={key: st.query_params.get_all(key) for key in st.query_params}
+        )
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
     st.logo(ICON, size="large")
@@ -69,9 +73,13 @@ def _check_settings() -> None:
 def _navigation() -> StreamlitPage:
     st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")  # before the pages: their icons are remote
     pages = [
-        st.Page(entry.file, title=_(entry.label), url_path=None if first else entry.word, default=first)
+        st.Page(entry.file, title=_(entry.label), url_path="home" if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
     ]
+    # The first page is at "/". Who writes its word, as all others have one in their address, is led there.
+    pages.append(
+        st.Page(lambda: None, title=_(registry.PAGES[0].label), url_path=registry.PAGES[0].word, visibility="hidden")
+    )
     return st.navigation(pages, position="top", expanded=True)  # expanded: where it stands in the sidebar, on a phone
 
 

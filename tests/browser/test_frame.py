@@ -17,8 +17,9 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
 ) -> None:
     """A folder named pages starts each server in a mode in which this page would run alone."""
     with serve(tmp_path, BARTVIZ_RECORD=stand_in_file) as address:
-        for scheme in ("light", "dark"):
-            page = visit(f"{address}/{entry.word if entry is not registry.PAGES[0] else ''}", scheme=scheme)
+        first = entry is registry.PAGES[0]  # found by its word, too
+        for scheme, word in (("light", "" if first else entry.word), ("dark", entry.word)):
+            page = visit(f"{address}/{word}", scheme=scheme)
             page.get_by_role("heading", name=entry.title).wait_for()
             page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").wait_for()
             assert page.get_by_role("link", name=registry.PAGES[0].label, exact=True).is_visible()

@@ -99,3 +99,11 @@ def test_a_mean_is_drawn_large_and_called_a_mean() -> None:
     assert figure.layout.annotations[0].text == "mean of the 2 heads of encoder layer 1."
     with pytest.raises(SettingError, match="leave one of the two out"):
         bartviz.figures.heads(RECORD.encoder, layer=1, head=1, mean=True)
+
+
+def test_rows_that_are_named_by_what_they_predict_say_so() -> None:
+    assert RECORD.cross is not None
+    read = bartviz.figures.heads(RECORD.cross, layer=1, head=1)
+    predicted = bartviz.figures.heads(RECORD.cross, layer=1, head=1, query=RECORD.rows("cross", "predicts"))
+    titles = [figure.layout.yaxis.title.text or figure.layout.yaxis2.title.text for figure in (read, predicted)]
+    assert titles == ["query: attends from ↓", "query: row predicts ↓"]
