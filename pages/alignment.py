@@ -1,16 +1,15 @@
 """Which word became which? Word links read from cross-attention, judged by hand, and the heads that align."""
 
 from bartviz.analysis import alignment as analysis
-from bartviz.figures.alignment import lines
 from bartviz.language import _
-from bartviz.ui import alignment, levels, page, show
+from bartviz.ui import alignment, levels, linked, page, show
 
 
 def main() -> None:
     record = alignment.aligning(page.begin("alignment"))
     chosen = alignment.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
-    alignment.picture(chosen)
+    drawn = linked.picture(chosen)
     alignment.numbers(record, chosen)
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:
         if opened:
@@ -23,7 +22,7 @@ def main() -> None:
         "alignment",
         table=table,
         arrays=lambda: alignment.arrays(chosen),
-        figure=lambda: lines(chosen.shown, chosen.links, gold=chosen.gold, dark=page.dark()),
+        figure=drawn,
         record=record,
     )
 

@@ -65,14 +65,16 @@ def alignment(
     threshold: float = THRESHOLD,
     gold: Gold | None = None,
     view: Literal["lines", "matrix"] = "lines",
+    first: tuple[int, int] = (0, 0),
     dark: bool = False,
 ) -> go.Figure:
     """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
 
     ``heads`` are named like "cross L1H0"; without them those of the head that agrees most with itself
     (``analysis.aligners.best``) by this reading.
-    ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Raises SettingError for a record without
-    cross-attention, BudgetError where a long text would need ``heads`` to be named.
+    ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Lines have 40 words a side: of a longer
+    text those from source and output word ``first`` on. Raises SettingError for a record without cross-attention,
+    BudgetError where a long text would need ``heads`` to be named.
     """
     expect(record, Record, RECORD)
     expect_word(view, ("lines", "matrix"), "The view of an alignment")
@@ -80,7 +82,9 @@ def alignment(
     chosen = best(aligners(record), reading).heads if heads is None else tuple(map(_head, heads))
     shown = analysis.table(record, chosen, reading=reading)
     found = analysis.links(shown.weights, method, threshold=threshold)
-    return (lines if view == "lines" else matrix)(shown, found, gold=gold, dark=dark)
+    if view == "matrix":
+        return matrix(shown, found, gold=gold, dark=dark)
+    return lines(shown, found, gold=gold, first=first, dark=dark)
 
 
 def _head(named: Head | str) -> Head:
@@ -88,23 +92,26 @@ def _head(named: Head | str) -> Head:
 
 
 def lines(
-    shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
-) -> go.Figure:
+    shown: Table, found: Links, *, gold: Gold | None = None, first: tuple[int, int] = (0, 0), dark: bool = False,
+    height: int | None = None,
+) -> go.Figure:  # fmt: skip
     """Source words on the left, output words on the right, numbered from 0, and the links between them.
 
-    ``height``: pixels at least; many words need more.
+    Of a line of more than 40 words those ``within`` it from word ``first`` on, (source, output); the legend counts the
+    links that are drawn. ``height``: pixels at least; many words need more.
     """
-    place = _Places(len(shown.source), len(shown.target))
+    place = _Places(*within(shown, first))
     traces = [
-        _links(name, look, pairs, shown, place, dark)
+        _links(name, look, drawn, shown, place, dark)
         for name, look, pairs in _groups(shown, found, gold)
-        if pairs or gold is not None
+        if (drawn := [link for link in pairs if place.has(link)]) or gold is not None
     ]
     traces += [_ends(shown, place, side) for side in ("source", "target")]
     layout = {
         "xaxis": {"range": [-0.04, 1.04], "visible": False, "fixedrange": True},
-        "yaxis": _axis(shown.source, place.source, place.rows, "left", dark),
-        "yaxis2": _axis(shown.target, place.target, place.rows, "right", dark) | {"overlaying": "y", "matches": "y"},
+        "yaxis": _axis(shown.source, place.sources, place.source, place.rows, "left", dark),
+        "yaxis2": _axis(shown.target, place.targets, place.target, place.rows, "right", dark)
+        | {"overlaying": "y", "matches": "y"},
         "legend": {
             "orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False,
             "font": {"size": 12}, "itemsizing": "trace" if gold is None else "constant",
@@ -131,16 +138,33 @@ def matrix(
     return figure
 
 
+def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:
+    """The source and the output words that lines draw: at most 40 from ``first`` on, or the last 40."""
+    source, target = (
+        range(start := min(max(at, 0), max(len(side) - MOST, 0)), min(start + MOST, len(side)))
+        for at, side in zip(first, (shown.source, shown.target), strict=True)
+    )
+    return source, target
+
+
 class _Places:
     """How high the words stand: both lines over the whole height, so that texts of one order give level links."""
 
-    def __init__(self, sources: int, targets: int) -> None:
-        self.rows = max(min(max(sources, targets), MOST), 1)
-        self.source, self.target = self._spread(sources), self._spread(targets)
+    def __init__(self, sources: range, targets: range) -> None:
+        self.rows = max(len(sources), len(targets), 1)
+        self.sources, self.targets = sources, targets
+        self.source, self.target = self._spread(len(sources)), self._spread(len(targets))
 
-    def _spread(self, words: int) -> Floats:
-        drawn = min(words, MOST)
+    def _spread(self, drawn: int) -> Floats:
         return ((np.arange(drawn) + 0.5) * self.rows / max(drawn, 1)).astype(np.float32)
+
+    def has(self, link: Link) -> bool:
+        """Whether both words of a link are drawn."""
+        return link[0] in self.sources and link[1] in self.targets
+
+    def ends(self, link: Link) -> tuple[float, float]:
+        """How high the two words of a link stand."""
+        return float(self.source[link[0] - self.sources.start]), float(self.target[link[1] - self.targets.start])
 
 
 def _height(rows: int) -> int:
@@ -161,11 +185,10 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
     """The links of one group as one path of soft bends, each with its mark in the middle."""
-    drawn = [(i, j) for i, j in pairs if i < MOST and j < MOST]
     ease = _BEND**2 * (3 - 2 * _BEND)
     x, y, said = [], [], []
-    for i, j in drawn:
-        start, end = place.source[i], place.target[j]
+    for i, j in pairs:
+        start, end = place.ends((i, j))
         x.append(np.append(_BEND, np.nan))
         y.append(np.append(start + (end - start) * ease, np.nan))
         said += [_say(shown, i, j, name)] * (len(_BEND) + 1)
@@ -179,7 +202,7 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
         "line": {"color": color, "width": look.width, "dash": look.dash},
         "marker": {
             "symbol": look.symbol, "opacity": 1, "color": color,
-            "size": np.tile(sizes, len(drawn)).astype(np.int16) if drawn else 9,
+            "size": np.tile(sizes, len(pairs)).astype(np.int16) if pairs else 9,
             "line": {"width": 1.6 if look.faint else 0, "color": color},
         },
         "text": said, "hovertemplate": "%{text}<extra></extra>",
@@ -201,9 +224,10 @@ def _say(shown: Table, i: int, j: int, name: str) -> str:
 def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Part:
     """Where a line of words meets the links: what the pointer says of each word."""
     at, x = (place.source, 0.0) if side == "source" else (place.target, 1.0)
+    words = place.sources if side == "source" else place.targets
     told = _say_source if side == "source" else _say_target
     return unseen(
-        np.full(len(at), x, np.float32), at, name=side, size=18, text=[told(shown, word) for word in range(len(at))],
+        np.full(len(at), x, np.float32), at, name=side, size=18, text=[told(shown, word) for word in words],
         hovertemplate="%{text}<extra></extra>", yaxis="y" if side == "source" else "y2",
     )  # fmt: skip
 
@@ -223,12 +247,12 @@ def _say_target(shown: Table, j: int) -> str:
     return _("{word} looks most at {words}; special tokens {share:.2f}", word=word, words=most, share=shown.special[j])
 
 
-def _axis(line: Line, at: Floats, rows: int, side: str, dark: bool) -> Part:
+def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool) -> Part:
     """The words of a line as the labels of an axis, each with its number on the side of the links."""
     faint = theme.palette(dark).faint
     texts = []
-    for number, label in enumerate(line.labels[: len(at)]):
-        word = theme.escape(axes.short(label))
+    for number in words:
+        word = theme.escape(axes.short(line.labels[number]))
         place = f'<span style="color:{faint};font-size:0.75em">{number}</span>'
         texts.append(f"{word} {place}" if side == "left" else f"{place} {word}")
     return {

@@ -15,10 +15,9 @@ from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
-from bartviz.figures.alignment import MOST, lines, matrix
 from bartviz.language import _, current, mark, named
 from bartviz.record import Reading, Record
-from bartviz.ui import gold, page, pick, session, show, sidebar
+from bartviz.ui import gold, pick, session, show, sidebar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,24 +143,6 @@ def _threshold() -> float:
         st.session_state[_THRESHOLD] = min(max(float(held), 0.01), 1.0)
     value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD, bind="query-params")
     return min(max(float(value), 0.01), 1.0)
-
-
-def picture(chosen: Chosen) -> None:
-    """Two lines of words with their links, and beside them the matrix."""
-    shown, dark = chosen.shown, page.dark()
-    said = analysis.notice(shown, chosen.links, chosen.gold)
-    left, right = st.columns([4, 5], gap="medium")
-    with left:
-        drawn = lines(shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
-        show.figure(drawn, key="alignment_lines", alt=said)
-        most = max(len(shown.source), len(shown.target))
-        if most > MOST:
-            told = _("The first {count} words of each line are drawn, of {all}; the matrix and the table have all.",
-                     count=MOST, all=most)  # fmt: skip
-            show.note(told)
-    with right:
-        drawn = matrix(shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
-        show.figure(drawn, key="alignment_matrix", alt=f"{_('Weights between words.')} {said}")
 
 
 def numbers(record: Record, chosen: Chosen) -> None:

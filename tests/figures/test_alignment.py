@@ -8,10 +8,10 @@ import pytest
 
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import heads_of, links, table
-from bartviz.analysis.pharaoh import read
+from bartviz.analysis.pharaoh import Gold, read
 from bartviz.attention import Head
 from bartviz.errors import SettingError
-from bartviz.figures.alignment import alignment, lines, matrix
+from bartviz.figures.alignment import alignment, lines, matrix, within
 from bartviz.record import Record
 from tests import stand_in
 
@@ -87,6 +87,23 @@ def test_long_lines_are_drawn_in_part_and_the_matrix_whole(monkeypatch: pytest.M
     assert len(figure.layout.yaxis.ticktext) == 4
     assert np.nanmax(np.concatenate([trace.y for trace in figure.data])) <= 4
     assert alignment(record, view="matrix").data[0].z.shape == (6, 7)
+
+
+def test_the_part_of_long_lines_is_chosen_and_the_legend_counts_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 7 source and 6 output words 4 each: source 2 to 5 and, since 9 is too far, output 2 to 5."""
+    monkeypatch.setattr(import_module("bartviz.figures.alignment"), "MOST", 4)
+    shown = table(stand_in.record(), heads_of(stand_in.record()))
+    found = frozenset({(0, 0), (2, 5), (5, 2), (6, 5)})
+    gold = Gold(found, frozenset())
+    figure = lines(shown, found, gold=gold, first=(2, 9))
+    assert [text.split(" ")[0] for text in figure.layout.yaxis.ticktext] == ["to", "buy", "a", "car"]
+    assert ">2<" in figure.layout.yaxis.ticktext[0]
+    assert [text.split(" ")[-1] for text in figure.layout.yaxis2.ticktext] == ["ein", "Auto", "kaufen", "."]
+    path = traces(figure)["right, sure (2)"]  # of four; the other two leave the part
+    assert (path.y[0], path.y[12]) == (0.5, 3.5)  # source word 2 is the first, output word 5 the last
+    assert "to" in path.text[0]
+    assert "<b>car</b>" in traces(figure)["source"].text[3]
+    assert within(shown, (-3, 1)) == (range(4), range(1, 5))
 
 
 def test_a_word_that_no_row_reads_is_hatched_and_says_so() -> None:

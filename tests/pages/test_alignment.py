@@ -183,8 +183,16 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
 
 def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
     source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
-    at = app("alignment", record=stand_in.record(source=source))
-    assert "The first 40 words of each line are drawn, of 45" in words(at)
+    at = app("alignment", record=stand_in.record(source=source), links="threshold", link_weight="0.05")
+    links = pharaoh.read(at.code[0].value, 45, 6).sure
+    early, late = (sum(start <= i < start + 40 for i, _j in links) for start in (0, 5))
+    assert max(early, late) < len(links)
+    assert "Source words 0 to 39 of 45 and output words 0 to 5 of 6 are drawn" in words(at)
+    assert f"with {early} of {len(links)} links" in words(at)
+    at.slider("from_source").set_value(5).run()
+    assert f"Source words 5 to 44 of 45 and output words 0 to 5 of 6 are drawn, with {late} of" in words(at)
+    assert at.query_params["from_source"] == "5"
+    assert "Source words" not in words(app("alignment"))
 
 
 def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record: Record) -> None:
