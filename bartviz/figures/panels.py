@@ -115,9 +115,9 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
     """Numbers of the cells above a tenth of the largest, dark or light, whichever is read better on their colour."""
     down, across = (index.ravel() for index in np.indices(numbers.shape))
     reach, span = max(abs(panel.low), abs(panel.high)) or 1.0, (panel.high - panel.low) or 1.0
-    whole = bool(np.all(numbers == np.round(numbers)))
+    digits = 0 if np.all(numbers == np.round(numbers)) else 2 if reach >= 0.1 else 3
     told = np.abs(panel.values.ravel()) >= reach / 10
-    texts = [_short(float(value), whole) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
+    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
     return {
         "type": "scatter", "mode": "text", "name": "numbers", "x": across, "y": down, "xaxis": x, "yaxis": y,
         "text": texts, "hoverinfo": "skip", "showlegend": False,
@@ -130,13 +130,11 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
     }  # fmt: skip
 
 
-def _short(value: float, whole: bool) -> str:
-    """A number for a small cell: two digits after the point, nothing before it where that is 0."""
-    if whole:
-        return f"{value:.0f}"
-    return (
-        f"{value:.2f}".replace("-", "−").replace("0.", ".", 1) if abs(value) < 1 else f"{value:.1f}".replace("-", "−")
-    )
+def _short(value: float, digits: int) -> str:
+    """A number for a small cell: so many digits after the point (one from 1 on), nothing before it where that is 0."""
+    if not digits or abs(value) >= 1:
+        return f"{value:.{min(digits, 1)}f}".replace("-", "−")
+    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
 
 
 def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:

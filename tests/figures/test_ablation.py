@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,3 +64,15 @@ def test_a_head_that_turns_no_token_is_written_as_0() -> None:
     counts = [len(trace.x) for trace in figure.data if trace.name == "exactly 0"]
     assert counts == [4, 2]
     assert not [trace for trace in figures.ablation(sweep()).data if trace.name == "exactly 0"]
+
+
+def test_small_effects_are_written_with_the_digits_that_they_need() -> None:
+    """Cells of a tenth of the largest have a number: a KL of 0.004 is not .00, which would say that nothing changed."""
+    small = np.array([0, 0.0004, 0.004, 0.011, 0, 0, 0.0022, 0], np.float32)
+    found = replace(sweep(), divergence=small)
+    figure = worth({"encoder": found}, {}, measure="divergence", clicks=True)
+    numbers = next(trace for trace in figure.data if trace.name == "numbers")
+    assert numbers.text == ("", "", ".004", ".011")
+    figure = worth({"cross": sweep()}, {}, clicks=True)
+    numbers = next(trace for trace in figure.data if trace.name == "numbers")
+    assert numbers.text == ("−2.5", "", "", "−.30")
