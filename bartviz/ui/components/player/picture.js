@@ -36,9 +36,9 @@ export function build(it) {
   for (const [part, title] of Object.entries(meta.titles)) $(`${part}-title`).textContent = title;
   it.segments = segmentsOf(meta);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
-  const length = meta.source.reduce((sum, [text]) => sum + text.length, 0);
-  $("source").classList.toggle("short", length <= 80);
-  $("source").classList.toggle("long", length > 200);
+  const letters = meta.source.reduce((sum, [text]) => sum + text.length, 0);
+  $("source").classList.toggle("short", letters <= 80);
+  $("source").classList.toggle("long", letters > 200);
   it.chips = meta.reads.slice(meta.first).map(([label, special, joined], i) => {
     const node = make("span", `${special ? "special" : "token"}${joined && i ? " joined" : ""}`, pieceOf(label, joined && i));
     return { node, column: meta.first + i };
@@ -51,10 +51,11 @@ export function build(it) {
   buildTwins(it);
   const all = [...meta.steps, ...(meta.branch?.steps ?? [])];
   it.root.classList.toggle("tagged", all.some((step) => step.tag));
-  $("scrub").max = it.count - 1;
-  $("scrub").hidden = it.count < 2;
-  for (const name of ["first", "back", "play", "next"]) $(name).disabled = it.count < 2;
-  it.root.style.setProperty("--steps", it.count);
+  const length = lengthOf(it);
+  $("scrub").max = length - 1;
+  $("scrub").hidden = length < 2;
+  for (const name of ["first", "back", "play", "next"]) $(name).disabled = length < 2;
+  it.root.style.setProperty("--steps", length);
 }
 
 // The words of the markup, in the reader's language.
@@ -109,9 +110,9 @@ export function fit(it) {
   const bars = it.$("bars");
   const taken = [...bars.parentElement.children].reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
   it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);
-  const width = frameWidth(it.$("film").clientWidth, Math.max(it.count, it.twins.length));
+  const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
-  it.root.classList.toggle("scrolls", width * it.count > it.$("film").clientWidth + 1);
+  it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);
   const { encoder, table } = it.meta.cost;
   it.cell = clamp(Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))), 1, 14);
   it.root.style.setProperty("--cell", `${it.cell}px`);
@@ -131,9 +132,9 @@ export function show(it) {
   $("axes").textContent = readingOf(meta, it.step);
   $("matrix").setAttribute("aria-label", it.say("matrix", { step: it.step + 1, count: it.count, said: $("sentence").textContent }));
   $("curve").setAttribute("aria-label", it.say("curve", { step: it.step + 1, log_p: signed(step.running_log_probability), entropy: signed(step.entropy_bits) }));
-  $("counter").textContent = `${it.step + 1} / ${it.count}`;
-  $("scrub").value = it.step;
-  $("scrub").setAttribute("aria-valuetext", it.say("place", { step: it.step + 1, count: it.count, token: step.predicts, share: percent(step.probability) }));
+  $("counter").textContent = `${placeOf(it) + 1} / ${lengthOf(it)}`;
+  $("scrub").value = placeOf(it);
+  $("scrub").setAttribute("aria-valuetext", placeSaid(it));
   for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", it.reading === name);
   for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", it.range === name);
   it.frames.forEach((node, i) => {
@@ -150,8 +151,17 @@ export function show(it) {
   keepInView($("film"), it.twins[placeOf(it)] ?? it.frames[it.step], "x");
 }
 
+// How many steps there are to play: those of the longer strip.
+export const lengthOf = (it) => Math.max(it.count, it.twins.length);
+
 // The step that both strips show: beyond the main text's end where the branch is longer and the visitor went there.
 export const placeOf = (it) => it.step + (it.beyond ?? 0);
+
+// The place in words: the branch's step where the main text has ended already.
+function placeSaid(it) {
+  const at = placeOf(it), { predicts, probability } = at < it.count ? it.meta.steps[at] : it.meta.branch.steps[at];
+  return it.say("place", { step: at + 1, count: lengthOf(it), token: predicts, share: percent(probability) });
+}
 
 const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` ${it.say("stopped", it.meta)}` : "");
 

@@ -27,7 +27,7 @@ export function take(it, { data, setStateValue, setTriggerValue }) {
     it.reading = it.meta.reading;
   }
   if (led) tell(it);
-  if (anew || parted) it.beyond = 0;
+  if (anew || parted || !data.meta.branch) it.beyond = 0;
   const parting = parted && !anew && it.meta.follows && it.meta.branch.parts !== null;
   it.step = clamp(parting ? it.meta.branch.parts : it.step, 0, it.count - 1);
   if (parting) later(it); // what Python draws of the step moves along
@@ -93,7 +93,7 @@ function tick(it, time) {
   const elapsed = time - it.since;
   const interval = 1000 / Number(it.$("speed").value);
   if (it.playing) {
-    const next = advance(it.step, it.count, elapsed, interval);
+    const next = advance(placeOf(it), lengthOf(it), elapsed, interval);
     if (next.moved) go(it, next.step, false);
     if (next.ended) return stop(it, true, true);
   }
@@ -105,10 +105,10 @@ function tick(it, time) {
 
 function play(it) {
   if (it.playing) return stop(it, true);
-  if (it.count < 2) return;
+  if (lengthOf(it) < 2) return;
   it.playing = true;
   mark(it);
-  go(it, it.step === it.count - 1 ? 0 : it.step, false);
+  go(it, placeOf(it) === lengthOf(it) - 1 ? 0 : placeOf(it), false);
   animate(it);
 }
 
@@ -171,7 +171,7 @@ function onKey(it, event, anywhere) {
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
   if (target.matches?.("input[type=text]")) return;
   if (target.dataset?.token && [" ", "Enter"].includes(event.key)) return void (event.preventDefault(), event.stopPropagation(), ask(it, { token: Number(target.dataset.token) }));
-  const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: it.count - 1 };
+  const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: lengthOf(it) - 1 };
   const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
   if (!space && !(event.key in keys)) return;
   if (anywhere && !event.key.startsWith("Arrow")) return;
