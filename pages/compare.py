@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.figures.compare import compare as figure
+from bartviz.figures.compare import together
 from bartviz.language import _, mark
 from bartviz.ui import compare, contrast, flow, levels, likeness, measured, page, pick, show
 
@@ -30,14 +30,12 @@ def main() -> None:
     with all_heads:
         compare.hero(chosen, measured.kept(chosen))
     levels.explain("compare")
-    a = chosen.places.get("A")
     show.downloads(
         "compare",
         table=lambda: analysis.with_units(measured.table(chosen)),
         arrays=lambda: analysis.arrays(chosen.measured),
-        figure=lambda: figure(
-            chosen.attention, x=chosen.x.name, y=chosen.y.name, color=chosen.shade.name, a=a,
-            query=record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads"), dark=page.dark(),
+        figure=lambda: together(
+            chosen.measured, chosen.x, chosen.y, chosen.shade, pins=chosen.places, dark=page.dark()
         ),
         record=record, of=chosen.kind,
     )  # fmt: skip

@@ -1,4 +1,28 @@
-"""Arrays and records -> plotly figures, one function per feature word; neither torch nor streamlit is imported here."""
+"""Arrays and records -> plotly figures, one function per feature word; neither torch nor streamlit is imported here.
+
+Every view of the app, as a notebook calls it (``att`` is one of ``record.encoder``, ``.decoder``, ``.cross``):
+
+    start        ribbons(record)
+    inputs       inputs(one), positions(one), shift(one) of ``bartviz.embeddings.inputs(model, record)``; bias(att)
+    masks        masks(record, view=...), pattern(att, "window")
+    inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
+                 growth(att, row), activation(record), norms(record)
+    heads        heads(att), heads(att, layer=2), heads(att, layer=2, head=0), heads(att, layer=2, mean=True)
+    compare      compare(att, x=..., y=...), compare(att, a=(2, 0), b=(3, 1)), likeness(att), rollout(att),
+                 contribution(att, layer, head)
+    decoding     decoding(record, step=...), beams(record), branches(record, other)
+    denoising    denoising(found) of ``bartviz.repair.repair(model, text, noise)``
+    experiments  ablation(found), moved(found), edits(found, view=...) of what ``bartviz.ablate``, ``ablate_sweep``,
+                 ``edit`` and ``reach`` give
+    alignment    alignment(record), alignment(record, ["cross L1H0"], view="matrix")
+    classic      classic(record, ...)
+    parameters   parameters(name), cost(name, length, view=...), sizes()
+    models       models(names)
+    pitfalls     gap(record), quiet(sweep, record)
+
+Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` keeps a figure for a machine without a network.
+What a figure cannot draw is refused with a SettingError that says what it takes.
+"""
 
 from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
@@ -17,24 +41,58 @@ from bartviz.figures.masks import masks
 from bartviz.figures.models import models
 from bartviz.figures.parameters import parameters
 from bartviz.figures.ribbons import ribbons
+from bartviz.figures.views import (
+    activation,
+    bias,
+    cost,
+    gap,
+    growth,
+    likeness,
+    moved,
+    norms,
+    pattern,
+    positions,
+    quiet,
+    scaling,
+    score,
+    share,
+    shift,
+    sizes,
+)
 
 __all__ = [
     "ablation",
+    "activation",
     "alignment",
     "beams",
+    "bias",
     "branches",
     "classic",
     "compare",
     "contribution",
+    "cost",
     "decoding",
     "denoising",
     "edits",
+    "gap",
+    "growth",
     "heads",
     "inputs",
     "inside",
+    "likeness",
     "masks",
     "models",
+    "moved",
+    "norms",
     "parameters",
+    "pattern",
+    "positions",
+    "quiet",
     "ribbons",
     "rollout",
+    "scaling",
+    "score",
+    "share",
+    "shift",
+    "sizes",
 ]

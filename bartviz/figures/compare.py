@@ -61,10 +61,14 @@ def compare(
     across, up, shade = (
         field(measured, name or default, to_a=to_a) for name, default in zip((x, y, color), start, strict=True)
     )
-    pins = {"A": a} if a is not None else {}
-    return _together(
-        scatter(measured, across, up, pins=pins, dark=dark), matrix(measured, shade, pins=pins, dark=dark), dark
-    )
+    return together(measured, across, up, shade, pins={"A": a} if a is not None else {}, dark=dark)
+
+
+def together(
+    measured: Measured, x: Field, y: Field, shade: Field, *, pins: Pins | None = None, dark: bool = False
+) -> go.Figure:
+    """The scatter and, right of it, the matrix."""
+    return _together(scatter(measured, x, y, pins=pins, dark=dark), matrix(measured, shade, pins=pins, dark=dark), dark)
 
 
 def scatter(

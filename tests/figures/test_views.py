@@ -1,0 +1,138 @@
+"""Every view of the pages can be drawn from a notebook, and is the view of the page."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import bartviz
+from bartviz import figures, place
+from bartviz.analysis import inside
+from bartviz.embeddings import inputs
+from bartviz.errors import SettingError
+from bartviz.models import Model
+from bartviz.record import Record
+from tests import loaded
+
+TEXT = "the cat sat on the mat"
+# The key of each chart of the pages -> the function of bartviz.figures that draws it.
+VIEWS = {
+    "inputs_sum": "inputs", "inputs_positions": "positions", "inputs_shift": "shift", "inputs_bias": "bias",
+    "square_": "masks", "pattern_square": "masks", "pattern_row_bars": "pattern", "closed_row": "pattern",
+    "inside_row": "inside", "inside_products": "score", "inside_share": "share", "inside_scaling": "scaling",
+    "inside_gelu": "activation", "inside_norms": "norms", "inside_growth": "growth",
+    "compare_scatter": "compare", "compare_matrix": "compare", "compare_difference": "compare",
+    "compare_likeness": "likeness", "compare_layer": "rollout", "compare_rollout": "rollout",
+    "compare_weights": "contribution", "compare_norms": "contribution",
+    "beam_tree": "beams", "denoising_tokens": "denoising", "denoising_": "heads",
+    "worth_": "ablation", "ablation_bars": "ablation", "moved_": "moved",
+    "edit_": "edits", "edit_outputs": "edits", "reach_": "edits",
+    "alignment_lines": "alignment", "alignment_matrix": "alignment",
+    "parameters": "parameters", "operations": "cost", "memory": "cost", "decoding_cost": "cost", "sizes": "sizes",
+    "layers": "models", "fooled_gap": "gap", "fooled_quiet": "quiet", "fooled_mean_": "heads", "fooled_sinks": "heads",
+    "fooled_hidden": "heads", "fooled_": "heads", "fooled_trained": "heads", "fooled_random": "heads",
+}  # fmt: skip
+CHARTS = {"figure", "plotly_chart", "clickable", "one_map"}
+
+
+def charts() -> set[str]:
+    """The keys of all charts that the pages draw; of a key with places in it what stands before the first."""
+    found: set[str] = set()
+    for file in [*(place.ROOT / "pages").glob("*.py"), *(place.ROOT / "bartviz" / "ui").rglob("*.py")]:
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", getattr(call.func, "id", "")) in CHARTS:
+                given = [word.value for word in call.keywords if word.arg == "key"]
+                said = given or [one for one in call.args[1:] if isinstance(one, ast.Constant | ast.JoinedStr)]
+                found |= {name for one in said if (name := _begins(one))}
+    return found
+
+
+def _begins(key: ast.expr) -> str:
+    if isinstance(key, ast.JoinedStr):
+        key = key.values[0]
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+
+
+def test_every_chart_of_the_pages_has_its_function() -> None:
+    found = charts()
+    assert {"inside_products", "beam_tree", "fooled_sinks", "moved_", "decoding_cost"} <= found
+    assert {name for name in found if name not in VIEWS} == set()
+    assert set(VIEWS.values()) <= set(figures.__all__)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return loaded.model("bart")
+
+
+@pytest.fixture(scope="module")
+def made(model: Model) -> Record:
+    return bartviz.capture(model, TEXT, max_new_tokens=5, values=True)
+
+
+DRAWN: dict[str, Callable[[Model, Record], go.Figure]] = {
+    "likeness": lambda model, record: figures.likeness(record.attention("encoder")),
+    "score": lambda model, record: figures.score(record.attention("cross"), 1, 0, 2, by_size=True),
+    "share": lambda model, record: figures.share(record.attention("cross"), 1, 0, 2),
+    "scaling": lambda model, record: figures.scaling(record.attention("cross"), 1),
+    "growth": lambda model, record: figures.growth(record.attention("encoder"), 1, layer=1),
+    "activation": lambda model, record: figures.activation(record),
+    "norms": lambda model, record: figures.norms(record),
+    "positions": lambda model, record: figures.positions(inputs(model, record)),
+    "shift": lambda model, record: figures.shift(inputs(model, record)),
+    "bias": lambda model, record: figures.bias(bartviz.capture(loaded.model("t5"), TEXT).attention("encoder")),
+    "pattern": lambda model, record: figures.pattern(record.attention("encoder"), "window", row=3, window=1),
+    "moved": lambda model, record: figures.moved(bartviz.ablate(model, record, "encoder L0H0")),
+    "quiet": lambda model, record: figures.quiet(bartviz.ablate_sweep(model, record), record),
+    "gap": lambda model, record: figures.gap(record),
+    "cost": lambda model, record: figures.cost("facebook/bart-base", view="decoding"),
+    "sizes": lambda model, record: figures.sizes(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_view_is_drawn_from_a_notebook(name: str, model: Model, made: Record) -> None:
+    figure = DRAWN[name](model, made)
+    assert isinstance(figure, go.Figure)
+    assert figure.data
+
+
+def test_the_score_is_that_of_the_model(made: Record) -> None:
+    cross = made.attention("cross")
+    one = inside.inside(cross, 1, 0, 2)
+    strongest = int(np.argmax(cross.head(1, 0)[2]))
+    assert figures.score(cross, 1, 0, 2) == figures.score(cross, 1, 0, 2, key=strongest)
+    assert one.dots[strongest] == pytest.approx(cross.q[1, 0, 2] @ cross.k[1, 0, strongest], rel=1e-5)
+
+
+REFUSED: dict[str, tuple[Callable[[Record], Any], str]] = {
+    "no bias": (lambda record: figures.bias(record.attention("encoder")), "choose a T5 model"),
+    "no key": (lambda record: figures.score(record.attention("cross"), 0, 0, key=99), "There is no key 99"),
+    "no pattern": (lambda record: figures.pattern(record.attention("encoder"), "x"), "no pattern of that name"),
+    "two texts": (lambda record: figures.pattern(record.attention("cross"), "window"), "encoder or decoder"),
+    "no row": (lambda record: figures.pattern(record.attention("encoder"), "window", row=99), "There is no row 99"),
+    "no decoder": (lambda record: figures.cost("bert-base-uncased", view="decoding"), "writes nothing"),
+    "no view": (lambda record: figures.cost("gpt2", view="x"), "operations, memory or decoding"),  # type: ignore[arg-type]
+    "no inputs": (figures.positions, "bartviz.embeddings.inputs"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_view_cannot_draw_is_refused_in_words(name: str, made: Record) -> None:
+    draw, said = REFUSED[name]
+    with pytest.raises(SettingError, match=said):
+        draw(made)
+
+
+def test_values_that_were_not_kept_are_asked_for(model: Model) -> None:
+    record = bartviz.capture(model, TEXT, max_new_tokens=3)
+    for draw in (figures.share, figures.contribution):
+        with pytest.raises(SettingError, match="values=True"):
+            draw(record.attention("encoder"), 0, 0)
+    with pytest.raises(SettingError, match="values=True"):
+        figures.gap(record)
