@@ -97,6 +97,8 @@ def _traces(panel: Panel, x: str, y: str, bar: Part | None, dark: bool) -> list[
     if bar is not None:
         heat["colorbar"] = bar
     traces = [heat]
+    if bar is not None and np.isnan(panel.values).all():  # plotly draws no bar where no cell has a colour
+        traces.append(_scale(panel, x, y, bar))
     if panel.zeros is not None and panel.zeros.any() and written(panel.zeros):
         traces.append(_zeros(panel.zeros, x, y, dark))
     if panel.clicks:
@@ -143,6 +145,18 @@ def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:
         "type": "scatter", "mode": "text", "name": "exactly 0", "x": across, "y": down, "xaxis": x, "yaxis": y,
         "text": ["0"] * len(down), "hoverinfo": "skip", "showlegend": False,
         "textfont": {"family": theme.MONO, "size": 11, "color": theme.palette(dark).faint},
+    }  # fmt: skip
+
+
+def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
+    """A trace that draws nothing but the bar, so that the grid is as high as its neighbours."""
+    marker = {
+        "color": [panel.low], "cmin": panel.low, "cmax": panel.high, "colorscale": panel.scale, "colorbar": bar,
+        "showscale": True,
+    }  # fmt: skip
+    return {
+        "type": "scatter", "mode": "markers", "name": "scale", "x": [None], "y": [None], "xaxis": x, "yaxis": y,
+        "marker": marker, "hoverinfo": "skip", "showlegend": False,
     }  # fmt: skip
 
 

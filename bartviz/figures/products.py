@@ -13,6 +13,7 @@ from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _
 
 MANY = 24  # heads above which the bars of shares are thin and without numbers
+NAMED = 20  # pixels above a strip for its name
 
 
 def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False, height: int = 250) -> go.Figure:
@@ -73,12 +74,13 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     texts = None if many else [f"{part:.0%}" for part in one.shares]
     fills = [color if head == one.head else colors.masked for head in range(heads)]
     both = np.stack([one.added, one.block])  # (2, D)
+    names = [_("this head, H{head}", head=one.head), whole]
     traces = [
         bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
         strip(both, color=theme.VALUE, xaxis="x2", yaxis="y2", name="output", dark=dark,
-              hover=_("{output}, dimension {dimension} of the layer: {number}", output="%{y}", dimension="%{x}",
-                      number="%{z:.3f}"),
-              y=np.array([_("this head, H{head}", head=one.head), whole])),
+              hover=_("{output}, dimension {dimension} of the layer: {number}", output="%{customdata}",
+                      dimension="%{x}", number="%{z:.3f}"),
+              customdata=np.array(names, object)[:, None].repeat(both.shape[1], 1)) | {"ygap": 2 * NAMED},
     ]  # fmt: skip
     layout = {
         "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
@@ -86,11 +88,16 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
         "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(named), "showgrid": False,
                   "ticktext": [f"H{head}" for head in named], "tickfont": {"family": theme.MONO, "size": 12}},
         "xaxis2": _titled(_("dimension of the model's width, {width:,}", width=len(one.block)), dark)
-        | {"domain": [0.46, 1], "showgrid": False},
-        "yaxis2": {"anchor": "x2", "autorange": "reversed", "showgrid": False}, "showlegend": False,
-        "modebar": BUTTONS, "bargap": 0,
+        | {"domain": [0.4, 1], "showgrid": False},
+        "yaxis2": {"anchor": "x2", "range": [1.5, -0.5], "showticklabels": False, "showgrid": False, "ticks": ""},
+        "annotations": [
+            {"text": name, "x": 0, "xref": "x2 domain", "xanchor": "left", "y": place - 0.5, "yref": "y2",
+             "yanchor": "top", "showarrow": False, "font": {"size": 13, "color": colors.ink}}
+            for place, name in enumerate(names)
+        ],
+        "showlegend": False, "modebar": BUTTONS, "bargap": 0,
     }  # fmt: skip
-    return theme.build(traces, layout, dark=dark, height=max(170, 60 + (8 if many else 19) * heads))
+    return theme.build(traces, layout, dark=dark, height=max(190, 60 + (8 if many else 19) * heads))
 
 
 def _titled(text: str, dark: bool) -> Part:

@@ -112,7 +112,7 @@ def row(record: Record, chosen: Chosen) -> None:
     )  # fmt: skip
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
     figure = arithmetic(chosen.one, shown, chosen.key, dark=page.dark())
-    with st.container(key="inside_hero"):
+    with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         st.plotly_chart(
             show.sized(figure, most=1.1), key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
             on_select=lambda: _take(shown.keys),

@@ -82,3 +82,13 @@ def test_in_long_texts_what_is_0_is_grey_and_still_tells_its_token() -> None:
         assert not [trace for trace in figure.data if trace.name == "exactly 0"]
         assert figure.layout.plot_bgcolor == theme.palette(dark).masked
         assert theme.palette(dark).masked != theme.palette(dark).background
+
+
+def test_a_map_in_which_nothing_moved_has_its_bar_too() -> None:
+    """Its rows are then as high as those of the map beside it; plotly leaves out the bar of a map of gaps."""
+    still, moved = (figures.edits(edit(), kinds=[kind]) for kind in ("encoder", "decoder"))
+    (scale,) = (trace for trace in still.data if trace.name == "scale")
+    own, other = scale.marker.colorbar, moved.data[0].colorbar
+    assert (own.tickvals, own.ticktext, own.len) == (other.tickvals, other.ticktext, other.len)
+    assert (scale.marker.cmin, scale.marker.cmax) == (moved.data[0].zmin, moved.data[0].zmax)
+    assert "scale" not in [trace.name for trace in moved.data]

@@ -165,3 +165,13 @@ def test_the_numbers_beside_bars_keep_off_those_of_the_next_panel(bias: bool) ->
         for end, value in ((axis.range[0], bars.x.min()), (axis.range[1], bars.x.max())):
             if value * end > 0:
                 assert abs(end - value) * pixels + 880 * 0.026 / 2 >= 5 * 7.3
+
+
+def test_what_a_head_and_its_layer_add_is_named_above_and_not_across_the_bars() -> None:
+    figure = products.share(analysis.inside(causal(), 0, 1, 4))
+    notes = [(note.text, note.xref, note.y) for note in figure.layout.annotations]
+    assert notes == [("this head, H1", "x2 domain", -0.5), ("all heads + bias", "x2 domain", 0.5)]
+    assert figure.layout.yaxis2.showticklabels is False
+    strips = trace(figure, "output")
+    assert strips.ygap / 2 >= 13 * 1.4  # a line of this size
+    assert [row[0] for row in strips.customdata] == ["this head, H1", "all heads + bias"]

@@ -177,7 +177,8 @@ def _maps(found: Edit, view: View) -> None:
         told = mark(
             "Layers down, positions across. 0, or grey: equal to the last bit. The framed column is the changed token."
         )
-    show.note(_(told))
+    each = "" if view == "encodings" else _("Each cell is the mean over the heads of its layer.")
+    show.note(f"{_(told)} {each}".strip())
 
 
 def _widths(lengths: list[int]) -> list[int]:
