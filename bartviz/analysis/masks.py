@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -117,9 +118,13 @@ def table(record: Record) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["kind", "row", "query", "open", "closed", "may look at"])
 
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+
+
 def quote(label: str, most: int = 32) -> str:
     """A token or word in a sentence; an ellipsis ends a very long one, whose whole is in the table."""
-    return f"“{label if len(label) <= most else label[: most - 1] + '…'}”"
+    shown = label if len(label) <= most else label[: most - 1] + "…"
+    return f"“\u2068{shown}\u2069”" if _RIGHT_TO_LEFT.search(shown) else f"“{shown}”"  # else it moves its neighbours
 
 
 def count(tokens: int) -> str:

@@ -68,6 +68,12 @@ def test_very_long_words_end_in_an_ellipsis() -> None:
     assert masks.quote("x" * 33) == f"“{'x' * 31}…”"
 
 
+def test_a_word_that_is_read_from_right_to_left_leaves_its_neighbours_in_a_sentence_where_they_are() -> None:
+    assert masks.quote("مرحبا") == "“\u2068مرحبا\u2069”"
+    assert masks.quote("שלום" * 20) == f"“\u2068{('שלום' * 20)[:31]}…\u2069”"
+    assert masks.quote("어텐션 👩‍👧 Übung") == "“어텐션 👩‍👧 Übung”"
+
+
 def test_rows_can_be_named_by_what_they_predict() -> None:
     own = records.attention("decoder", LABELS, LABELS)
     assert masks.who(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")

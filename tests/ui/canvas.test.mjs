@@ -88,6 +88,13 @@ test("cells, rows and columns in words", () => {
   assert.equal(c.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
 });
 
+test("a word that is read from right to left leaves its neighbours where they are", () => {
+  const arabic = { ...meta, query: ["مرحبا", "b", "c"], key: ["שלום", "y", "z"] };
+  assert.equal(c.cellSaid(arabic, 0, 0, 0.5, false), "“\u2068مرحبا\u2069” (0) attends to “\u2068שלום\u2069” (0): 0.500");
+  assert.equal(c.rowsSaid(arabic, [1], c.ofRows(weight, 3, [0])).replace(/[^\u2066-\u2069\u05d0-\u05ea]/g, ""), "\u2068\u2068שלום\u2069\u2069");
+  assert.equal(c.listed(meta, ["a", "어텐션", "👩‍👧"]), "“a”, “어텐션”, “👩‍👧”");
+});
+
 test("what a colour stands for", () => {
   assert.equal(c.shareOf(0.3, "fixed"), 0.3);
   assert.equal(c.shareOf(0.3, "row", 0.6), 0.5);
@@ -107,6 +114,14 @@ test("zoom keeps the point under the pointer, and never leaves the map", () => {
   assert.ok(c.zoomed(fit, seen, 1e9, 0, 0).z * Math.min(fit.w, fit.h) <= 44 + 1e-9);
   const shown = c.revealing(fit, { x: 0, y: 0, z: 10 }, 500, 700), { row, column } = c.under(fit, shown, ...Object.values(c.placeOf(fit, shown, 500.5, 700.5)));
   assert.deepEqual([row, column], [500, 700]);
+});
+
+test("a map fills its box, also where a text is much longer than the other, but cells of a short one stay cells", () => {
+  const box = (rows, columns) => c.fitted(560, 700, rows, columns, 60, 99);
+  assert.equal(box(8, 9).height, 600); // 75 pixels a row
+  assert.deepEqual([box(2, 2).w, box(2, 2).h], [96, 96]);
+  assert.ok(box(10, 400).height === 480 && box(10, 400).width > 498); // rows of 48 pixels, not of 3
+  assert.ok(box(400, 10).width === 480 && box(400, 10).height === 600);
 });
 
 test("what was between two fingers stays between them", () => {

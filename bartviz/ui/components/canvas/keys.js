@@ -83,11 +83,20 @@ export function onAnyKey(it, event) {
   else if (event.key === "-") zoomBy(it, 1 / 1.5);
   else if (event.key === "0") zoomBy(it, 0);
   else if (event.key === "l" || event.key === "L") enlarge(it);
+  else if (event.key === "?") return showKeys(it);
   else if (VIEWS[event.key]) choose(it, { ...it.choice, view: VIEWS[event.key] });
   else if (it.meta.steps && event.key in ASKS) askSteps(it, ASKS[event.key]);
   else if (steps && !it.meta.alone) choose(it, { ...it.choice, ...nextHead(it.meta.shape, it.choice, steps) });
   else return false;
   announce(it);
+  return true;
+}
+
+/** Opens the list of keys and leads to it, or closes it again. */
+function showKeys(it) {
+  const list = it.$("keys");
+  list.open = !list.open;
+  (list.open ? list.querySelector("summary") : it.$(it.choice.view === "text" ? "query-text" : "plot")).focus();
   return true;
 }
 

@@ -15,7 +15,7 @@ function say(it) {
   if (tip.hidden) return;
   const value = !weight ? "…" : masked(it, at.row, at.column) ? it.say("masked") : weight(at.row, at.column).toFixed(3);
   it.$("tip-value").textContent = value;
-  it.$("tip-said").textContent = `${meta.query[at.row]} → ${meta.key[at.column]}`;
+  it.$("tip-said").textContent = `${isolated(meta.query[at.row])} → ${isolated(meta.key[at.column])}`;
   const right = at.x > it.plot.width * 0.6;
   tip.style.transform = `translate(${Math.round(at.x + (right ? -14 : 14))}px, ${Math.round(at.y + 14)}px)${right ? " translateX(-100%)" : ""}`;
 }

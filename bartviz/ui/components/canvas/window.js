@@ -3,11 +3,13 @@
 
 const READABLE = 44; // pixels of a cell beyond which zooming ends
 const SMALLEST = 1e-9;
+const LINE = 48; // pixels of a row or a column that may be much longer than its cells are wide
+const WIDEST = 96; // pixels of a cell of a short text
 
 /** Fitted into a box that leaves room for labels: origin, size of a cell, and of the whole map. */
 export function fitted(width, height, rows, columns, left, top, scale = 1) {
   const wide = Math.max(1, width - left - 1) / columns, high = Math.max(1, height - top - 1) / rows;
-  const w = Math.min(wide, high * 2.4, 96 * scale), h = Math.min(high, wide * 2.4, 66 * scale);
+  const w = Math.min(wide, Math.max(high * 2.4, LINE * scale), WIDEST * scale), h = Math.min(high, Math.max(wide * 2.4, LINE * scale), WIDEST * scale);
   return { left, top, w, h, rows, columns, width: w * columns, height: h * rows };
 }
 

@@ -135,5 +135,7 @@ def _markup() -> Words:
         "keys_steps_said": _("comma, full stop: one step back, one step on · P: play or pause"),
         "keys_all": _("Everywhere"),
         "keys_next": _("[ and ]: head before, next head"),
-        "keys_all_said": _("1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type"),
+        "keys_all_said": _(
+            "1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type · ?: this list"
+        ),
     }  # fmt: skip

@@ -2,9 +2,14 @@
 
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A word within a sentence: one that is read from right to left would move what stands beside it. */
+export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
 /** A message with its {places} filled; one that depends on a number is a pair, for one and for several: `count`. */
 export const filled = (message, values = {}) =>
-  (Array.isArray(message) ? message[values.count === 1 ? 0 : 1] : message).replace(/\{(\w+)\}/g, (place, name) => (name in values ? String(values[name]) : place));
+  (Array.isArray(message) ? message[values.count === 1 ? 0 : 1] : message).replace(/\{(\w+)\}/g, (place, name) => (name in values ? isolated(String(values[name])) : place));
 
 /** name -> the message of that name, filled. */
 export const speaker = (words) => (name, values) => filled(words[name], values);
@@ -16,7 +21,7 @@ export function nameAll(root, say) {
   for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", say(node.dataset.label));
 }
 
-export const quoted = (label) => `“${label}”`;
+export const quoted = (label) => `“${isolated(label)}”`;
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function make(tag, className = "", text = "") {
