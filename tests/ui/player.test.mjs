@@ -78,6 +78,8 @@ test("the chosen token is always among the bars", () => {
   const many = step({ candidates: [["a", 0.5, false], ["b", 0.3, false], ["c", 0.1, false]] });
   assert.deepEqual(p.barsOf(many, 2).map((bar) => [bar.label, bar.chosen]), [["a", false], ["Auto", true]]);
   assert.deepEqual(p.barsOf(step(), 5).map((bar) => bar.label), ["Auto", "Wagen"]);
+  const drawn = step({ candidates: [["Auto", 0.5, true, 7, 0.9], ["Wagen", 0.3, false, 8, 0], ["Haus", 0.1, false, 9, null]] });
+  assert.deepEqual(p.barsOf(drawn, 5).map((bar) => bar.drawn), [0.9, 0, null]);
 });
 
 test("the step in words", () => {

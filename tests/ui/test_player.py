@@ -238,6 +238,21 @@ def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str
     assert words.tag(rule) == tag
 
 
+def test_what_could_be_drawn_stands_at_each_candidate(record: Record) -> None:
+    """Beside the model's own probability the share after temperature and filters, 0 for what they left out."""
+    step = record.steps[1]
+    candidates = tuple(replace(c, filtered=share) for c, share in zip(step.candidates, (0.8, 0.2, 0.0), strict=False))
+    drawn = replace(step, chosen=replace(step.chosen, filtered=0.8), candidates=candidates)
+    sent = player.payload(replace(record, steps=(record.steps[0], drawn, *record.steps[2:])), layer=1, head=None)[
+        "meta"
+    ]
+    assert [bar[4] for bar in sent["steps"][1]["candidates"]] == [0.8, 0.2, 0.0][: len(candidates)]
+    assert {bar[4] for bar in sent["steps"][2]["candidates"]} == {None}
+    assert "as drawn" in sent["titles"]["choice"]
+    assert "as drawn" in sent["some"]
+    assert "as drawn" not in player.payload(record, layer=1, head=None)["meta"]["titles"]["choice"]
+
+
 def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
     assert words.chosen(step(), given=False) == "“Auto” was chosen with 27 %"
     assert words.chosen(step(), given=True) == "“Auto” was given; the model gave it 27 %"

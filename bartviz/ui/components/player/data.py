@@ -138,10 +138,11 @@ def _steps(record: Record) -> list[dict[str, Any]]:
     return lines
 
 
-def _candidate(step: Step, place: int) -> tuple[str, float, bool, int]:
+def _candidate(step: Step, place: int) -> tuple[str, float, bool, int, float | None]:
+    """Label, probability, whether it was chosen, token, and the share with which it could be drawn."""
     candidate = step.candidates[place]
     same = candidate.token_id == step.chosen.token_id
-    return candidate.label, candidate.probability, same, candidate.token_id
+    return candidate.label, candidate.probability, same, candidate.token_id, candidate.filtered
 
 
 def _cost(record: Record) -> dict[str, Any]:

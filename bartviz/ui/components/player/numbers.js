@@ -67,10 +67,10 @@ export function cellAt(place, x, y) {
 
 // The bars to show: the first `most` candidates, and the chosen token where it is not among them.
 export function barsOf(step, most) {
-  const shown = step.candidates.slice(0, most).map(([label, p, chosen, token]) => ({ label, p, chosen, token }));
+  const shown = step.candidates.slice(0, most).map(([label, p, chosen, token, drawn]) => ({ label, p, chosen, token, drawn: drawn ?? null }));
   if (!shown.some((bar) => bar.chosen)) {
     if (shown.length === most && most > 1) shown.pop();
-    shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true });
+    shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true, drawn: null });
   }
   return shown;
 }

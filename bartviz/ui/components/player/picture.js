@@ -226,16 +226,19 @@ function showChoice(it, step) {
   $("choice-title").textContent = fewer ? filled(it.meta.some, { shown: bars.length, count: step.candidates.length }) : it.meta.titles.choice;
   while ($("bars").children.length < bars.length) $("bars").append(bar());
   while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
-  bars.forEach(({ label, p, chosen, outside, token }, i) => {
+  bars.forEach(({ label, p, chosen, outside, token, drawn }, i) => {
     const node = $("bars").children[i];
     const [name, track, value] = node.children;
     node.classList.toggle("chosen", chosen);
     name.textContent = name.title = label;
     if (outside) name.title = it.say("outside", { token: label });
     track.firstChild.style.transform = `scaleX(${p})`; // moves without a new layout
+    track.lastChild.hidden = drawn === null;
+    track.lastChild.style.left = `${(drawn ?? 0) * 100}%`;
     value.textContent = percent(p);
-    node.setAttribute("aria-label", it.say(chosen ? "bar_chosen" : "bar", { token: label, share: percent(p) }));
-    node.title = chosen ? "" : it.say("instead", { token: label });
+    const told = drawn === null ? (chosen ? "bar_chosen" : "bar") : chosen ? "bar_drawn" : "bar_draws";
+    node.setAttribute("aria-label", it.say(told, { token: label, share: percent(p), drawn: drawn === null ? "" : percent(drawn) }));
+    node.title = drawn !== null ? node.getAttribute("aria-label") : chosen ? "" : it.say("instead", { token: label });
     node.dataset.token = chosen ? "" : token;
     node.tabIndex = chosen ? -1 : 0;
     node.setAttribute("role", chosen ? "listitem" : "button");
@@ -247,7 +250,7 @@ function showChoice(it, step) {
 
 function bar() {
   const node = make("li"), track = make("span", "track");
-  track.append(make("i"));
+  track.append(make("i"), make("b"));
   node.append(make("span", "name"), track, make("span", "value"));
   return node;
 }

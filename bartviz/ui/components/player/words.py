@@ -103,6 +103,7 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
         output = _("Continuation so far, shaded by the same row")
     candidates = _("Candidates before any rule; click one to follow it")
     candidates = _("The model's own candidates (✓ given); click to follow") if given else candidates
+    candidates = _("Candidates before any rule; the line: as drawn") if _drawn(record) else candidates
     matrix = _("Alignment so far: {weights}", weights=weights)
     if branched:
         output = _("Main text so far, shaded by {weights}", weights=own)
@@ -117,7 +118,13 @@ def some(record: Record, *, branched: bool = False) -> str:
         return _("Main text: {shown} of {count} candidates; click one")
     if decoding.given(record):
         return _("{shown} of {count} candidates (✓ given); click one")
+    if _drawn(record):
+        return _("{shown} of {count} candidates; the line: as drawn")
     return _("{shown} of {count} candidates before rules; click one")
+
+
+def _drawn(record: Record) -> bool:
+    return any(step.chosen.filtered is not None for step in record.steps)
 
 
 def messages() -> Words:
@@ -138,6 +145,8 @@ def _steps() -> Words:
         "weight": _("weight {weight}"), "reads_weight": _("this row reads it; weight {weight}"),
         "predicted": _("predicted with {share}"),
         "outside": _("{token} (not among the candidates kept)"),
+        "bar_drawn": _("{token} {share}, drawn with {drawn} after temperature and filters"),
+        "bar_draws": _("{token} {share}, {drawn} after temperature and filters: follow it instead"),
         "bar_chosen": _("{token} {share}, chosen"), "bar": _("{token} {share}: follow it instead"),
         "instead": _("Follow “{token}” instead"),
         "sums": _("log p {log_p} · entropy {entropy} bits"), "sums_so_far": _("so far log p {log_p}, p = {p}"),
