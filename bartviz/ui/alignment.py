@@ -191,6 +191,8 @@ def ranking(chosen: Chosen) -> None:
     show.note(_(told))
     frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
     lines_ = [chosen.ranked[place] for place in frame.index]
+    if chosen.gold is not None and not chosen.gold.sure:
+        frame = frame.drop(columns="recall")  # of nothing that is sure
     number, column = st.column_config.NumberColumn, st.column_config.Column
     config = {
         name: number(_(COLUMNS[name]), format="%.2f") if frame[name].dtype == float else column(_(COLUMNS[name]))
@@ -251,7 +253,7 @@ def _find(chosen: Chosen) -> None:
 
 def line(chosen: Chosen) -> None:
     """The links as one line in Pharaoh's format, to copy or to take along."""
-    left, middle, right = st.columns([5, 2.6, 1], vertical_alignment="center")
+    left, middle, right = st.columns([4.4, 2.6, 1.6], vertical_alignment="center")
     with middle:
         also = pick.switch(
             _("also the possible ones"), key="possible",

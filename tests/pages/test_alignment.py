@@ -200,6 +200,9 @@ def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record
     at.text_area(gold.key_of(record)).set_value("1?1 2?2").run()
     assert {metrics(at)[name] for name in ("Error rate (AER)", "Precision", "Recall")} == {"–"}
     assert "No link is sure" in words(at)
+    table: Any = at.dataframe[0].value
+    assert "recall" not in table.columns
+    assert table["error rate"].isna().all()
     assert "No link names word 0 on either side" in words(at)
     press(at, "Find the set of heads that agrees best")
     assert "nothing to judge" in at.toast[0].value

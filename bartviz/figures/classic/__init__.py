@@ -11,6 +11,7 @@ from bartviz.attention import Attention, Kind, Tokens
 from bartviz.errors import SettingError
 from bartviz.figures.classic.offline import View, Window, drawn_layers, height, most_tokens, page
 from bartviz.figures.classic.told import cap, sides, title
+from bartviz.figures.given import RECORD, expect
 from bartviz.language import later
 from bartviz.record import Reading, Record
 
@@ -84,6 +85,7 @@ def classic(
 
 
 def _attention(found: Record | Attention, kind: Kind | None) -> Attention:
+    expect(found, (Record, Attention), RECORD)
     if isinstance(found, Record):
         return found.attention(kind or ("cross" if "cross" in found.kinds else found.kinds[0]))
     if kind not in (None, found.kind):
