@@ -40,7 +40,8 @@ Attention shows where a head looked, not why the model said what it said.
 """),
     expert=mark(r"""
 **Definitions.** $S \subseteq P$. The error rate is Och and Ney's (2003); several sentences are counted together, not
-averaged. *Both, then neighbours* is grow-diag (Koehn, Och and Marcu 2003, section 4) without its final step.
+averaged. Where no link is sure it is $1 - \text{precision}$; where none is found either, $0 / 0$, it is none, and such
+heads stand last. *Both, then neighbours* is grow-diag (Koehn, Och and Marcu 2003, section 4) without its final step.
 *Agreement*, by which heads are ranked without links made by hand, is the weight on pairs that choose each other, over
 the number of output words.
 
