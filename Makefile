@@ -25,7 +25,7 @@ check: $(VENV)/.dev ## Check style and types
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
-	$(BIN)/python -m benchmarks $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
 pictures: $(VENV)/.dev $(VENV)/.browser ## Make the README's pictures from the running app
 	$(BIN)/python -m scripts.pictures

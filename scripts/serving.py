@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,16 +22,18 @@ CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
 
 @contextmanager
 def served(
-    log: Path | None = None, script: str = "app.py", **environment: str
+    log: Path | None = None, script: str = "app.py", without: Collection[str] = (), **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A server of its own for a script, with these environment variables: its address once it answers, and its process.
 
+    ``without``: variables of our own environment that it does not get, such as one that holds us to one thread.
     What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
     after 15 seconds, which raises TimeoutExpired.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    kept = {name: value for name, value in os.environ.items() if name not in without}
     arguments = ["--server.port", str(port), "--server.headless", "true"]
     with (log or Path(os.devnull)).open("wb") as file:
         process = subprocess.Popen(
@@ -39,7 +41,7 @@ def served(
             cwd=ROOT,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+            env={**kept, "HF_HUB_OFFLINE": "1", **environment},
         )
     try:
         address = f"http://127.0.0.1:{port}"
