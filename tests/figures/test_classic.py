@@ -235,3 +235,4 @@ def test_it_speaks_the_language_of_the_moment() -> None:
         shown = figures.classic(stand_in.record(), "decoder")
     assert '<html lang="ko">' in shown.html
     assert "디코더" in shown.told[0]
+    assert figures.classic(stand_in.record(), "encoder").told[0].startswith("The 4 heads of one encoder layer")

@@ -20,7 +20,7 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
         )  # fmt: skip
     if layer is None:
         return _(
-            "The {heads} heads of a {kind} layer, a colour each: choose the layer, point at a token to see where it "
+            "The {heads} heads of one {kind} layer, a colour each: choose the layer, point at a token to see where it "
             "looks; click a square to switch a head off.",
             heads=heads, kind=kind,
         )  # fmt: skip
