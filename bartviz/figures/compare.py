@@ -24,6 +24,7 @@ from bartviz.language import _
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
 WRITTEN = 16  # heads across: up to so many have their number written in the matrix
+WIDE, MIDDLE = 8, 12  # up to so many in full; up to so many in type of 11 pixels, then smaller
 Pins = Mapping[str, tuple[int, int]]
 
 
@@ -224,14 +225,27 @@ def matrix(
 
 
 def _numbers(shown: Field, scale: theme.Scale) -> Part:
-    """The numbers in the cells, each dark or light as it reads better on its colour."""
+    """The numbers in the cells, each dark or light as it reads better on its colour; many across in three signs."""
     y, x = (index.ravel() for index in np.nonzero(np.isfinite(shown.values)))
-    values = shown.values[y, x]
+    values, across = shown.values[y, x], shown.values.shape[1]
     return {
         "type": "scatter", "mode": "text", "name": "numbers", "x": x.astype(np.int32), "y": y.astype(np.int32),
-        "text": [f"{value:.2f}" for value in values], "hoverinfo": "skip", "showlegend": False,
-        "textfont": {"size": 11, "color": [theme.ink_on(theme.at(scale, value / shown.top)) for value in values]},
+        "text": [f"{value:.2f}" if across <= WIDE else _three(float(value)) for value in values],
+        "hoverinfo": "skip", "showlegend": False,
+        "textfont": {
+            "size": 11 if across <= MIDDLE else 9,
+            "color": [theme.ink_on(theme.at(scale, value / shown.top)) for value in values],
+        },
     }  # fmt: skip
+
+
+def _three(value: float) -> str:
+    """A number of at least 0 in three signs: .12, 1.2, 12."""
+    for digits, below in ((2, 1.0), (1, 10.0)):
+        said = f"{value:.{digits}f}"
+        if float(said) < below:
+            return said.removeprefix("0") if digits > 1 else said
+    return f"{value:.0f}"
 
 
 def _numbered(letter: str, count: int) -> Part:

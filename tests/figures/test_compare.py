@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import bartviz
 from bartviz.analysis import heads
-from bartviz.analysis.compare import TO_A, field
+from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.similar import likeness
@@ -139,3 +139,15 @@ def test_a_long_text_shows_the_difference_of_a_block_that_is_farthest_from_0() -
     block = found.difference[:2, :2]
     assert cells.z[0, 0] == pytest.approx(block.ravel()[np.abs(block).argmax()])
     assert "at most" in cells.hovertemplate
+
+
+@pytest.mark.parametrize(("heads", "said"), [(8, "0.12 0.99 1.00 9.96 17.04"), (16, ".12 .99 1.0 10 17")])
+def test_numbers_of_many_heads_take_no_more_than_three_signs(heads: int, said: str) -> None:
+    values = np.zeros((1, heads), np.float32)
+    values[0, :5] = 0.1234, 0.994, 0.996, 9.96, 17.04
+    found = matrix(
+        Measured("encoder", (1, heads), {"distance": values}, {"distance": 1.0}, {"distance": 3}),
+        Field("distance", "mean distance", "tokens", values, None, 1.0),
+    )
+    numbers = next(trace for trace in found.data if trace.name == "numbers")
+    assert " ".join(numbers.text[:5]) == said
