@@ -12,7 +12,7 @@ from bartviz.analysis import beams, decoding, given, terms
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record import Reading, Record, Step
-from bartviz.ui import branches, canvas, page, pick, settings, show
+from bartviz.ui import branches, canvas, heads, page, pick, settings, show
 from bartviz.ui.canvas import Choice, Steps
 from bartviz.ui.components.player import Place
 from bartviz.ui.components.player.data import revision
@@ -55,14 +55,17 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
         kind = decoding.kind_of(record)
         said: Choice = st.session_state.get(_SAID, Choice())
         rows = tuple(step.row for step in record.steps)
-        canvas.show(
+        several, keys = canvas.linked(_CANVAS, heads.SEVERAL)
+        choice = canvas.show(
             record.attention(kind), key=_CANVAS, query=record.rows(kind, place.reading), page_keys=False,
             choice=Choice(
                 said.layer if layer is None else layer, said.head if head is None else head,
-                "all" if layer is None else "layer" if head is None else "head", rows[place.step], said.view,
+                "all" if layer is None else "layer" if head is None else "head", rows[place.step], said.view, several,
+                keys,
             ),
             steps=Steps(revision(record), rows), on_change=_take,
         )  # fmt: skip
+        canvas.tell(heads.SEVERAL, choice)
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 
 

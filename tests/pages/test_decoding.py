@@ -88,6 +88,19 @@ def test_a_step_sends_nothing_to_the_canvas_again(record: Record) -> None:
     assert (after["revision"], after["serial"], after["begin"]) == (before["revision"], 0, before["begin"])
 
 
+def test_several_rows_and_columns_of_all_heads_stand_in_the_link(record: Record) -> None:
+    query: dict[str, Any] = {"all_heads": "true", "step": "4", "chosen_row": ["1", "4"], "chosen_column": ["2", "3"]}
+    app = opened(record, **query)
+    begin = canvas(app)["begin"]
+    assert (begin["rows"], begin["keys"]) == ([1, 4], [2, 3])
+    assert app.query_params["chosen_row"] == ["1", "4"]
+    held = app.session_state["_canvas_decoding_canvas"]
+    held.latest = replace(held.latest, rows=(), keys=(5,))  # as the browser says it
+    app.run()
+    assert "chosen_row" not in app.query_params
+    assert app.query_params["chosen_column"] == "5"
+
+
 def test_all_heads_of_a_decoder_alone_are_its_own() -> None:
     given = decoded()
     meta = canvas(opened(given, all_heads="true", step="2"))

@@ -255,3 +255,19 @@ test("the small maps are drawn again only when something of them is another", ()
   assert.ok(!draws({}));
   assert.ok(draws({ at: { step: 2 }, primary: 2 }));
 });
+
+test("several rows that a link names, or that were chosen at this step, outlive what the player says; its next step does not leave them", () => {
+  globalThis.requestAnimationFrame = () => 1;
+  globalThis.matchMedia = () => ({ matches: true });
+  const node = { classList: { toggle() {} }, setAttribute() {} };
+  const it = { $: () => node, say: (word) => word, meta: { steps: { record: "r", rows: [3, 4, 5] } }, at: null, rows: [1, 4], primary: 4, anchor: {}, cursor: null };
+  const at = (step) => {
+    c.onStep(it, { step, count: 3, playing: false });
+    return it.rows;
+  };
+  assert.deepEqual(at(1), [1, 4]); // the first that is heard: the link's rows stay
+  assert.deepEqual(at(1), [1, 4]);
+  assert.deepEqual(at(2), [5]);
+  it.rows = [2, 3]; // another place was brought meanwhile
+  assert.deepEqual(at(2), [5]);
+});

@@ -77,7 +77,7 @@ export function choose(it, to) {
 /** Rows or keys chosen: one, one more, or all from the anchor on. */
 export function select(it, list, index, { add = false, extend = false } = {}) {
   const step = list === "rows" && !add && !extend ? (it.meta.steps?.rows.indexOf(index) ?? -1) : -1;
-  if (step >= 0) return askSteps(it, { to: step }); // the player's row is everybody's
+  if (step >= 0 && step !== it.at?.step) return askSteps(it, { to: step }); // the player's row is everybody's
   const from = extend ? it.anchor[list] : null;
   it[list] = picked(it[list], index, { add, from, fewest: list === "rows" ? 1 : 0 });
   if (!extend) it.anchor[list] = index;

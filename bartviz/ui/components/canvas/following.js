@@ -11,11 +11,12 @@ function follow(it) {
   return hearSteps("at", () => it.meta.steps?.record, (at) => onStep(it, at));
 }
 
-function onStep(it, at) {
+export function onStep(it, at) {
   const before = it.at, row = it.meta.steps.rows[at.step];
   it.at = at;
   showStepper(it);
-  if (row === undefined || (before?.step === at.step && it.rows.length === 1 && it.primary === row)) return;
+  const known = before ? before.step === at.step && it.rows.includes(row) : it.rows.length > 1; // several: chosen, or of a link
+  if (row === undefined || known) return;
   it.grew = before && at.step === before.step + 1 && !calm() ? performance.now() : null;
   Object.assign(it, { rows: [row], primary: row, by: "rows" });
   it.anchor.rows = row;
