@@ -199,7 +199,7 @@ def _titled(title: Any, dark: bool) -> dict[str, Any]:
 def enlarged(figure: go.Figure, factor: float) -> go.Figure:
     """The same figure for a projector: every letter ``factor`` times as large, and all that makes room for letters.
 
-    Tokens beside a map grow less: they stand as close as they can.
+    Tokens beside a map grow less: they stand as close as they can; numbers within its cells do not, nor do the cells.
     """
     plain = figure.to_plotly_json()
     for part in (plain["layout"], *plain["data"]):
@@ -217,7 +217,8 @@ def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None
     for name, value in part.items():
         if isinstance(value, dict):
             close = name == "tickfont" and part.get("ticktext") is not None
-            _enlarge(value, factor**0.5 if close else factor, font=name.endswith("font"))
+            within = name == "textfont" and part.get("mode") == "text"
+            _enlarge(value, 1 if within else factor**0.5 if close else factor, font=name.endswith("font"))
         elif name in ("annotations", "shapes") and value:
             for each in value:
                 _enlarge(each, factor)

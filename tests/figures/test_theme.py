@@ -134,3 +134,8 @@ def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
     assert tuple(large.data[0].y) == (3, 4)
     assert figure.layout.font.size == 14
     assert figure.layout.annotations[0].font.size == 12
+
+
+def test_numbers_within_cells_keep_their_size_as_the_cells_do() -> None:
+    numbers = {"type": "scatter", "mode": "text", "text": ["−.21"], "textfont": {"size": 11}}
+    assert theme.enlarged(theme.build([numbers], {}), 1.4).data[0].textfont.size == 11
