@@ -39,6 +39,7 @@ def main() -> None:
             chosen.attention, one.layer, one.head, one.row, key=chosen.key, which=chosen.which, dark=page.dark()
         ),
         record=record,
+        of=chosen.stem,
     )
 
 

@@ -31,14 +31,17 @@ def cost(chosen: ui.Chosen) -> None:
         alt = _("Multiply-adds of each decoding step: nearly flat with a cache, rising without")
         show.figure(curves.decoding(costs, n, steps, dark=page.dark()), key="decoding_cost", alt=alt)
     show.note(_("Operations by part and bytes, at every length of the curves:"))
-    show.downloads("operations", table=lambda: costs.curve(curves.lengths(n)))
+    show.downloads(
+        "operations", table=lambda: costs.curve(curves.lengths(n)),
+        figure=lambda: curves.operations(costs, n, dark=page.dark()),
+    )  # fmt: skip
 
 
 def compare() -> None:
     show.note(_("Millions of parameters, each matrix counted once. A diamond is the number that the articles give."))
     alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, head")
     show.figure(sizes(articles.models(), dark=page.dark()), key="sizes", alt=alt)
-    show.downloads("sizes", table=articles.models)
+    show.downloads("sizes", table=articles.models, figure=lambda: sizes(articles.models(), dark=page.dark()))
 
 
 TABS = {

@@ -51,6 +51,11 @@ class Chosen:
     by_size: bool = False
 
     @property
+    def stem(self) -> str:
+        """Head and row, for the name of a file: ``cross-L2H5-row3``."""
+        return f"{self.one.kind}-L{self.one.layer}H{self.one.head}-row{self.one.row}"
+
+    @property
     def shown(self) -> Shown:
         return inside.shown(self.one, self.which, keep=self.key)
 
@@ -166,6 +171,10 @@ def key(chosen: Chosen) -> None:
     _equation(inside.equation(one, at))
     show.note(_(inside.ROUNDED))
     show.table(inside.dimensions(one, at), title=_("The products as a table"))
+    show.downloads(
+        "inside-products", of=f"{chosen.stem}-key{at}", table=lambda: inside.dimensions(one, at),
+        figure=lambda: products.products(one, at, by_size=chosen.by_size, dark=page.dark()),
+    )  # fmt: skip
 
 
 def _equation(steps: tuple[tuple[str, str], ...]) -> None:
@@ -235,6 +244,10 @@ def _scaling(chosen: Chosen) -> None:
     show.note(" ".join(said))
     show.figure(beside.scaling(found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
     show.table(scaling.table(found))
+    show.downloads(
+        "inside-scaling", of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}", table=scaling.table(found),
+        figure=lambda: beside.scaling(found, one.kind, dark=page.dark()),
+    )  # fmt: skip
 
 
 def _norms(record: Record, chosen: Chosen) -> None:
@@ -253,3 +266,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
     )  # fmt: skip
     show.note(said)
     show.figure(beside.growth(lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
+    show.downloads(
+        "inside-growth", of=f"{one.kind}-row{one.row}", arrays={"lengths": lengths},
+        figure=lambda: beside.growth(lengths, one.layer, one.kind, dark=page.dark()),
+    )  # fmt: skip

@@ -103,3 +103,27 @@ def test_likeness_and_rollout_have_names_and_a_table(given: Given, record: Recor
     table = made(files, "table").drop(columns="query").to_numpy()
     np.testing.assert_array_equal(table, made(files, "arrays")["rollout"])
     np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-5)
+
+
+def test_the_parts_of_the_arithmetic_can_be_taken_along(given: Given, record: Record) -> None:
+    opened(
+        "inside", record, None, level="expert", kind="cross", layer="1", head="2", row="3", token="4", follow="false",
+        around="scaling",
+    )  # fmt: skip
+    assert given["inside"]["of"] == "cross-L1H2-row3"
+    files = given["inside-products"]
+    assert files["of"] == "cross-L1H2-row3-key4"
+    cross = record.attention("cross")
+    products = cross.q[1, 2, 3] * cross.k[1, 2, 4]
+    table = made(files, "table")
+    assert any(np.allclose(table[name], products, atol=1e-5) for name in table.columns if table[name].dtype.kind == "f")
+    assert made(files, "figure").data
+    assert given["inside-scaling"]["of"] == "cross-L1H2"
+    assert len(made(given["inside-scaling"], "table"))
+
+
+def test_the_costs_can_be_taken_along(given: Given, record: Record) -> None:
+    opened("parameters", record, None, level="expert", more="models")
+    assert made(given["sizes"], "figure").data
+    opened("parameters", record, None, level="expert", more="length", n="512")
+    assert 512 in made(given["operations"], "table")["length"].tolist()
