@@ -25,13 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:
-        return run(options)
+        status = run(options)
+        sys.stdout.flush()
     except BartvizError as error:
         print(f"bartviz: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads has seen enough, as ``head`` does; nothing is left to be written at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         print(f"bartviz: the file cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:

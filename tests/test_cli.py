@@ -145,3 +145,16 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         main(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out.strip() == bartviz.__version__
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """As in ``bartviz models | head -1``: the pipe is closed before anything is written."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "bartviz", "models"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert started.stdout is not None
+    started.stdout.close()
+    assert started.stderr is not None
+    assert started.stderr.read() == b""
+    started.stderr.close()
+    assert started.wait() == 0
