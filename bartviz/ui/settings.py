@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_plus
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bartviz.record import ModelKind, Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
+LONG_LINK = 2000  # characters; a link of more is cut off by many programs
 SEARCHES: Mapping[str, By] = {
     "greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint",
 }  # fmt: skip
@@ -219,3 +221,16 @@ def _listed(value: object) -> str:
 def _said(word: str) -> str:
     """A value of a run's settings: words that we know are translated, all others stand as they are."""
     return _(word) if word in WORDS else terms.rule(word)
+
+
+def long_link() -> None:
+    """A word where the texts make the address longer than other programs commonly take."""
+    state = st.session_state
+    count = sum(len(quote_plus(state.get(key) or "")) for key in ("text", "pair", "target"))
+    if state["link"] and count > LONG_LINK:
+        said = _(
+            "The texts make a link of {count:,} characters. This app takes it, but mail and chat programs often cut "
+            "such links off: send the text beside it.",
+            count=count,
+        )
+        show.note(said)

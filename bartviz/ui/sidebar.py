@@ -230,6 +230,7 @@ def _settings() -> None:
             _("Link with my text"), st.session_state["_link"], key="link",
             help=_("Puts the texts into the address of the page, to share it."),
         )  # fmt: skip
+        settings.long_link()
 
 
 def _longest() -> str:

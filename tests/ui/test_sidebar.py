@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -332,3 +333,10 @@ def test_a_first_run_that_is_broken_off_still_starts_its_link(
     assert len(calls) > 1
     assert [request.text for request in answers.asked] == ["Linked text."]
     assert page.text_area(key="text").value == "Linked text."
+
+
+def test_a_link_that_other_programs_would_cut_off_is_told(app: App, answers: Answers) -> None:
+    page = app("heads", text="I have a cat.")
+    assert "mail and chat programs" not in words(page)
+    page = app("heads", text="나는 오늘 새 자동차를 사고 싶어요. " * 18)
+    assert re.search(r"The texts make a link of 2,\d\d\d characters", words(page))
