@@ -81,6 +81,12 @@ def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> Non
     expect(part(page, "said")).to_contain_text("“ein” (4) attends most to")
     page.keyboard.press("]")
     ready(page, "Cross L1H2")
+    page.keyboard.press("?")
+    expect(part(page, "keys").locator("summary")).to_be_focused()
+    expect(part(page, "keys").locator("dl")).to_be_visible()
+    page.keyboard.press("?")
+    expect(part(page, "keys").locator("dl")).to_be_hidden()
+    expect(plot).to_be_focused()
 
 
 def test_the_means_stand_beside_the_heads(visit: Open, server: str) -> None:
