@@ -81,8 +81,9 @@ def averages(record: Record) -> None:
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
         pair[0].short: weights[found.pair[0]], pair[1].short: weights[found.pair[1]],
     }  # fmt: skip
-    for number, (column, (said, one)) in enumerate(zip(st.columns(3, gap="small", vertical_alignment="bottom"), maps.items(), strict=True)):
-        with column:
+    beside = st.columns(3, gap="small", vertical_alignment="bottom")
+    for number, (column, (said, one)) in enumerate(zip(beside, maps.items(), strict=True)):
+        with column, st.container(key=f"square_mean_{number}"):  # as the masks: two and one where there is no room
             one_map(one, attention, names, said, f"fooled_mean_{number}", found.row)
     below(_("Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
             "divergence of the heads (Lin 1991)."),
@@ -144,7 +145,9 @@ def shifted(record: Record) -> None:
     weights = attention.head(found.head.layer, found.head.head)
     titles = {"predicts": _("Rows named by what they predict"), "reads": _("The same weights, rows named by what they "
               "read")}  # fmt: skip
-    for column, (reading, words) in zip(st.columns(2, gap="small", vertical_alignment="bottom"), titles.items(), strict=True):
+    for column, (reading, words) in zip(
+        st.columns(2, gap="small", vertical_alignment="bottom"), titles.items(), strict=True
+    ):
         with column:
             names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
             one_map(weights, attention, names, words, f"fooled_{reading}")
