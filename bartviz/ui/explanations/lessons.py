@@ -36,8 +36,8 @@ sentences claim without a number.
 there at once and without a network. Only the steps on damaged texts run a model.
 
 **What a lesson cannot show.** These models have three to seven million parameters and know everyday sentences. What a
-head does here it does in *this* sentence; *Compare* and *Alignment* say how to judge a head by more than one. Nor does a
-weight give the reason for a word (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
+head does here it does in *this* sentence; *Compare* and *Alignment* say how to judge a head by more than one. Nor does
+a weight give the reason for a word (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
 """),
     terms=("attention", "head", "layer", "row", "weight", "token"),
     code="""
