@@ -104,7 +104,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """First call of each page: the guard, the page's title as a question, and the status line.
 
     Gives the current Record. Without one, a page that needs it draws the empty state (with the next action) and stops
-    here; with ``needs_record=False`` the page goes on with None. A request that was refused is told here.
+    here; with ``needs_record=False`` the page goes on with None. A request that was refused is told here. While the
+    run of the visit's link is on its way nothing is drawn of another record, within which its choices would be brought.
     """
     _guard()
     lessons.strip(word)
@@ -121,6 +122,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     if refused or (needs_record and record is None):
         if record is None:
             _empty()
+        st.stop()
+    if needs_record and session.awaits_link():
         st.stop()
     return record
 

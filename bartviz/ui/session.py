@@ -31,6 +31,7 @@ PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
 ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was begun again
+LINKED = "_linked_request"  # that of the link with which the visit began
 
 
 @st.cache_resource(show_spinner=False)
@@ -58,6 +59,13 @@ def begin() -> None:
     if run is not None and run.wait(0 if run is st.session_state.get(SEEN) else PATIENCE):
         _take(run)
     st.session_state[SEEN] = run
+
+
+def awaits_link() -> bool:
+    """Whether the run that this visit's link asked for is on its way, and nothing of the visitor's own is there yet."""
+    asked = st.session_state.get(ASKED)
+    linked = asked is not None and asked is st.session_state.get(LINKED)
+    return linked and running() is not None and st.session_state.get(RECORD) is None
 
 
 def submit(request: Request) -> None:

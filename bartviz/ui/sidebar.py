@@ -54,8 +54,8 @@ def draw() -> None:
         theme.watch()
         keys.keep()
     if st.session_state["_linked"]:
-        _run()
-        st.session_state["_linked"] = False  # not before: a script run may be broken off in between
+        _run()  # the flag is taken down last: a script run may be broken off in between
+        st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
         if library.imported():
             session.begin()  # what a link asks for is the first thing seen, where a moment is enough for it
     library.warm_up()

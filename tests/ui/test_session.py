@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from bartviz.errors import Cancelled
 from bartviz.ui import library, session
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_sidebar import Answers, answers, settled
+from tests.ui.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 
@@ -114,3 +115,44 @@ def test_a_link_is_the_first_thing_seen_where_the_library_is_there(
     page = app("start", text="Linked text.", model="bert-base-uncased")
     assert page.session_state[session.RECORD].source_text == "Linked"
     assert page.session_state[session.RUN] is None
+
+
+def test_what_a_link_chooses_is_not_brought_within_another_record(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While its run is on its way the saved record, which is shorter, is not drawn in its place."""
+    monkeypatch.setattr(session, "PATIENCE", 0.0)
+    free = threading.Event()
+    long = [f"w{number}" for number in range(30)]
+
+    def answer(ticket: Any, request: Any) -> Any:
+        assert free.wait(60)
+        return stand_in.record(long, kind="encoder")
+
+    answers.answer = answer
+    page = app("inside", text="A long text.", model="bert-base-uncased", row="20", token="25", follow="false")
+    assert not page.exception
+    assert not page.get("plotly_chart")
+    free.set()
+    page = settled(page).run()
+    assert [page.slider(key=key).value for key in ("row", "token")] == [20, 25]
+    assert page.get("plotly_chart")
+
+
+def test_the_last_picture_stays_while_a_visitors_own_text_runs(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = threading.Event()
+
+    def answer(ticket: Any, request: Any) -> Any:
+        assert free.wait(60)
+        return stand_in.record()
+
+    answers.answer = answer
+    page = app("inside")
+    monkeypatch.setattr(session, "PATIENCE", 0.0)
+    page = press(page, "Run")
+    assert session.RUN in page.session_state
+    assert page.get("plotly_chart")
+    free.set()
+    settled(page).run()
