@@ -42,7 +42,10 @@ def facts(record: Record) -> list[str]:
     """Everything after the model's name, each a few words."""
     sizes = plural("{count:,} token", "{count:,} tokens", len(record.source))
     if record.cross is not None and record.decoder is not None:
-        sizes = _("{count:,} tokens in, {out:,} out", count=len(record.source), out=len(record.decoder.query))
+        out = len(record.decoder.query)
+        sizes = plural(
+            "{count:,} token in, {out:,} out", "{count:,} tokens in, {out:,} out", len(record.source), out=out
+        )
     said = [sizes]
     if record.provenance.seconds > 0:
         said.append(_("{seconds:.2f} s", seconds=record.provenance.seconds))

@@ -78,9 +78,10 @@ def test_the_self_check_in_one_line(record: Record) -> None:
     assert self_check(checked(record)) == "not self-checked"
 
 
-def test_the_facts_of_an_encoder(record: Record) -> None:
+def test_the_facts_of_a_record(record: Record) -> None:
     encoder = stand_in.record(kind="encoder")
     assert facts(encoder)[0] == "9 tokens"
+    assert facts(stand_in.record(("Hi",)))[0] == "1 token in, 9 out"
     assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB of attention"
 
 
