@@ -12,8 +12,9 @@ from bartviz.analysis import beams, decoding, given, terms
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record import Reading, Record, Step
-from bartviz.ui import branches, canvas, heads, page, pick, settings, show
+from bartviz.ui import address, branches, canvas, heads, page, pick, settings, show
 from bartviz.ui.canvas import Choice, Steps
+from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.components.player import Place
 from bartviz.ui.components.player.data import revision
 
@@ -53,7 +54,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
         if not folded.open:
             return
         kind = decoding.kind_of(record)
-        said: Choice = st.session_state.get(_SAID, Choice())
+        said: Choice = st.session_state.get(_SAID, Choice(view=_linked_view()))
         rows = tuple(step.row for step in record.steps)
         several, keys = canvas.linked(_CANVAS, heads.SEVERAL)
         choice = canvas.show(
@@ -66,7 +67,14 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             steps=Steps(revision(record), rows), on_change=_take,
         )  # fmt: skip
         canvas.tell(heads.SEVERAL, choice)
+        address.tell("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
+
+
+def _linked_view() -> Views:
+    """How the link says that the heads are seen."""
+    said = st.query_params.get("view")
+    return cast("Views", said) if said in heads.VIEWS else "map"
 
 
 def _take(choice: Choice) -> None:

@@ -101,6 +101,18 @@ def test_several_rows_and_columns_of_all_heads_stand_in_the_link(record: Record)
     assert app.query_params["chosen_column"] == "5"
 
 
+@pytest.mark.parametrize(("said", "seen"), [("lines", "lines"), ("text", "text"), ("nonsense", "map")])
+def test_how_all_heads_are_seen_stands_in_the_link(record: Record, said: str, seen: str) -> None:
+    app = opened(record, all_heads="true", view=said)
+    assert canvas(app)["begin"]["view"] == seen
+    app.run()
+    assert canvas(app)["begin"]["view"] == seen
+    held = app.session_state["_canvas_decoding_canvas"]
+    held.latest = replace(held.latest, view="lines")  # as the browser says it
+    app.run()
+    assert app.query_params["view"] in ("lines", ["lines"])
+
+
 def test_all_heads_of_a_decoder_alone_are_its_own() -> None:
     given = decoded()
     meta = canvas(opened(given, all_heads="true", step="2"))
