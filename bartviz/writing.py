@@ -94,7 +94,7 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
         written.ids.append(choice.token)
         task.told(len(written.steps))
         if choice.token in task.ends:
-            written.stopped = "end token"
+            written.stopped = _stopped(step, task)
             return written
         if len(written.ids) >= task.longest:
             return written
@@ -139,8 +139,14 @@ def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
     steps = tree.steps(path)
     ids = [*task.start, *(step.chosen.token_id for step in steps)]
     mine = follow(tape, [search.nodes[number].beam for number in path], ended)
-    stopped = "end token" if ids[-1] in task.ends else "length limit"
-    return Written(ids, mine, steps, stopped, tree.whole(settings, best))
+    return Written(ids, mine, steps, _stopped(steps[-1], task), tree.whole(settings, best))
+
+
+def _stopped(last: Step, task: Task) -> str:
+    """Why a text ended: at an end token too it was the limit, where that forced it against the model's own choice."""
+    ended = last.chosen.token_id in task.ends
+    forced = last.rule == "forced end token" and last.candidates[0].token_id not in task.ends
+    return "end token" if ended and not forced else "length limit"
 
 
 class _Tree:

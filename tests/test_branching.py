@@ -40,7 +40,8 @@ def equal(one: Record, two: Record) -> None:
     for step, other in zip(one.steps, two.steps, strict=True):
         assert replace(step, rule=None, chosen=other.chosen, candidates=()) == replace(other, rule=None, candidates=())
         assert [c.token_id for c in step.candidates] == [c.token_id for c in other.candidates]
-    assert one.provenance.stopped == two.provenance.stopped
+    if one.steps[-1].rule != NEW:  # an end that somebody chose is no end that the length forced
+        assert one.provenance.stopped == two.provenance.stopped
 
 
 @pytest.mark.parametrize("way", WAYS)

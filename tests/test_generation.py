@@ -134,6 +134,16 @@ def test_why_it_stopped_is_said() -> None:
     assert (record.provenance.stopped, len(record.steps), record.target_text) == ("end token", 1, "")
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_an_end_that_the_length_forced_is_the_length_limit(beams: int) -> None:
+    model = with_rules(loaded.model("bart"), forced_eos_token_id=2)
+    record = bartviz.decode(model, TEXT, max_new_tokens=4, beams=beams)
+    last = record.steps[-1]
+    assert (len(record.steps), last.chosen.token_id, last.rule) == (4, 2, "forced end token")
+    assert last.candidates[0].token_id != 2
+    assert record.provenance.stopped == "length limit"
+
+
 def test_a_forced_token_stands_where_it_was_put() -> None:
     model = loaded.model("bart")
     record = bartviz.decode(model, TEXT, max_new_tokens=10, force={2: 33, 4: " Auto"})
