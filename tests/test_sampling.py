@@ -77,7 +77,8 @@ def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
 def test_the_coldest_draw_and_one_candidate_alone_are_greedy(family: str) -> None:
     model = loaded.model(family)
     greedy = chosen(bartviz.decode(model, TEXT, max_new_tokens=9))
-    for sampling in (Sampling(COLDEST), Sampling(5.0, top_k=1), Sampling(top_p=1e-9), Sampling(np.float32(1e-5))):
+    float32: Any = np.float32(1e-5)
+    for sampling in (Sampling(COLDEST), Sampling(5.0, top_k=1), Sampling(top_p=1e-9), Sampling(float32)):
         record = bartviz.decode(model, TEXT, max_new_tokens=9, sample=sampling)
         assert chosen(record) == greedy
         assert {step.chosen.filtered for step in record.steps} == {1.0}
