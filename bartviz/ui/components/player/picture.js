@@ -250,7 +250,7 @@ function showChoice(it, step) {
 
 function bar() {
   const node = make("li"), track = make("span", "track");
-  track.append(make("i"), make("b"));
+  track.append(make("i"), make("span", "drawn"));
   node.append(make("span", "name"), track, make("span", "value"));
   return node;
 }
