@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,8 @@ ONE, MASKED = 240, 250
 _NEVER = -1e30  # the score of a masked cell: its exponential is 0
 _SAFE = 60.0  # scores within this have exponentials, and sums of them, that float32 holds
 _DENSE, _PARTS = 0.8, 4  # an open share from which all is computed at once; else in so many parts
+LARGE = 12_000_000  # weights from which another thread is worth its beginning
+_THREADS = min(4, os.cpu_count() or 1)  # NumPy lets them run at once; each takes whole heads, so none waits for another
 SIDE = 64  # cells along a side of one small map, at most
 BUDGET = 300_000  # cells of all small maps together
 
@@ -49,11 +53,18 @@ def thumbnails(
     open_blocks = np.maximum.reduceat(np.maximum.reduceat(seen, rows, axis=0), columns, axis=1)  # (h, w)
     small = np.empty((len(chosen), attention.shape[1], *open_blocks.shape), np.float32)
     strongest = np.empty(small.shape[:2], np.float32)
-    pool = _Pool(attention, kept, columns)
-    for place, head in np.ndindex(strongest.shape):
-        largest = pool.head(chosen[place], head)  # (w, Q)
-        strongest[place, head] = largest.max()
-        np.maximum.reduceat(shares(largest.T, span).T, rows, axis=1, out=small[place, head].T)
+
+    def some(places: list[tuple[int, int]]) -> None:
+        pool = _Pool(attention, kept, columns)
+        for place, head in places:
+            largest = pool.head(chosen[place], head)  # (w, Q)
+            strongest[place, head] = largest.max()
+            np.maximum.reduceat(shares(largest.T, span).T, rows, axis=1, out=small[place, head].T)
+
+    every = [(place, head) for place in range(len(chosen)) for head in range(attention.shape[1])]
+    threads = _THREADS if attention.mask.size * len(every) > LARGE else 1
+    with ThreadPoolExecutor(threads) as workers:
+        list(workers.map(some, [every[first::threads] for first in range(threads)]))
     np.rint(np.clip(small, 0, 1, out=small) * ONE, out=small)
     return Small(np.where(open_blocks, small, MASKED).astype(np.uint8), strongest, chosen, span)
 

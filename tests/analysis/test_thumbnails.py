@@ -88,3 +88,15 @@ def test_blocks_are_the_largest_of_the_weights_themselves(
                 assert small.cells[layer, head, i, j] == pytest.approx(scaled[block].max() * ONE, abs=0.51)
             else:
                 assert small.cells[layer, head, i, j] == MASKED
+
+
+@settings(max_examples=20, deadline=None)
+@given(records.attentions(), st.integers(2, 5))
+def test_threads_share_the_heads_and_nothing_else(own: Attention, threads: int) -> None:
+    alone = thumbnails(own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bartviz.analysis.thumbnails.LARGE", 0)
+        patch.setattr("bartviz.analysis.thumbnails._THREADS", threads)
+        shared = thumbnails(own)
+    np.testing.assert_array_equal(shared.cells, alone.cells)
+    np.testing.assert_array_equal(shared.strongest, alone.strongest)
