@@ -24,9 +24,18 @@ def named(word: str) -> Lesson:
 
 
 def begun(visit: Open, address: str) -> Page:
-    """A page that listens to the keys of a lesson and of large type; its scripts come after what it shows."""
+    """A page that listens to the keys of a lesson and of large type; its scripts come after what it shows.
+
+    The address of a lesson leads through the start page to that of its step: what is pressed on the way is nobody's.
+    """
     page = visit(address)
     if "lesson=" in address:
+        lesson = named(re.findall(r"lesson=(\w+)", address)[0])
+        at = int(re.findall(r"at=(\d+)", address)[0])
+        with speaking("ko" if "lang=ko" in address else "en"):
+            title = _(registry.page(lesson.steps[at - 1].page).title)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        settle(page)
         expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
     expect(page.locator("body[data-large-key]")).to_have_count(1)
     return page

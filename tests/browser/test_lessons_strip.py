@@ -73,6 +73,7 @@ def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server
 
 def test_nothing_jumps_when_the_answer_is_shown(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=masks&at=4")
+    stands(page, named("masks"), 3)
     title = page.get_by_role("heading", level=1)
     before = title.bounding_box()
     page.keyboard.press("a")
@@ -102,6 +103,7 @@ def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit
 
 def test_a_new_step_is_brought_into_sight(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=arithmetic&at=1")
+    stands(page, named("arithmetic"), 0)
     page.keyboard.press("n")
     stands(page, named("arithmetic"), 1)
     expect(page.locator(".st-key-inside_products")).to_be_in_viewport(ratio=0.5)
