@@ -39,6 +39,7 @@ def compare(
     other: Attention | None = None,
     query: Tokens | None = None,
     words: bool = False,
+    measured: Measured | None = None,
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
@@ -47,7 +48,9 @@ def compare(
     ``x``, ``y`` and ``color`` are names of ``analysis.definitions.MEASURES``, or "to_a": the Jensen-Shannon distance
     from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
     signed difference, B minus A; B may be of another attention (``other``) over the same tokens.
-    ``query`` names the rows otherwise, ``words`` merges pieces. Raises SettingError for a measure or head not there.
+    ``query`` names the rows otherwise, ``words`` merges pieces. ``measured``: what is drawn; without it, of the
+    attention alone; ``analysis.measures.of_record(record, kind)`` knows the texts and how they ended, too, and gives
+    the numbers of the page. Raises SettingError for a measure or head not there.
     """
     expect(attention, Attention, ATTENTION)
     if a is None and b is not None:
@@ -56,7 +59,7 @@ def compare(
         first = heads.view(attention, *a, query=query, words=words)
         second = heads.view(other or attention, *b, query=query if other is None else None, words=words)
         return pair(first, second, range=range, dark=dark)
-    measured = measures(attention, query=query)
+    measured = measured or measures(attention, query=query)
     start = defaults(attention.kind)
     to_a = distances(attention, *a) if a is not None else None
     across, up, shade = (

@@ -13,14 +13,14 @@ import bartviz
 from bartviz.analysis import heads
 from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
-from bartviz.analysis.measures import Measured, measures
+from bartviz.analysis.measures import Measured, measures, of_record
 from bartviz.analysis.similar import likeness
 from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.compare import alike, compare, matrix, scatter
 from bartviz.figures.contrast import difference, pair, pin_color
-from tests import records
+from tests import records, stand_in
 
 RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))
 CROSS = RECORD.attention("cross")
@@ -151,3 +151,14 @@ def test_numbers_of_many_heads_take_no_more_than_three_signs(heads: int, said: s
     )
     numbers = next(trace for trace in found.data if trace.name == "numbers")
     assert " ".join(numbers.text[:5]) == said
+
+
+def test_what_a_record_measures_is_drawn_as_on_the_page() -> None:
+    record = stand_in.record()
+    assert record.cross is not None
+    given = of_record(record, "cross")
+    drawn = compare(record.cross, color="alignment", measured=given)
+    maps = [np.asarray(trace.z) for trace in drawn.data if trace.type == "heatmap"]
+    np.testing.assert_array_equal(maps[0], given.values["alignment"])
+    alone = compare(record.cross, color="alignment")
+    assert not np.array_equal(next(np.asarray(t.z) for t in alone.data if t.type == "heatmap"), maps[0])
