@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ Ints = NDArray[np.int64]
 
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
 SAID = 12  # tokens that a ``repr`` names
+_DESCRIBED = ("pieces", "labels", "words", "spans")
 
 
 def _frozen(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
@@ -95,12 +97,37 @@ class Tokens:
         if len(set(lengths.values())) != 1:
             raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
 
+    @classmethod
+    def lazy(cls, ids: Ints, special: Bools, segments: Ints, describe: Callable[[], Tokens]) -> Tokens:
+        """Tokens whose pieces, labels, words and spans are asked of ``describe`` when one of them is looked at."""
+        made = object.__new__(cls)
+        for name, array, dtype in (
+            ("ids", ids, np.int64),
+            ("special", special, np.bool_),
+            ("segments", segments, np.int64),
+        ):
+            object.__setattr__(made, name, _frozen(array, dtype))
+        object.__setattr__(made, "_describe", describe)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Only asked for what is not there: what lazy tokens say of themselves."""
+        if name not in _DESCRIBED:
+            raise AttributeError(name)
+        describe: Callable[[], Tokens] | None = self.__dict__.get("_describe")
+        if describe is not None:
+            whole = describe()
+            for field in _DESCRIBED:
+                object.__setattr__(self, field, getattr(whole, field))
+            object.__setattr__(self, "_describe", None)  # it holds the tokenizer
+        return self.__dict__[name]
+
     def __repr__(self) -> str:
         more = f" ... {len(self)} in all" if len(self) > SAID else ""
         return f"<Tokens: {' '.join(map(repr, self.labels[:SAID]))}{more}>"
 
     def __len__(self) -> int:
-        return len(self.pieces)
+        return len(self.ids)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tokens) and _same(self, other)
@@ -109,10 +136,14 @@ class Tokens:
 
     def take(self, index: slice) -> Tokens:
         """The tokens of a slice, in order."""
-        return Tokens(
-            self.ids[index], self.pieces[index], self.labels[index], self.words[index],
-            self.special[index], self.segments[index], self.spans[index],
-        )  # fmt: skip
+
+        def described() -> Tokens:
+            return Tokens(
+                self.ids[index], self.pieces[index], self.labels[index], self.words[index],
+                self.special[index], self.segments[index], self.spans[index],
+            )  # fmt: skip
+
+        return Tokens.lazy(self.ids[index], self.special[index], self.segments[index], described)
 
 
 def _same(a: object, b: object) -> bool:

@@ -153,7 +153,7 @@ def _assemble(
     the text itself."""
     source = batch.source[item]
     output = batch.output[item] if batch.output else None
-    steps: tuple[Step, ...] = ()
+    steps: Sequence[Step] = ()
     if logits is not None:
         if output is None:
             output = _next_tokens(model, source, batch.lengths[item], logits[item])
@@ -161,7 +161,7 @@ def _assemble(
         # a text that is read, not written, ends with its last token: what the model would add is no step of it
         rows = batch.lengths[item] - (not batch.output)
         summary = Summary(model.tokenizer, top_k)
-        steps = summary.steps(logits[item, :rows], inputs.ids[:rows].tolist(), output.ids[:rows].tolist())
+        steps = summary.steps(summary.given(logits[item], output.ids[:rows].tolist()), inputs.ids[:rows].tolist())
     axes = runs.axes(model, source, batch.query[item] if batch.query else None)
     return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item)
 
@@ -182,8 +182,8 @@ def _continued(
     summary, made = Summary(model.tokenizer, top_k), []
     for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
         output, rows = whole.take(slice(1, None)), len(whole) - 1
-        every = summary.steps(logits[item, :rows], reads.ids[:rows].tolist(), output.ids.tolist())
-        steps = [replace(step, position=place) for place, step in enumerate(every[len(prompt) - 1 :])]
+        numbers = summary.given(logits[item], output.ids.tolist(), first=len(prompt) - 1)
+        steps = summary.steps(numbers, reads.ids[:rows].tolist())
         output = tokens.pad(output, model.tokenizer, len(reads))
         axes = runs.axes(model, reads)
         made.append(runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item))

@@ -146,7 +146,7 @@ def write(
         else:
             written = writing.alone(task, tape, way)
     return runs.finish(
-        _record(model, written, len(start), prepared), started, settings=_settings(task, tape, way, options),
+        _record(task, written, prepared), started, settings=_settings(task, tape, way, options),
         notices=prepared.notices, stopped=written.stopped,
     )  # fmt: skip
 
@@ -285,15 +285,15 @@ def _settings(task: Task, tape: Tape, way: search.Settings | Sampling | None, op
     }
 
 
-def _record(model: Model, written: Written, prompt: int, prepared: Prepared) -> Record:
-    target_text, output = tokens.from_ids(model.tokenizer, written.ids[prompt:])
+def _record(task: Task, written: Written, prepared: Prepared) -> Record:
+    model = task.model
+    target_text, output = tokens.from_ids(model.tokenizer, written.ids[len(task.start) :])
     if model.info.kind == "encoder-decoder":
         query = runs.shifted(model, written.ids[0], output)
     else:
         _, whole = tokens.from_ids(model.tokenizer, written.ids)
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
     axes = runs.axes(model, prepared.tokens, query)
-    made = runs.record(
-        model, written.tape, axes, output, written.steps, source_text=prepared.text, target_text=target_text
-    )
+    steps = task.summary.steps(written.steps, written.ids)
+    made = runs.record(model, written.tape, axes, output, steps, source_text=prepared.text, target_text=target_text)
     return replace(made, beams=written.tree)

@@ -6,7 +6,7 @@ imported from here too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from bartviz import store
 from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind, Tokens, masked_softmax
+from bartviz.candidates import Candidate, Step, Steps, bare, chosen_ids
 from bartviz.errors import RecordError, SettingError, choices
 
 __all__ = [
@@ -24,38 +25,6 @@ __all__ = [
 
 Reading = Literal["reads", "predicts"]
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule.
-
-    ``filtered``: the probability with which it could be drawn, after rules, temperature, top-k and top-p; None where
-    nothing was drawn.
-    """
-
-    token_id: int
-    label: str
-    probability: float
-    logit: float
-    filtered: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One generated (or given) token, the end token included.
-
-    ``row`` is the decoder row that predicted it; entropy in bits over the vocabulary; log_probability in nats;
-    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, ...), else None.
-    """
-
-    position: int
-    row: int
-    chosen: Candidate
-    candidates: tuple[Candidate, ...]
-    entropy: float
-    log_probability: float
-    rule: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +173,14 @@ class Record:
     decoder: Attention | None
     cross: Attention | None
     output: Tokens | None = None
-    steps: tuple[Step, ...] = ()
+    steps: Sequence[Step] = ()
     provenance: Provenance = field(default_factory=Provenance)
     beams: BeamTree | None = None
     pair_text: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", tuple(self.steps))
+        if not isinstance(self.steps, Steps):
+            object.__setattr__(self, "steps", tuple(self.steps))
         for kind in KINDS:
             attention = getattr(self, kind)
             if attention is not None and attention.kind != kind:
@@ -224,11 +194,11 @@ class Record:
         rows = 0 if self.decoder is None else self.decoder.shape[2]
         if self.output is not None and len(self.output) != rows:
             raise RecordError(f"{len(self.output)} output tokens for {rows} decoder rows: each row predicts one.")
-        if any(not 0 <= step.row < rows for step in self.steps):
+        if any(not 0 <= step.row < rows for step in bare(self.steps)):
             raise RecordError("A step names a decoder row that the record does not have.")
         if self.beams is not None:
             winner = [self.beams.nodes[node].token.token_id for node in self.beams.path(self.beams.best)]
-            if winner != [step.chosen.token_id for step in self.steps]:
+            if winner != chosen_ids(self.steps):
                 raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
 
     def __repr__(self) -> str:
@@ -275,7 +245,7 @@ class Record:
     @property
     def log_probability(self) -> float:
         """Sum of the steps' log-probabilities, in nats: log p(target | source)."""
-        return float(sum(step.log_probability for step in self.steps))
+        return float(sum(step.log_probability for step in bare(self.steps)))
 
     @property
     def nbytes(self) -> int:

@@ -259,7 +259,7 @@ def record(
     return Record(
         model.info, source_text, target_text,
         attention.get("encoder"), attention.get("decoder"), attention.get("cross"),
-        output=output, steps=tuple(steps), provenance=Provenance(checks=checks), pair_text=pair_text,
+        output=output, steps=steps, provenance=Provenance(checks=checks), pair_text=pair_text,
     )  # fmt: skip
 
 

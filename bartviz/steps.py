@@ -12,10 +12,10 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from bartviz import tokens
+from bartviz.candidates import Numbers, Steps
 from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES
 from bartviz.language import later
-from bartviz.record import Candidate, Step
 
 _ROWS = 16  # rows of logits worked on at once: 16 x 50,000 float32 stay near the processor
 _BLOCK = 256  # columns of which the largest is looked up first
@@ -49,7 +49,7 @@ class Row:
     bits: float
 
 
-def numbers(logits: Tensor, top_k: int) -> list[Row]:
+def rows_of(logits: Tensor, top_k: int) -> list[Row]:
     """From raw logits (T, V) to numbers; a logit of minus infinity adds nothing to the entropy."""
     values, columns = largest(logits, min(top_k, logits.shape[1]))  # (T, k) each
     p = logits.softmax(dim=-1)  # (T, V)
@@ -65,7 +65,7 @@ _LABELS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[int, str]] = WeakKeyDic
 
 
 class Summary:
-    """Turns rows of logits into steps, whose candidates are called by what they would be at their place."""
+    """Turns rows of logits into the numbers of steps; names candidates by what they would be in their place."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, top_k: int) -> None:
         if top_k < 1:
@@ -77,53 +77,41 @@ class Summary:
     def step(
         self,
         position: int,
+        row: int,
         logits: Tensor,
         token: int,
-        before: Sequence[int],
         rule: str | None = None,
         filtered: Tensor | None = None,
-    ) -> Step:
+    ) -> Numbers:
         """One step from the raw logits (V,) of its row; ``token`` is what was chosen or given.
 
-        ``before``: the decoder's inputs up to and with the row that predicts it. Entropy in bits, log-probability in
-        nats, both over the whole vocabulary. ``filtered`` (V,): probabilities from which the token was drawn.
+        Entropy in bits, log-probability in nats, both over the whole vocabulary. ``filtered`` (V,): probabilities from
+        which the token was drawn.
         """
-        row = numbers(logits.float()[None], self._top_k)[0]
-        return self.made(position, row, token, float(logits[token]), before, rule, filtered)
+        found = self.rows(logits[None])[0]
+        drawn = None if filtered is None else filtered[[i for i, _ in found.best] + [token]].tolist()
+        return Numbers(position, row, found.best, found.log_z, found.bits, token, float(logits[token]), rule, drawn)
 
     def rows(self, logits: Tensor) -> list[Row]:
         """The numbers of each row of raw logits (B, V)."""
-        return numbers(logits.float(), self._top_k)
+        return rows_of(logits.float(), self._top_k)
 
-    def made(
-        self,
-        position: int,
-        row: Row,
-        token: int,
-        logit: float,
-        before: Sequence[int],
-        rule: str | None = None,
-        filtered: Tensor | None = None,
-    ) -> Step:
-        """A step from the numbers of its row, and the logit of the token that was chosen."""
-
-        def candidate(i: int, logit: float) -> Candidate:
-            drawn = None if filtered is None else float(filtered[i])
-            return Candidate(i, self.label(i, before), math.exp(logit - row.log_z), logit, drawn)
-
-        candidates = tuple(candidate(i, logit) for i, logit in row.best)
-        own = candidate(token, logit)
-        return Step(position, len(before) - 1, own, candidates, row.bits, logit - row.log_z, rule)
-
-    def steps(self, logits: Tensor, inputs: Sequence[int], chosen: Sequence[int]) -> tuple[Step, ...]:
-        """Steps for rows of logits (T, V), the tokens that each row read, and those that followed them."""
-        found: list[Step] = []
-        for start in range(0, len(chosen), _ROWS):
+    def given(self, logits: Tensor, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
+        """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
+        found: list[Numbers] = []
+        for start in range(first, len(chosen), _ROWS):
             stop = min(start + _ROWS, len(chosen))
             own = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
-            for place, row in enumerate(self.rows(logits[start:stop]), start):
-                found.append(self.made(place, row, chosen[place], own[place - start], inputs[: place + 1]))
-        return tuple(found)
+            found += (
+                Numbers(row - first, row, one.best, one.log_z, one.bits, chosen[row], own[row - start])
+                for row, one in enumerate(self.rows(logits[start:stop]), start)
+            )
+        return found
+
+    def steps(self, numbers: Sequence[Numbers], inputs: Sequence[int]) -> Steps:
+        """The steps of these numbers; ``inputs`` are the tokens that the decoder's rows read."""
+        read = tuple(inputs)
+        return Steps(numbers, lambda token, row: self.label(token, read[: row + 1]))
 
     def label(self, token: int, before: Sequence[int]) -> str:
         """The token's label after the ids ``before``; only one that may go on with a word depends on them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from os import PathLike
 from pathlib import Path
@@ -131,7 +131,7 @@ def _pack(value: object, arrays: Arrays, name: str) -> object:
         return {f.name: _pack(getattr(value, f.name), arrays, f"{name}.{f.name}".lstrip(".")) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _pack(item, arrays, f"{name}.{key}") for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_pack(item, arrays, f"{name}.{index}") for index, item in enumerate(value)]
     if value is None or isinstance(value, str | bool | int | float):
         return value
@@ -152,9 +152,9 @@ def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
         there = [f for f in fields(hint) if f.name in tree or not _has_default(f)]
         values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in there}
         return hint(**values)  # type: ignore[operator]
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         inner = get_args(hint)
-        if len(inner) == 2 and inner[1] is Ellipsis:
+        if origin is Sequence or (len(inner) == 2 and inner[1] is Ellipsis):
             return tuple(_unpack(inner[0], item, arrays) for item in tree)
         return tuple(_unpack(part, item, arrays) for part, item in zip(inner, tree, strict=True))
     return _leaf(hint, origin, tree)

@@ -55,11 +55,18 @@ def encode(
     unless ``allow_special`` is set: then ``<mask>`` is the mask. Raises ModelError for a tokenizer without spans.
     """
     encoder = encoder_of(tokenizer)
-    entries = [
-        _entry(encoder, token.id, token.segment, token.special, token.span)
-        for token in encoder.encode(text, pair, target=target, allow_special=allow_special)
-    ]
-    return describe(entries, (text,) if pair is None else (text, pair))
+    raw = encoder.encode(text, pair, target=target, allow_special=allow_special)
+
+    def described() -> Tokens:
+        entries = [_entry(encoder, token.id, token.segment, token.special, token.span) for token in raw]
+        return describe(entries, (text,) if pair is None else (text, pair))
+
+    return Tokens.lazy(
+        np.array([token.id for token in raw], np.int64),
+        np.array([token.special for token in raw], np.bool_),
+        np.array([token.segment for token in raw], np.int64),
+        described,
+    )
 
 
 def from_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, Tokens]:
@@ -139,25 +146,34 @@ def join(*parts: Tokens) -> Tokens:
 
     Labels and spans stay as they are: spans go on pointing into the text of their own part.
     """
-    words: list[int | None] = []
-    first = 0
-    for part in parts:
-        words += [None if word is None else first + word for word in part.words]
-        first = max((word + 1 for word in words if word is not None), default=0)
-    return Tokens(
-        ids=np.concatenate([part.ids for part in parts]),
-        pieces=tuple(piece for part in parts for piece in part.pieces),
-        labels=tuple(name for part in parts for name in part.labels),
-        words=tuple(words),
-        special=np.concatenate([part.special for part in parts]),
-        segments=np.concatenate([part.segments for part in parts]),
-        spans=tuple(span for part in parts for span in part.spans),
+    ids, special, segments = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "special", "segments")
     )
+
+    def described() -> Tokens:
+        words: list[int | None] = []
+        first = 0
+        for part in parts:
+            words += [None if word is None else first + word for word in part.words]
+            first = max((word + 1 for word in words if word is not None), default=0)
+        return Tokens(
+            ids=ids,
+            pieces=tuple(piece for part in parts for piece in part.pieces),
+            labels=tuple(name for part in parts for name in part.labels),
+            words=tuple(words),
+            special=special,
+            segments=segments,
+            spans=tuple(span for part in parts for span in part.spans),
+        )
+
+    return Tokens.lazy(ids, special, segments, described)
 
 
 def unknown_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
     """The share of the tokens of the text, 0..1, that the vocabulary does not know; spaces are not counted."""
     encoder = encoder_of(tokenizer)
+    if encoder.unknown is None or encoder.unknown not in tokens.ids:
+        return 0.0
     inside = [
         token_id == encoder.unknown
         for token_id, special in zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)

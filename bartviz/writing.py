@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 
 from bartviz import beams, rules, tokens
+from bartviz.candidates import Numbers
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import BeamTree, Candidate, Hypothesis, Step
+from bartviz.record import BeamTree, Candidate, Hypothesis
 from bartviz.sampling import Sampling
 from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary
@@ -61,7 +62,7 @@ class Written:
 
     ids: list[int]
     tape: Tape
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Numbers] = field(default_factory=list)
     stopped: str = "length limit"
     tree: BeamTree | None = None
 
@@ -89,7 +90,8 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
             choice = _Choice(greedy.token, greedy.rule)
         if position in task.forced:
             choice = _Choice(task.forced[position].token, task.forced[position].rule)
-        step = task.summary.step(position, logits[0], choice.token, written.ids, choice.rule, choice.filtered)
+        row = len(written.ids) - 1
+        step = task.summary.step(position, row, logits[0], choice.token, choice.rule, choice.filtered)
         written.steps.append(step)
         written.ids.append(choice.token)
         task.told(len(written.steps))
@@ -137,15 +139,15 @@ def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
     assert ended is not None
     path = tree.path(best)
     steps = tree.steps(path)
-    ids = [*task.start, *(step.chosen.token_id for step in steps)]
+    ids = [*task.start, *(step.token for step in steps)]
     mine = follow(tape, [search.nodes[number].beam for number in path], ended)
     return Written(ids, mine, steps, _stopped(steps[-1], task), tree.whole(settings, best))
 
 
-def _stopped(last: Step, task: Task) -> str:
+def _stopped(last: Numbers, task: Task) -> str:
     """Why a text ended: at an end token too it was the limit, where that forced it against the model's own choice."""
-    ended = last.chosen.token_id in task.ends
-    forced = last.rule == "forced end token" and last.candidates[0].token_id not in task.ends
+    ended = last.token in task.ends
+    forced = last.rule == "forced end token" and last.best[0][0] not in task.ends
     return "end token" if ended and not forced else "length limit"
 
 
@@ -191,19 +193,23 @@ class _Tree:
             found.append(parent)
         return found[::-1]
 
-    def steps(self, path: Sequence[int]) -> list[Step]:
-        """The steps of a text, from the raw logits of its own beam."""
-        before, found = list(self._task.start), []
-        for number in path:
-            node = self._nodes[number]
-            token = node.token
-            found.append(
-                self._task.summary.made(
-                    node.step, self._row(number), token.token_id, token.logit, tuple(before), node.rule
-                )
+    def steps(self, path: Sequence[int]) -> list[Numbers]:
+        """The numbers of a text's steps, from the raw logits of its own beam."""
+        nodes = [(self._nodes[number], self._row(number)) for number in path]
+        first = len(self._task.start) - 1
+        return [
+            Numbers(
+                node.step,
+                first + place,
+                row.best,
+                row.log_z,
+                row.bits,
+                node.token.token_id,
+                node.token.logit,
+                node.rule,
             )
-            before.append(token.token_id)
-        return found
+            for place, (node, row) in enumerate(nodes)
+        ]
 
     def whole(self, settings: beams.Settings, best: int) -> BeamTree:
         nodes = list(self._nodes)

@@ -15,7 +15,9 @@ PACKAGE = ROOT / "bartviz"
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "version", "language", "place", "particles", "retold"}),
-    frozenset({"attention", "store", "record", "waiting", "gate", "cache", "labels", "texts", "files", "pieces"}),
+    frozenset(
+        {"attention", "candidates", "store", "record", "waiting", "gate", "cache", "labels", "texts", "files", "pieces"}
+    ),
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -51,7 +52,7 @@ def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
     return [parts is None or step < parts or step >= meets for step in range(count)]
 
 
-def _bars(steps: tuple[Step, ...], axis: str, name: str, color: str, shared: list[bool]) -> dict[str, Any]:
+def _bars(steps: Sequence[Step], axis: str, name: str, color: str, shared: list[bool]) -> dict[str, Any]:
     said = [f"{theme.escape(step.chosen.label)} {percent(step.chosen.probability)}" for step in steps]
     rules = [f"<br>{theme.escape(terms.rule(step.rule))}" if step.rule else "" for step in steps]
     return {

@@ -1,0 +1,132 @@
+"""The steps of an output: what came next at each place, how probable it was, and what else could have come.
+
+A run keeps numbers; a step is made of them, and its candidates are named, when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule.
+
+    ``filtered``: the probability with which it could be drawn, after rules, temperature, top-k and top-p; None where
+    nothing was drawn.
+    """
+
+    token_id: int
+    label: str
+    probability: float
+    logit: float
+    filtered: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One generated (or given) token, the end token included.
+
+    ``row`` is the decoder row that predicted it; entropy in bits over the vocabulary; log_probability in nats;
+    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, ...), else None.
+    """
+
+    position: int
+    row: int
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    entropy: float
+    log_probability: float
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a step is made from.
+
+    ``best`` are pairs of id and logit, the largest first; log p = logit - log_z; ``bits`` is the entropy. ``token`` and
+    ``logit`` are those of the token that came. ``drawn``: the probabilities with which the best, and last the token,
+    could be drawn; None where nothing was drawn.
+    """
+
+    position: int
+    row: int
+    best: Sequence[tuple[int, float]]
+    log_z: float
+    bits: float
+    token: int
+    logit: float
+    rule: str | None = None
+    drawn: Sequence[float] | None = None
+
+    @property
+    def log_probability(self) -> float:
+        """log p of the token, in nats."""
+        return self.logit - self.log_z
+
+
+class Steps(Sequence[Step]):
+    """Steps that are made, and whose candidates are named, when they are looked at; each is made once.
+
+    ``label(token, row)`` names a token that could come after a decoder row.
+    """
+
+    def __init__(self, numbers: Sequence[Numbers], label: Callable[[int, int], str]) -> None:
+        self.numbers = tuple(numbers)
+        self._label: Callable[[int, int], str] | None = label
+        self._made: list[Step | None] = [None] * len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
+    def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        label, made = self._label, self._made[index]  # in this order: another thread may make the last one meanwhile
+        if made is None:
+            assert label is not None  # it goes when every step has been made
+            made = self._made[index] = _made(self.numbers[index], label)
+            if None not in self._made:
+                self._label = None  # it holds the tokenizer
+        return made
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Steps | tuple) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # equal to a tuple of the same steps
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def _made(numbers: Numbers, label: Callable[[int, int], str]) -> Step:
+    def candidate(token: int, logit: float, drawn: float | None) -> Candidate:
+        return Candidate(token, label(token, numbers.row), math.exp(logit - numbers.log_z), logit, drawn)
+
+    drawn = [None] * (len(numbers.best) + 1) if numbers.drawn is None else numbers.drawn
+    return Step(
+        numbers.position,
+        numbers.row,
+        candidate(numbers.token, numbers.logit, drawn[-1]),
+        tuple(candidate(token, logit, p) for (token, logit), p in zip(numbers.best, drawn, strict=False)),
+        numbers.bits,
+        numbers.log_probability,
+        numbers.rule,
+    )
+
+
+def bare(steps: Sequence[Step]) -> Sequence[Step | Numbers]:
+    """The steps, or what they are made from where that is so: row, rule and log_probability without any name."""
+    return steps.numbers if isinstance(steps, Steps) else steps
+
+
+def chosen_ids(steps: Sequence[Step]) -> list[int]:
+    """The id of each step's token; no step is made for it."""
+    return [one.token if isinstance(one, Numbers) else one.chosen.token_id for one in bare(steps)]
