@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bartviz.loading import load
     from bartviz.record import open_record as open  # noqa: A004
     from bartviz.sampling import Sampling
+    from bartviz.verification import verify
 
 _HOMES = {
     "load": ("bartviz.loading", "load"),
@@ -42,6 +43,7 @@ _HOMES = {
     "reach": ("bartviz.edits", "reach"),
     "open": ("bartviz.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
+    "verify": ("bartviz.verification", "verify"),
     "figures": ("bartviz.figures", None),
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "open",
     "parameters",
     "reach",
+    "verify",
 ]
 
 

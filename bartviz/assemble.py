@@ -1,59 +1,87 @@
-"""From the tape to Attention: stack the layers, build the masks, and check that they explain what was computed.
+"""From the tape to Attention: stack the layers, build the masks, and keep what the kernel put out beside them.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, B batch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
-from bartviz.record import Attention, Bools, Check, Floats, Kind, Tokens
-from bartviz.tape import Entry, Tape, projection_weights
+from bartviz.attention import Sample
+from bartviz.checks import TAPE, Check
+from bartviz.record import Attention, Bools, Floats, Kind, Tokens
+from bartviz.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
 
-SUM_LIMIT = 1e-5  # |sum of a row - 1|
-OUTPUT_LIMIT = 1e-4  # largest difference to the kernel's output, relative to its largest number
-_CHECKED_HEADS = 2
-
-
-@dataclass(frozen=True)
-class Kept:
-    """One kind of attention and what was found when it was checked."""
-
-    attention: Attention
-    checks: tuple[Check, ...]
+Projections = tuple[Floats, Floats | None]  # (L, D, H, d) and (L, D)
+_PROJECTIONS: WeakKeyDictionary[PreTrainedModel, dict[Kind, Projections]] = WeakKeyDictionary()
 
 
-def attention(tape: Tape, kind: Kind, depth: int, query: Tokens, key: Tokens, item: int = 0) -> Kept:
-    """The attention of one kind and one text of the batch, with its self-check. Takes the entries off the tape
-    where the batch holds one text, so that queries and keys are never in memory twice."""
+def attention(
+    network: PreTrainedModel, tape: Tape, kind: Kind, depth: int, query: Tokens, key: Tokens, item: int = 0
+) -> tuple[Attention, Check]:
+    """The attention of one kind and one text of the batch, and whether every layer was on the tape. Takes the entries
+    off the tape where the batch holds one text, so that queries and keys are never in memory twice."""
     entries = [tape.entries[kind, layer] for layer in range(depth) if (kind, layer) in tape.entries]
-    complete = Check(f"{kind} layers", len(entries) == depth, float(len(entries)), float(depth))
-    last = entries[-1]
-    values, outputs = last.v, last.outputs
     scale = entries[0].scale
     mask = _mask(tape.masks[kind], item)
     heads, width = entries[0].q[0].shape[1], entries[0].q[0].shape[3]
     q = np.empty((len(entries), heads, len(query), width), np.float32)  # (L, H, Q, d)
     k = np.empty((len(entries), heads, len(key), width), np.float32)  # (L, H, K, d)
-    v = np.empty((*k.shape[:3], values.shape[3]), np.float32) if tape.values and values is not None else None
+    values = entries[0].v
+    assert values is not None
+    v = np.empty((len(entries), values.shape[1], len(key), values.shape[3]), np.float32)  # (L, H or 1, K, d)
+    sample = _sample(entries, item, None if tape.values else v)
     single = entries[0].q[0].shape[0] == 1
+    out, out_bias = _projections(network, tape, kind, entries) if tape.values else (None, None)
     for layer, entry in enumerate(entries):
-        _fill(entry, item, q[layer], k[layer], None if v is None else v[layer])
+        _fill(entry, item, q[layer], k[layer], v[layer])
         if entry.scale != scale:  # GPT-2 may scale by layer: queries carry the ratio
             q[layer] *= entry.scale / scale
         if single:
             tape.entries.pop((kind, layer))
-    out, out_bias = _projections(tape, kind, entries) if tape.values else (None, None)
     bias = _bias(tape.biases.get(kind), mask.shape)
-    kept = Attention(kind, q, k, scale, mask, query, key, v=v, bias=bias, out=out, out_bias=out_bias)
-    return Kept(kept, (complete, *_reproduce(kept, values, outputs, item)))
+    made = Attention(
+        kind,
+        q,
+        k,
+        scale,
+        mask,
+        query,
+        key,
+        v=v if tape.values else None,
+        bias=bias,
+        out=out,
+        out_bias=out_bias,
+        sample=sample,
+        borrowed=tape.values and not tape.changes(kind),
+    )
+    return made, Check(TAPE, float(depth - len(entries)), 0.0, kind)
 
 
-def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats | None) -> None:
+def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
+    """What the kernel put out: of every head where values are kept, else of the one in each layer whose values are."""
+    heads, output, places = [], [], []
+    for layer, entry in enumerate(entries):
+        count = entry.q[0].shape[1]
+        kept = list(range(count)) if v is None else [compared_head(layer, count)]
+        starts = np.cumsum([0, *(rows.shape[2] for rows in entry.q)])
+        rows = [
+            start + row for start, part in zip(starts, entry.q, strict=False) for row in sampled(part.shape[2], layer)
+        ]
+        chosen = sampled(len(rows), layer)
+        made = torch.cat([part[item][:, kept] for part in entry.outputs])[chosen]  # (R, C, d)
+        heads.append(kept)
+        places.append(np.array(rows)[chosen])
+        output.append(made.transpose(0, 1).numpy())
+    return Sample(np.array(heads), np.stack(places), np.stack(output), v)
+
+
+def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:
     start = 0
     for rows in entry.q:  # (B, H, Q', d)
         stop = start + rows.shape[2]
@@ -61,24 +89,39 @@ def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats | None) -> No
         start = stop
     assert entry.k is not None
     k[:] = entry.k[item].numpy()
-    if v is not None and entry.v is not None:
-        v[:] = entry.v[item].numpy()
+    assert entry.v is not None
+    v[:] = entry.v[item].numpy()
 
 
-def _projections(tape: Tape, kind: Kind, entries: list[Entry]) -> tuple[Floats, Floats | None]:
-    """(L, D, H, d) and (L, D) or None: as the run used them, changed heads included; one copy for all of a batch."""
-    if kind not in tape.projections:
-        heads = entries[0].q[0].shape[1]
-        weights, biases = [], []
-        for layer, entry in enumerate(entries):
-            assert entry.projection is not None
-            weight, bias = projection_weights(entry.projection, heads)  # (D, H, d), (D,)
-            factors = tape.factors(kind, layer, heads)  # (H, 1)
-            weights.append((weight if factors is None else weight * factors).detach())
-            biases.append(None if bias is None else bias.detach())
-        given = [bias for bias in biases if bias is not None]
-        tape.projections[kind] = (torch.stack(weights).numpy(), torch.stack(given).numpy() if given else None)
-    return tape.projections[kind]
+def _projections(network: PreTrainedModel, tape: Tape, kind: Kind, entries: list[Entry]) -> Projections:
+    """(L, D, H, d) and (L, D) or None: the model's own, one array for all of its records; a copy where heads change."""
+    own = _PROJECTIONS.setdefault(network, {})
+    if kind not in own:
+        own[kind] = _stacked(entries)
+    if not tape.changes(kind):
+        return own[kind]
+    out, bias = own[kind]
+    out = out.copy()
+    for layer in range(len(out)):
+        factors = tape.factors(kind, layer, out.shape[2])  # (H, 1)
+        if factors is not None:
+            out[layer] *= factors.numpy()
+    return out, bias
+
+
+def _stacked(entries: list[Entry]) -> Projections:
+    weights, biases = [], []
+    for entry in entries:
+        assert entry.projection is not None
+        weight, bias = projection_weights(entry.projection, entry.q[0].shape[1])  # (D, H, d), (D,)
+        weights.append(weight.detach().numpy())
+        biases.append(None if bias is None else bias.detach().numpy())
+    given = [bias for bias in biases if bias is not None]
+    found = (np.stack(weights), np.stack(given) if given else None)
+    for array in found:
+        if array is not None:
+            array.flags.writeable = False
+    return found
 
 
 def _mask(parts: list[Tensor], item: int) -> Bools:
@@ -105,32 +148,9 @@ def _bias(parts: list[Tensor] | None, shape: tuple[int, ...]) -> Floats | None:
     return bias
 
 
-def _reproduce(kept: Attention, values: Tensor | None, outputs: list[Tensor], item: int) -> tuple[Check, ...]:
-    """Recompute two heads of the last layer from the record and compare with what the kernel put out."""
-    assert values is not None
-    layers, heads = kept.shape[:2]
-    chosen = sorted({0, heads - 1})[:_CHECKED_HEADS]
-    weights = np.stack([kept.head(layers - 1, head) for head in chosen])  # (h, Q, K)
-    ours = weights @ values[item, chosen].numpy()  # (h, Q, d)
-    real = torch.cat([part[item][:, chosen] for part in outputs]).transpose(0, 1).numpy()  # (h, Q, d)
-    rows = ~kept.masked_rows
-    size = max(float(np.abs(real).max(initial=0.0)), 1e-6)
-    difference = float(np.abs(ours - real)[:, rows].max(initial=0.0)) / size
-    sums = float(np.abs(weights.sum(axis=-1) - 1).max(initial=0.0))
-    leak = float((weights * ~kept.mask)[:, rows].max(initial=0.0))
-    return (
-        Check(f"{kept.kind} rows sum to 1", sums <= SUM_LIMIT, sums, SUM_LIMIT),
-        Check(f"{kept.kind} masks obeyed", leak == 0.0, leak, 0.0),
-        Check(f"{kept.kind} output reproduced", difference <= OUTPUT_LIMIT, difference, OUTPUT_LIMIT),
-    )
-
-
-def predicted_bytes(
-    layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False, model_width: int = 0
-) -> int:
-    """Bytes of a captured kind of attention, before the run: float32 queries and keys, boolean mask.
-
-    ``values`` adds the values and the output projection into ``model_width``, with its bias.
-    """
-    kept = 4 * layers * heads * width * (rows + columns) + rows * columns
-    return kept + 4 * layers * (heads * width * (columns + model_width) + model_width) * values
+def predicted_bytes(layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False) -> int:
+    """Bytes of a captured kind of attention, before the run: float32 queries and keys, boolean mask, values where they
+    are kept, and the sample that it is checked by."""
+    compared = heads if values else 1
+    sample = 4 * layers * compared * width * min(rows, SAMPLED_ROWS)
+    return 4 * layers * width * (heads * (rows + columns) + compared * columns) + sample + rows * columns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
 SAID = 12  # tokens that a ``repr`` names
+_ALL = slice(None)
 _DESCRIBED = ("pieces", "labels", "words", "spans")
 
 
@@ -148,12 +149,36 @@ class Tokens:
 
 def _same(a: object, b: object) -> bool:
     """Field by field equality for dataclasses that hold arrays."""
-    for name in a.__dataclass_fields__:  # type: ignore[attr-defined]
+    for name in (one.name for one in fields(a) if one.compare):  # type: ignore[arg-type]
         x, y = getattr(a, name), getattr(b, name)
         equal = np.array_equal(x, y) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else x == y
         if not equal:
             return False
     return True
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the fast kernel put out, for C heads and R rows of each layer, by which weights can be checked at any time.
+
+    heads (L, C) and rows (L, R) say which; output (L, C, R, d): the weighted sum of the values, before any head was
+    scaled; v (L, C, K, d): the heads' values, None where the attention has all of them.
+    """
+
+    heads: Ints
+    rows: Ints
+    output: Floats
+    v: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("heads", np.int64), ("rows", np.int64), ("output", np.float32), ("v", np.float32)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and _same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
 
 
 @dataclass(frozen=True)
@@ -169,6 +194,8 @@ class Attention:
     out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, a head's columns apart (those
     of a silenced head are 0); out_bias (L, D) or None: what the projection adds. The block's output for row i is
     sum over heads h and keys j of weight_hij * out_h v_hj, plus out_bias.
+    sample: what the fast kernel put out, for some heads and rows of every layer; None in what was not captured.
+    borrowed: whether out and out_bias are the model's, one array for all of its records.
     """
 
     kind: Kind
@@ -182,6 +209,8 @@ class Attention:
     bias: Floats | None = None
     out: Floats | None = None
     out_bias: Floats | None = None
+    sample: Sample | None = None
+    borrowed: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("q", "k", "v", "bias", "out", "out_bias"):
@@ -214,12 +243,14 @@ class Attention:
                 f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed."
             )
         self._validate_projection()
+        self._validate_sample()
         if (len(self.query), len(self.key)) != (rows, columns):
             raise RecordError(
                 f"{self.kind}: {rows} rows and {columns} columns, "
                 f"but {len(self.query)} query and {len(self.key)} key tokens."
             )
-        optional = (self.v, self.bias, self.out, self.out_bias)
+        sampled = (None, None) if self.sample is None else (self.sample.output, self.sample.v)
+        optional = (self.v, self.bias, *(() if self.borrowed else (self.out, self.out_bias)), *sampled)
         numbers = [self.q, self.k, *(array for array in optional if array is not None)]
         if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):
             raise RecordError(f"The {self.kind} attention holds numbers that are not finite (NaN or infinity).")
@@ -238,6 +269,25 @@ class Attention:
                 f"The {self.kind} projection's bias has shape {self.out_bias.shape}: ({layers}, {width})."
             )
 
+    def _validate_sample(self) -> None:
+        if self.sample is None:
+            return
+        sample, (layers, heads, rows, columns) = self.sample, self.shape
+        chosen, places, width = (
+            array.shape[-1] if array.ndim else 0 for array in (sample.heads, sample.rows, sample.output)
+        )
+        shapes = (sample.heads.shape, sample.rows.shape, sample.output.shape)
+        values = None if self.v is None else (layers, chosen, columns, self.v.shape[3])
+        if sample.v is not None:
+            values = sample.v.shape
+        if (
+            shapes != ((layers, chosen), (layers, places), (layers, chosen, places, width))
+            or values != (layers, chosen, columns, width)
+            or not _within(sample.heads, heads)
+            or not _within(sample.rows, rows)
+        ):
+            raise RecordError(f"The {self.kind} kernel's sample does not fit the attention.")
+
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """(L, H, Q, K)."""
@@ -246,7 +296,10 @@ class Attention:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.q, self.k, self.v, self.bias, self.mask, self.out, self.out_bias)
+        """Bytes of the arrays that are its own: a borrowed projection is the model's."""
+        arrays = [self.q, self.k, self.v, self.bias, self.mask]
+        arrays += [] if self.borrowed else [self.out, self.out_bias]
+        arrays += [] if self.sample is None else [self.sample.output, self.sample.v]
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
@@ -254,26 +307,57 @@ class Attention:
         """(Q,) True where a row may look nowhere: its weights come out uniform and mean nothing."""
         return np.logical_not(self.mask.any(axis=1))
 
-    def scores(self, layer: int, head: int) -> Floats:
-        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""
+    def scores(self, layer: int, head: int, rows: Ints | slice = _ALL) -> Floats:
+        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax; ``rows``: of these rows only."""
         self.check(layer, head)
-        scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
+        scores: Floats = self.q[layer, head, rows] @ self.k[layer, head].T  # (Q, K)
         scores *= np.float32(self.scale)
         if self.bias is not None:
-            scores += self.bias[head]
+            scores += self.bias[head, rows]
         return scores
 
-    def head(self, layer: int, head: int) -> Floats:
+    def head(self, layer: int, head: int, rows: Ints | slice = _ALL) -> Floats:
         """(Q, K) float32 weights of one head; rows sum to 1; masked cells are exactly 0.
 
-        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. Raises SettingError.
+        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. ``rows``: of these rows only.
+        Raises SettingError.
         """
-        return masked_softmax(self.scores(layer, head), self.mask)
+        return masked_softmax(self.scores(layer, head, rows), self.mask[rows])
 
     def layer(self, layer: int) -> Floats:
         """(H, Q, K) float32 weights of every head of one layer."""
         self.check(layer, 0)
         return np.stack([self.head(layer, head) for head in range(self.shape[1])])
+
+    def values(self, layer: int, head: int) -> Floats:
+        """(K, d) the value vectors of one head. Raises SettingError where they were not kept."""
+        self.check(layer, head)
+        if self.v is None:
+            raise SettingError(later("This record holds no values: run the text again and keep them."))
+        values: Floats = self.v[layer, head]
+        return values
+
+    def compare(self) -> float | None:
+        """How far weights times values are from what the fast kernel put out, for the sampled heads and rows of every
+        layer: the largest difference in a layer, relative to the layer's largest number. None without a sample."""
+        if self.sample is None:
+            return None
+        compared, worst = self.sample.v if self.v is None else None, 0.0
+        for layer, (heads, rows, real) in enumerate(
+            zip(self.sample.heads, self.sample.rows, self.sample.output, strict=True)
+        ):
+            size = max(float(np.abs(real).max(initial=0.0)), 1e-6)
+            seen = ~self.masked_rows[rows]
+            for place, head in enumerate(heads.tolist()):
+                v = compared[layer, place] if compared is not None else self.values(layer, head)
+                ours = self.head(layer, head, rows) @ v  # (R, d)
+                worst = max(worst, float(np.abs(ours - real[place])[seen].max(initial=0.0)) / size)
+        return worst
+
+    @cached_property
+    def difference(self) -> float | None:
+        """What ``compare`` says, computed once: the arrays are read-only."""
+        return self.compare()
 
     def check(self, layer: int, head: int) -> None:
         """Raise SettingError, with the choices, for a layer or head that is not there."""
@@ -294,6 +378,10 @@ class Attention:
         return isinstance(other, Attention) and _same(self, other)
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+
+def _within(indexes: Ints, count: int) -> bool:
+    return bool(indexes.min(initial=0) >= 0 and indexes.max(initial=0) < count)
 
 
 def _finite(array: Floats) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any
@@ -114,13 +113,13 @@ def _as_before(record: Record) -> dict[str, Any]:
         found["sample"] = Sampling(**{name: found.pop(name) for name in _DRAWN if name in found})
     found["top_k"] = max(1, len(record.steps[0].candidates))
     found["values"] = any(record.attention(kind).v is not None for kind in record.kinds)
-    found["ablate"] = _factors(settings)
+    found["ablate"] = scaled(record)
     return found
 
 
-def _factors(settings: Mapping[str, object]) -> dict[Head, float]:
-    """The heads that a run changed, as provenance writes them: "cross L2H5 x 0"."""
-    written = settings.get("ablated", ())
+def scaled(record: Record) -> dict[Head, float]:
+    """The heads that a run scaled, and by how much, as provenance writes it: "cross L2H5 x 0". Raises SettingError."""
+    written = record.provenance.settings.get("ablated", ())
     parts = [str(one).rpartition(" x ") for one in (written if isinstance(written, tuple) else ())]
     try:
         return {Head.parse(name): float(factor) for name, _, factor in parts}

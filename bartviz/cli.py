@@ -161,8 +161,9 @@ def _capture(options: argparse.Namespace) -> int:
         print(f"{kind:8} {layers} layers x {heads} heads, {rows} rows attend to {columns} columns")
     if record.target_text is not None:
         print(f"output   {record.target_text}")
-    for check in record.provenance.checks:
-        print(f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.value:.2g} (limit {check.limit:g})")
+    for check in record.check():
+        value = "nothing to measure by" if check.value is None else f"{check.value:.2g} (limit {check.limit:g})"
+        print(f"{'ok  ' if check.passed else 'FAIL'} {check.kind or ''} {check.name}: {value}")
     return _save(options, record)
 
 

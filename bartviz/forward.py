@@ -17,7 +17,7 @@ from bartviz.errors import SettingError, TextError
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record, Step, Tokens
+from bartviz.record import Check, Record, Step, Tokens
 from bartviz.runs import Ablation, Truncate
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
@@ -154,6 +154,7 @@ def _assemble(
     source = batch.source[item]
     output = batch.output[item] if batch.output else None
     steps: Sequence[Step] = ()
+    checks: tuple[Check, ...] = ()
     if logits is not None:
         if output is None:
             output = _next_tokens(model, source, batch.lengths[item], logits[item])
@@ -161,9 +162,11 @@ def _assemble(
         # a text that is read, not written, ends with its last token: what the model would add is no step of it
         rows = batch.lengths[item] - (not batch.output)
         summary = Summary(model.tokenizer, top_k)
-        steps = summary.steps(summary.given(logits[item], output.ids[:rows].tolist()), inputs.ids[:rows].tolist())
+        numbers = summary.given(logits[item], output.ids[:rows].tolist())
+        steps = summary.steps(numbers, inputs.ids[:rows].tolist())
+        checks = tuple(summary.compared(one, logits[item, one.row]) for one in numbers[-1:])
     axes = runs.axes(model, source, batch.query[item] if batch.query else None)
-    return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item)
+    return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks)
 
 
 def _continued(
@@ -186,7 +189,11 @@ def _continued(
         steps = summary.steps(numbers, reads.ids[:rows].tolist())
         output = tokens.pad(output, model.tokenizer, len(reads))
         axes = runs.axes(model, reads)
-        made.append(runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item))
+        checks = (summary.compared(numbers[-1], logits[item, numbers[-1].row]),)
+        record = runs.record(
+            model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks
+        )
+        made.append(record)
     return made
 
 

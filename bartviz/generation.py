@@ -295,5 +295,14 @@ def _record(task: Task, written: Written, prepared: Prepared) -> Record:
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
     axes = runs.axes(model, prepared.tokens, query)
     steps = task.summary.steps(written.steps, written.ids)
-    made = runs.record(model, written.tape, axes, output, steps, source_text=prepared.text, target_text=target_text)
+    made = runs.record(
+        model,
+        written.tape,
+        axes,
+        output,
+        steps,
+        source_text=prepared.text,
+        target_text=target_text,
+        checks=written.checks,
+    )
     return replace(made, beams=written.tree)

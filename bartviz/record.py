@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from bartviz import store
+from bartviz import checks, store
 from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind, Tokens, masked_softmax
 from bartviz.candidates import Candidate, Step, Steps, bare, chosen_ids
+from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
+from bartviz.language import later
 
 __all__ = [
     "KINDS", "Attention", "BeamTree", "Bools", "Candidate", "Check", "EarlyStopping", "Floats", "Head", "Hypothesis",
@@ -24,6 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 Reading = Literal["reads", "predicts"]
+Seal = Literal["made", "unchanged", "changed", "older"]
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
@@ -127,19 +131,12 @@ class ModelInfo:
     activation: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One self-check of a record: a measured value and the limit that it must not pass."""
-
-    name: str
-    passed: bool
-    value: float
-    limit: float
-
-
 @dataclass(frozen=True)
 class Provenance:
-    """Where a record comes from: versions, settings, what was checked, seconds it took, why it ended."""
+    """Where a record comes from: versions, settings, seconds it took, why it ended.
+
+    ``checks`` are those that only the run could make; ``Record.check`` has all.
+    """
 
     versions: Mapping[str, str] = field(default_factory=dict)
     dtype: str = "float32"
@@ -164,6 +161,8 @@ class Record:
     the one that came next, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows; None where there was none.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
+    ``seal``: ``made`` by this program; or opened, and its file ``unchanged`` since it was saved, ``changed``, or
+    ``older`` than such a seal.
     """
 
     model: ModelInfo
@@ -177,6 +176,7 @@ class Record:
     provenance: Provenance = field(default_factory=Provenance)
     beams: BeamTree | None = None
     pair_text: str | None = None
+    seal: Seal = field(default="made", init=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, Steps):
@@ -253,11 +253,59 @@ class Record:
         tree = 0 if self.beams is None else NODE_BYTES * len(self.beams.nodes)
         return sum(self.attention(kind).nbytes for kind in self.kinds) + tree
 
+    def check(self) -> tuple[Check, ...]:
+        """The checks of this record, computed now from what it holds.
+
+        Kinds, layers and heads as the model says; masks of the right kind; the tokens of both axes; weights times
+        values against what the fast kernel put out, for the sampled heads and rows of every layer; ids, probabilities
+        and text of the steps; what the run itself compared; and whether the file is as it was saved.
+        """
+        return checks.of(self)
+
+    @cached_property
+    def checked(self) -> tuple[Check, ...]:
+        """What ``check`` finds, computed once: a record is read-only."""
+        return checks.of(self, again=False)
+
+    @property
+    def sound(self) -> bool:
+        """Whether every check passes. False for an older file and for a record made by hand, which nothing vouches
+        for."""
+        return all(check.passed for check in self.checked)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record as one safetensors file, which ``bartviz.open`` reads without torch. Raises OSError."""
         store.write(path, self)
 
 
-def open_record(path: str | PathLike[str]) -> Record:
-    """Read a saved record, without torch. Raises RecordError: what is wrong with the file, in one sentence."""
-    return store.read(path, Record)
+def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = False) -> Record:
+    """Read a saved record, without torch.
+
+    path: the file, or its bytes.
+    allow_unsound: open a record too that was changed after it was saved, or that contradicts itself; ``check`` says
+    what is wrong, and ``sound`` is False.
+    Raises RecordError: what is wrong with the file, in one sentence.
+    """
+    record, seal = store.decode(path, Record) if isinstance(path, bytes) else store.read(path, Record)
+    object.__setattr__(record, "seal", seal)
+    if allow_unsound:
+        return record
+    if seal == "changed":
+        raise RecordError(
+            later(
+                "The record was changed after it was saved. Save it again from the run that made it; to look at it as "
+                "it is, open it with allow_unsound=True."
+            )
+        )
+    failed = next((check for check in record.checked if check.failed), None)
+    if failed is not None:
+        raise RecordError(
+            later(
+                "The record contradicts itself: {name} ({value:.2g}, limit {limit:.2g}). Make it again; to look at it "
+                "as it is, open it with allow_unsound=True.",
+                name=later(failed.name) if failed.kind is None else f"{failed.kind} {later(failed.name)}",
+                value=failed.value,
+                limit=failed.limit,
+            )
+        )
+    return record

@@ -190,7 +190,7 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
         rows = source if kind == "encoder" else target
         columns = source if kind != "decoder" else target
         width = getattr(model.config, "d_kv", None) or info.width // heads
-        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values, model_width=info.width)
+        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if kind != "encoder":
             total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if hasattr(model.config, "relative_attention_num_buckets") and kind != "cross":  # T5 keeps what it adds
@@ -248,14 +248,13 @@ def record(
     target_text: str | None,
     pair_text: str | None = None,
     item: int = 0,
+    checks: tuple[Check, ...] = (),
 ) -> Record:
-    """The Record of one text of the batch on the tape."""
+    """The Record of one text of the batch on the tape; ``checks`` are what only the run could compare."""
     attention: dict[Kind, Attention] = {}
-    checks: tuple[Check, ...] = ()
     for kind, depth in depths(model.network).items():
-        kept = assemble.attention(tape, kind, depth, *named[kind], item=item)
-        attention[kind] = kept.attention
-        checks += kept.checks
+        attention[kind], complete = assemble.attention(model.network, tape, kind, depth, *named[kind], item=item)
+        checks += (complete,)
     return Record(
         model.info, source_text, target_text,
         attention.get("encoder"), attention.get("decoder"), attention.get("cross"),
@@ -271,7 +270,12 @@ def finish(
     notices: tuple[str, ...] = (),
     stopped: str | None = None,
 ) -> Record:
-    """The record with its provenance complete: versions, settings, time since ``started`` (perf_counter), notices."""
+    """The record with its provenance complete: versions, settings, time since ``started`` (perf_counter), notices.
+
+    Its attention is compared with the kernel's output here, where that is part of the run.
+    """
+    for kind in made.kinds:
+        _ = made.attention(kind).difference
     versions = {"bartviz": __version__, "transformers": transformers.__version__, "torch": torch.__version__}
     provenance = replace(
         made.provenance,

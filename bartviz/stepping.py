@@ -7,6 +7,9 @@ Letters in shapes: B rows of the batch, t new tokens, S source tokens, V vocabul
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
@@ -48,6 +51,16 @@ class Stepper:
             given["decoder_input_ids"] = ids
             given["encoder_outputs"] = BaseModelOutput(self._states.expand(len(ids), -1, -1))
         logits: Tensor = self._network(**given).logits[:, -1]
+        return logits
+
+    def at_once(self, ids: Sequence[int]) -> Tensor:
+        """Raw logits (V,) of what follows these tokens, read in one pass by the network's own modules, which is not
+        how the steps came about. The model has a source."""
+        assert self._states is not None
+        states = BaseModelOutput(self._states)
+        logits: Tensor = self._network(
+            decoder_input_ids=torch.tensor([list(ids)]), encoder_outputs=states, use_cache=False
+        ).logits[0, -1]
         return logits
 
     def reorder(self, index: Tensor) -> None:

@@ -13,10 +13,12 @@ from transformers import PreTrainedTokenizerBase
 
 from bartviz import tokens
 from bartviz.candidates import Numbers, Steps
+from bartviz.checks import LOGITS, Check
 from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES
 from bartviz.language import later
 
+LOGITS_LIMIT = 4e-4  # of a step's numbers against the network's, relative to the largest logit
 _ROWS = 16  # rows of logits worked on at once: 16 x 50,000 float32 stay near the processor
 _BLOCK = 256  # columns of which the largest is looked up first
 
@@ -107,6 +109,24 @@ class Summary:
                 for row, one in enumerate(self.rows(logits[start:stop]), start)
             )
         return found
+
+    def compared(self, numbers: Numbers, logits: Tensor) -> Check:
+        """How far a step's numbers are from raw logits (V,) of its row, worked out anew in float64."""
+        exact = logits.double()
+        log_p = exact.log_softmax(-1)
+        entropy = float(torch.special.entr(log_p.exp()).sum()) / math.log(2)
+        best = exact.topk(len(numbers.best)).values.tolist()
+        apart = [abs(ours - real) for (_, ours), real in zip(numbers.best, best, strict=True)]
+        named = [abs(logit - float(exact[i])) for i, logit in numbers.best]
+        own = float(log_p[numbers.token])
+        rest = [
+            abs(numbers.bits - entropy),
+            0.0 if own == numbers.log_probability else abs(own - numbers.log_probability),
+        ]
+        size = max(1.0, abs(best[0]))  # float32 keeps so many digits of a logit
+        return Check(
+            LOGITS, max(0.0 if math.isnan(one) else one for one in (*apart, *named, *rest)) / size, LOGITS_LIMIT
+        )
 
     def steps(self, numbers: Sequence[Numbers], inputs: Sequence[int]) -> Steps:
         """The steps of these numbers; ``inputs`` are the tokens that the decoder's rows read."""

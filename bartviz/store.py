@@ -6,6 +6,7 @@ is read is validated by the dataclasses' own ``__post_init__`` before anybody se
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import types
@@ -23,15 +24,18 @@ from safetensors.numpy import load, save
 from bartviz.errors import RecordError
 from bartviz.language import Later, later, mark
 
-VERSION = 1
+VERSION = 2
+OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
 _HEADER = "bartviz"
+_DIGEST = "digest"
 _ARRAY = "$array"
 _REASONS = {
     FileNotFoundError: mark("no such file or folder"), IsADirectoryError: mark("it is a folder"),
     NotADirectoryError: mark("it lies in no folder"), PermissionError: mark("it is not permitted"),
 }  # fmt: skip
 Arrays = dict[str, NDArray[Any]]
+Seal = Literal["unchanged", "changed", "older"]
 T = TypeVar("T")
 
 
@@ -49,8 +53,9 @@ def write(path: str | PathLike[str], value: object) -> None:
         part.unlink(missing_ok=True)
 
 
-def read(path: str | PathLike[str], cls: type[T]) -> T:
-    """Read what ``write`` wrote. Raises RecordError for anything else: a wrong file, version, shape or number."""
+def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
+    """Read what ``write`` wrote, and whether the file is still that. Raises RecordError for anything else: a wrong
+    file, version, shape or number."""
     file = Path(path)
     try:
         size = file.stat().st_size
@@ -75,13 +80,14 @@ def _reason(error: OSError) -> str:
     return error.strerror or later("the disk refuses")
 
 
-def decode(data: bytes, cls: type[T]) -> T:
-    """The value in the bytes of a file. Raises RecordError."""
+def decode(data: bytes, cls: type[T]) -> tuple[T, Seal]:
+    """The value in the bytes of a file, and whether they are as they were saved. Raises RecordError."""
     try:
-        header = json.loads(_metadata(data)[_HEADER])
+        metadata = _metadata(data)
+        header = json.loads(metadata[_HEADER])
         arrays: Arrays = load(data)
         version = header["version"]
-        if version != VERSION:
+        if version not in (VERSION, OLDER):
             raise RecordError(
                 later(
                     "The record has format {version}; this version of bartviz reads format {ours}.",
@@ -101,7 +107,9 @@ def decode(data: bytes, cls: type[T]) -> T:
             later("This is not a bartviz record, or a part of the file is missing. Save it again.")
         ) from None
     assert isinstance(value, cls)
-    return value
+    if version == OLDER:
+        return value, "older"
+    return value, "unchanged" if metadata.get(_DIGEST) == _digest(metadata[_HEADER], arrays) else "changed"
 
 
 def encode(value: object) -> bytes:
@@ -109,8 +117,18 @@ def encode(value: object) -> bytes:
     arrays: Arrays = {}
     tree = _pack(value, arrays, "")
     header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
-    data: bytes = save(arrays, metadata={_HEADER: header})
+    data: bytes = save(arrays, metadata={_HEADER: header, _DIGEST: _digest(header, arrays)})
     return data
+
+
+def _digest(header: str, arrays: Arrays) -> str:
+    """SHA-256 over the description, and over name, type, shape and numbers of every array."""
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.data)
+    return digest.hexdigest()
 
 
 def _metadata(data: bytes) -> dict[str, str]:
@@ -128,7 +146,11 @@ def _pack(value: object, arrays: Arrays, name: str) -> object:
         arrays[name] = np.ascontiguousarray(value)
         return {_ARRAY: name}
     if is_dataclass(value):
-        return {f.name: _pack(getattr(value, f.name), arrays, f"{name}.{f.name}".lstrip(".")) for f in fields(value)}
+        return {
+            f.name: _pack(getattr(value, f.name), arrays, f"{name}.{f.name}".lstrip("."))
+            for f in fields(value)
+            if f.compare
+        }
     if isinstance(value, Mapping):
         return {str(key): _pack(item, arrays, f"{name}.{key}") for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -149,7 +171,7 @@ def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
         return _unpack(next(option for option in get_args(hint) if option is not type(None)), tree, arrays)
     if is_dataclass(hint):
         hints = get_type_hints(hint)
-        there = [f for f in fields(hint) if f.name in tree or not _has_default(f)]
+        there = [f for f in fields(hint) if f.compare and (f.name in tree or not _has_default(f))]
         values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in there}
         return hint(**values)  # type: ignore[operator]
     if origin in (tuple, Sequence):

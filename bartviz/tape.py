@@ -28,7 +28,7 @@ from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
 from bartviz.language import later
-from bartviz.record import KINDS, Floats, Head, Kind, ModelKind
+from bartviz.record import KINDS, Head, Kind, ModelKind
 
 IMPLEMENTATION = "bartviz"
 
@@ -62,6 +62,7 @@ _PATHS: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
     (re.compile(r"h\.(\d+)\.attn"), "decoder", "c_proj"),
 )
 _SITE = "_bartviz_site"
+SAMPLED_ROWS = 64  # rows of a head that are compared with what the kernel put out
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,16 @@ class Site:
 
 @dataclass
 class Entry:
-    """What one layer left on the tape. Rows of q are appended call by call; k and v are those of the last call."""
+    """What one layer left on the tape. Rows of q are appended call by call; k and v are those of the last call.
+
+    v is that of every head where values are kept, else that of the head whose output is compared.
+    """
 
     q: list[Tensor] = field(default_factory=list)  # each (B, H, Q, d)
     k: Tensor | None = None  # (B, H, K, d)
-    v: Tensor | None = None  # (B, H, K, d)
+    v: Tensor | None = None  # (B, H or 1, K, d)
     scale: float = 1.0
-    outputs: list[Tensor] = field(default_factory=list)  # each (B, Q, H, d), before any ablation
+    outputs: list[Tensor] = field(default_factory=list)  # each (B, R, H, d): the sampled rows, before any ablation
     projection: nn.Module | None = None
 
 
@@ -91,8 +95,8 @@ class Entry:
 class Tape:
     """What to keep of a run, what to change in it, and what was kept.
 
-    ``values``: keep v, the heads' outputs and the output projection of every layer; without it only those of the last
-    layer of each kind, which the self-check needs.
+    ``values``: keep v and the output projection of every layer; without it only v of one head in each, another one in
+    every layer, which the self-check needs.
     ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
     ``cancelled``: asked at every layer; True stops the run with Cancelled.
     """
@@ -103,7 +107,6 @@ class Tape:
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
     masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may look
     biases: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (H, Q, K)
-    projections: dict[Kind, tuple[Floats, Floats | None]] = field(default_factory=dict)  # (L, D, H, d), (L, D)
     _calls: Counter[Kind] = field(default_factory=Counter)
 
     def layer_of(self, site: Site) -> int:
@@ -113,6 +116,10 @@ class Tape:
         layer = self._calls[site.kind] % site.layers
         self._calls[site.kind] += 1
         return layer
+
+    def changes(self, kind: Kind) -> bool:
+        """Whether a head of this kind is scaled."""
+        return any(name.kind == kind for name in self.scale_heads)
 
     def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
         """(H, 1) factors for the heads of a layer, or None where none changes."""
@@ -258,12 +265,29 @@ def attend(
     entry.q.append(query)
     entry.k = key
     entry.scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    if tape.values or layer == site.layers - 1:
-        entry.v = value
-        entry.outputs.append(output)
-        entry.projection = site.projection
+    entry.projection = site.projection
+    rows = sampled(query.shape[2], layer)
+    entry.outputs.append(output if len(rows) == query.shape[2] else output[:, rows])
+    head = compared_head(layer, query.shape[1])
+    entry.v = value if tape.values else value[:, head : head + 1]
+    if not tape.values and query.shape[2] > 1:
+        entry.v = entry.v.clone()  # a view would keep the values of every head in memory
     factors = tape.factors(site.kind, layer, query.shape[1])
     return (output if factors is None else output * factors), None
+
+
+def sampled(rows: int, layer: int) -> list[int]:
+    """Which of so many rows of a layer are compared with the kernel's: all of a few, else some from end to end, other
+    ones in each layer."""
+    if rows <= SAMPLED_ROWS:
+        return list(range(rows))
+    shift = layer * 0.382 % 1  # of a step between two rows
+    return [int((place + shift) * rows / SAMPLED_ROWS) for place in range(SAMPLED_ROWS)]
+
+
+def compared_head(layer: int, heads: int) -> int:
+    """The head of a layer that is compared with the kernel's output where values are not kept."""
+    return layer % heads
 
 
 def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> Tensor:

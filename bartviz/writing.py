@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bartviz import beams, rules, tokens
 from bartviz.candidates import Numbers
+from bartviz.checks import Check
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
 from bartviz.language import later
@@ -22,7 +23,9 @@ from bartviz.record import BeamTree, Candidate, Hypothesis
 from bartviz.sampling import Sampling
 from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary
-from bartviz.tape import Tape
+from bartviz.tape import Tape, recording
+
+COMPARED = 7  # the step, counted from 0, whose logits are compared with the network's in one pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Written:
     steps: list[Numbers] = field(default_factory=list)
     stopped: str = "length limit"
     tree: BeamTree | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,8 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
     written = Written(list(task.start), tape)
     stepper = Stepper.start(task.model, task.source)
     draw = None if sampling is None else _drawing(task, sampling)
+    first = logits = stepper.step(torch.tensor([task.start]))  # (1, V)
     while True:
-        fed = written.ids if not written.steps else written.ids[-1:]
-        logits = stepper.step(torch.tensor([fed]))  # (1, V)
         position, ids = len(written.steps), torch.tensor([written.ids])
         if draw is not None:
             choice = draw(ids, logits.float())
@@ -95,11 +98,12 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
         written.steps.append(step)
         written.ids.append(choice.token)
         task.told(len(written.steps))
-        if choice.token in task.ends:
-            written.stopped = _stopped(step, task)
-            return written
-        if len(written.ids) >= task.longest:
-            return written
+        if choice.token in task.ends or len(written.ids) >= task.longest:
+            break
+        logits = stepper.step(torch.tensor([[choice.token]]))  # (1, V)
+    written.stopped = _stopped(step, task)
+    written.checks = (_compared(task, stepper, written, first[0]),)
+    return written
 
 
 def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choice]:
@@ -122,7 +126,7 @@ def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
     stepper = Stepper.start(task.model, task.source)
     search = beams.Search(task.start, settings, longest=task.longest, ends=task.ends)
     tree = _Tree(task, search)
-    logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams begin as one
+    first = logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams begin as one
     ended: Cached | None = None
     best: int | None = None
     while True:
@@ -141,7 +145,20 @@ def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
     steps = tree.steps(path)
     ids = [*task.start, *(step.token for step in steps)]
     mine = follow(tape, [search.nodes[number].beam for number in path], ended)
-    return Written(ids, mine, steps, _stopped(steps[-1], task), tree.whole(settings, best))
+    written = Written(ids, mine, steps, _stopped(steps[-1], task), tree.whole(settings, best))
+    written.checks = (_compared(task, stepper, written, first[0]),)
+    return written
+
+
+def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> Check:
+    """The numbers of one step against the network's logits. With a source they are those of one pass over the tokens
+    before it, on another way than the step's; without one (V,) those of the first step: a pass over the whole prompt
+    would cost as much as the run."""
+    place = min(COMPARED, len(written.steps) - 1) if task.source is not None else 0
+    if task.source is not None:
+        with recording(Tape(scale_heads=written.tape.scale_heads, cancelled=written.tape.cancelled)):
+            first = stepper.at_once(written.ids[: len(task.start) + place])
+    return task.summary.compared(written.steps[place], first)
 
 
 def _stopped(last: Numbers, task: Task) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -60,14 +61,24 @@ def encoder_only(labels: Sequence[str] = stand_in.SOURCE, *, layers: int = 2, he
     """As BERT leaves it: one attention, of the kind encoder."""
     tokens = stand_in.tokens(labels)
     own = attention("encoder", tokens, tokens, layers=layers, heads=heads, seed=seed)
-    return Record(stand_in.model_info("encoder"), "".join(labels), None, own, None, None)
+    return Record(
+        stand_in.model_info("encoder", layers=(layers, 0), heads=(heads, 0)), "".join(labels), None, own, None, None
+    )
 
 
 def decoder_only(labels: Sequence[str] = stand_in.OUTPUT, *, layers: int = 2, heads: int = 3, seed: int = 0) -> Record:
     """As GPT-2 leaves it: one attention, of the kind decoder, causal; row t predicts the token of row t + 1."""
     read, out = stand_in.tokens(labels[:-1]), stand_in.tokens(labels[1:])
     own = attention("decoder", read, read, layers=layers, heads=heads, seed=seed)
-    return Record(stand_in.model_info("decoder"), "".join(labels), None, None, own, None, output=out)
+    return Record(
+        stand_in.model_info("decoder", layers=(0, layers), heads=(0, heads)),
+        "".join(labels),
+        None,
+        None,
+        own,
+        None,
+        output=out,
+    )
 
 
 def encoder_decoder(
@@ -81,11 +92,11 @@ def encoder_decoder(
 ) -> Record:
     """As DistilBART leaves it: three kinds, encoder and decoder of unequal depth; ``padding`` ends the source."""
     read, out = stand_in.tokens(source), stand_in.tokens(output)
-    given = stand_in.tokens(("</s>", *output[:-1]))
+    given = replace(stand_in.tokens(("</s>", *output[:-1])), ids=np.array([len(out) - 1, *out.ids[:-1]]))
     deep = partial(attention, layers=layers[0], heads=heads[0], seed=seed)
     shallow = partial(attention, layers=layers[1], heads=heads[1], seed=seed)
     return Record(
-        stand_in.model_info(), "".join(source), "".join(output),
+        stand_in.model_info(layers=layers, heads=heads), "".join(source), "".join(output),
         deep("encoder", read, read, padding=padding),
         shallow("decoder", given, given),
         shallow("cross", given, read, padding=padding),

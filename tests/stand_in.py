@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from bartviz.attention import Attention, Kind, Tokens
 from bartviz.record import Candidate, ModelInfo, ModelKind, Provenance, Record, Step
 
+LOG_Z = 5.0  # of every step: log p = logit - LOG_Z
 SOURCE = ("<s>", "I", " want", " to", " buy", " a", " car", ".", "</s>")
 OUTPUT = ("<s>", "Ich", " möchte", " ein", " Auto", " kau", "fen", ".", "</s>")
 
@@ -43,11 +46,17 @@ def attention(kind: Kind, query: Tokens, key: Tokens, *, layers: int = 3, heads:
     return Attention(kind, q, k, 8**-0.5, visible, query, key, v=k, out=out, out_bias=out[:, :, 0, 0])
 
 
-def model_info(kind: ModelKind = "encoder-decoder", *, trained: bool = True) -> ModelInfo:
+def model_info(
+    kind: ModelKind = "encoder-decoder",
+    *,
+    trained: bool = True,
+    layers: tuple[int, int] = (3, 3),
+    heads: tuple[int, int] = (4, 4),
+) -> ModelInfo:
     return ModelInfo(
         name="stand-in", source="embedded", family="bart", architecture="Stand-in", kind=kind, trained=trained,
-        encoder_layers=3, encoder_heads=4, decoder_layers=3, decoder_heads=4, width=32, vocabulary=100, positions=128,
-        parameters=1_234_567, fingerprint="stand-in",
+        encoder_layers=layers[0], encoder_heads=heads[0], decoder_layers=layers[1], decoder_heads=heads[1],
+        width=32, vocabulary=100, positions=128, parameters=1_234_567, fingerprint="stand-in",
     )  # fmt: skip
 
 
@@ -55,11 +64,15 @@ def steps(output: Tokens) -> tuple[Step, ...]:
     """One step for each output token: probabilities 0.9, 0.8, ... and two more candidates."""
     made = []
     for row, label in enumerate(output.labels):
-        probability = max(0.92 - 0.05 * row, 0.02)
-        chosen = Candidate(row, label, probability, 5.0)
-        others = (Candidate(98, "Haus", 0.04, 1.0), Candidate(99, "<b>", 0.01, 0.0))
+        probability = max(0.92 - 0.05 * row, 0.05)
+        chosen, *others = (
+            Candidate(token, name, p, LOG_Z + math.log(p))
+            for token, name, p in ((row, label, probability), (98, "Haus", 0.04), (99, "<b>", 0.01))
+        )
+        rest = 0.95 - probability  # spread over the rest of the vocabulary
+        bits = -sum(p * math.log2(p) for p in (probability, 0.04, 0.01)) + rest * math.log2(97 / max(rest, 1e-9))
         made.append(
-            Step(row, row, chosen, (chosen, *others), 0.8, float(np.log(probability)), "forced" if row == 0 else None)
+            Step(row, row, chosen, (chosen, *others), bits, math.log(probability), "forced" if row == 0 else None)
         )
     return tuple(made)
 
@@ -69,14 +82,18 @@ def record(
     trained: bool = True, layers: int = 3, heads: int = 4,
 ) -> Record:  # fmt: skip
     """A whole record of a model of this kind; the decoder reads ``</s>`` and then the output shifted by one."""
-    read, out, info = tokens(source), tokens(output), model_info(kind, trained=trained)
+    read, out, info = (
+        tokens(source),
+        tokens(output),
+        model_info(kind, trained=trained, layers=(layers, layers), heads=(heads, heads)),
+    )
     text = "".join(label for label in source if not label.startswith("<"))
     size = {"layers": layers, "heads": heads}
     if kind == "encoder":
         return Record(info, text, None, attention("encoder", read, read, **size), None, None)
     if kind == "decoder":
         return Record(info, text, None, None, attention("decoder", read, read, **size), None)
-    given = tokens(("</s>", *output[:-1]))
+    given = replace(tokens(("</s>", *output[:-1])), ids=np.array([len(out) - 1, *out.ids[:-1]]))
     return Record(
         info, text, "".join(label for label in output if not label.startswith("<")),
         attention("encoder", read, read, **size), attention("decoder", given, given, **size),

@@ -25,7 +25,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"shapes", "quick"}),
     frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),
     frozenset({"forward", "generation", "branching"}),
-    frozenset({"replay", "ablation", "edits", "embeddings", "repair", "claims", "untrained", "suggestions"}),
+    frozenset(
+        {"replay", "ablation", "edits", "embeddings", "repair", "claims", "untrained", "suggestions", "verification"}
+    ),
     frozenset({"ui", "aligning", "cli", "__init__", "__main__"}),
 )
 LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")

@@ -122,7 +122,7 @@ def test_a_file_from_before_a_field_gets_its_default_and_one_without_a_needed_fi
         note: str
 
     data = store.encode(Older("a"))
-    assert store.decode(data, Newer) == Newer("a", "none yet")
+    assert store.decode(data, Newer)[0] == Newer("a", "none yet")
     with pytest.raises(RecordError, match="not a bartviz record"):
         store.decode(data, Needs)
 
@@ -148,7 +148,7 @@ def test_one_changed_byte_is_refused_or_gives_a_valid_record(position: int, valu
     data = bytearray(store.encode(stand_in.record()))
     data[position % len(data)] = value
     try:
-        again = store.decode(bytes(data), Record)
+        again = store.decode(bytes(data), Record)[0]
     except RecordError:
         return
     assert again.kinds

@@ -28,5 +28,3 @@ OWN = {
     "length_penalty": mark("length penalty {value}"), "early_stopping": mark("early stopping {value}"),
     "no_repeat_ngram_size": mark("no {value} tokens twice"),
 }  # fmt: skip
-# The self-checks of a record, without the kind of attention that they are about.
-CHECKS = frozenset((mark("rows sum to 1"), mark("masks obeyed"), mark("output reproduced"), mark("layers")))

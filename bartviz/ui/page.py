@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 from bartviz.errors import BartvizError, SettingError
 from bartviz.folders import default_roots
 from bartviz.language import _
-from bartviz.ui import address, languages, lessons, registry, saved, session, show, sidebar, sight, theme
+from bartviz.ui import address, checking, languages, lessons, registry, saved, session, show, sidebar, sight, theme
 from bartviz.ui.examples import examples
 from bartviz.ui.lessons import walk
 from bartviz.ui.progress import POLL, draw
@@ -117,6 +117,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     with st.container(key="status"):
         shown = None if refused else record
         st.fragment(_status, run_every=POLL if session.running() is not None else None)(shown)
+    if shown is not None and session.running() is None:
+        checking.draw(shown)
     if error is not None:
         _tell(error, record)
     if refused or (needs_record and record is None):

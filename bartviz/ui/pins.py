@@ -7,13 +7,12 @@ from textwrap import shorten
 
 import streamlit as st
 
-from bartviz import store
 from bartviz.analysis import distance, heads, naming, terms
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
-from bartviz.record import Record
+from bartviz.record import Record, open_record
 from bartviz.ui import pick, session, show
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
@@ -195,7 +194,7 @@ def _open() -> None:
     if file is None:
         return
     try:
-        record = store.decode(file.getvalue(), Record)
+        record = open_record(file.getvalue())
     except BartvizError as error:
         st.session_state[_REFUSED] = str(error)
         return

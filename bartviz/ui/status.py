@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import terms
-from bartviz.language import _, plural
-from bartviz.record import KINDS
+from bartviz.language import _, mark, plural
 from bartviz.retold import retold
-from bartviz.ui.names import CHECKS
 
 if TYPE_CHECKING:
-    from bartviz.record import Check, Kind, ModelInfo, Record
+    from bartviz.record import Check, ModelInfo, Record
 
 
 def status(record: Record) -> None:
@@ -54,27 +52,46 @@ def facts(record: Record) -> list[str]:
 
 
 def self_check(record: Record) -> str:
-    """``rows sum to 1, masks obeyed: ok``, or what failed, with the number and its limit."""
-    checks = record.provenance.checks
-    if not checks:
-        return _("not self-checked")
-    failed = [check for check in checks if not check.passed]
+    """What was checked, when, and of how much; or what failed, with the number and its limit."""
+    failed = [check for check in record.checked if check.failed]
     if failed:
-        return "; ".join(
-            _("FAILED: {check} ({value:.2g}, limit {limit:.2g})", check=_name(c), value=c.value, limit=c.limit)
-            for c in failed
+        return "; ".join(_("FAILED: {check} ({value})", check=name(check), value=value(check)) for check in failed)
+    if record.seal == "older":
+        return _("from an older version: not checked")
+    if not record.sound:
+        return _("not checked: nothing to measure by")
+    if record.seal == "made":
+        return _("checked when it was made: {scope}", scope=_scope(record))
+    return _("checked when it was opened: {scope}; unchanged since it was saved", scope=_scope(record))
+
+
+def _scope(record: Record) -> str:
+    """How much was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
+    kept = [attention for kind in record.kinds if (attention := record.attention(kind)).sample is not None]
+    layers = sum(attention.shape[0] for attention in kept)
+    rows = max(attention.shape[2] for attention in kept)
+    seen = max(attention.sample.rows.shape[1] for attention in kept if attention.sample is not None)
+    whole = all(attention.v is not None for attention in kept)
+    if seen < rows:
+        message = (
+            mark("all {layers} layers, every head, {seen} of {rows} rows")
+            if whole
+            else mark("all {layers} layers, one head and {seen} of {rows} rows in each")
         )
-    names = dict.fromkeys(_split(check.name)[1] for check in checks)
-    return _("{checks}: ok", checks=", ".join(_(name) for name in names if name != "layers"))
+        return _(message, layers=layers, seen=seen, rows=rows)
+    return _(
+        mark("all {layers} layers, every head") if whole else mark("all {layers} layers, one head in each"),
+        layers=layers,
+    )
 
 
-def _name(check: Check) -> str:
-    kind, name = _split(check.name)
-    said = _(name) if name in CHECKS else name
-    return said if kind is None else f"{terms.kind(kind)} {said}"
+def name(check: Check) -> str:
+    """What a check is about, in the reader's language."""
+    return _(check.name) if check.kind is None else f"{terms.kind(check.kind)} {_(check.name)}"
 
 
-def _split(name: str) -> tuple[Kind | None, str]:
-    """A check's name: the kind of attention it is about, if any, and the rest."""
-    found: Kind | None = next((kind for kind in KINDS if name.startswith(f"{kind} ")), None)
-    return found, name if found is None else name.removeprefix(f"{found} ")
+def value(check: Check) -> str:
+    """What was measured, and its limit."""
+    if check.value is None:
+        return _("nothing to measure by")
+    return _("{value:.2g}, limit {limit:.2g}", value=check.value, limit=check.limit)

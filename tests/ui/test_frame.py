@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 
+import bartviz
 from bartviz import place
-from bartviz.record import Check, Provenance, Record
+from bartviz.record import Provenance, Record
 from bartviz.ui import registry
 from bartviz.ui.status import facts, names, self_check
 from tests import stand_in
@@ -63,19 +66,22 @@ def test_notices_and_names_are_taken_literally(app: App) -> None:
     assert "<img" not in shown
 
 
-def checked(record: Record, *checks: Check) -> Record:
-    return replace(record, provenance=Provenance(checks=checks))
-
-
-def test_the_self_check_in_one_line(record: Record) -> None:
-    good = [
-        Check("encoder layers", True, 3, 3), Check("encoder rows sum to 1", True, 1e-7, 1e-5),
-        Check("cross rows sum to 1", True, 1e-7, 1e-5), Check("cross masks obeyed", True, 0, 0),
-    ]  # fmt: skip
-    assert self_check(checked(record, *good)) == "rows sum to 1, masks obeyed: ok"
-    bad = Check("cross output reproduced", False, 0.5, 1e-4)
-    assert self_check(checked(record, *good, bad)) == "FAILED: cross output reproduced (0.5, limit 0.0001)"
-    assert self_check(checked(record)) == "not self-checked"
+def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
+    assert self_check(record) == "not checked: nothing to measure by"
+    model = bartviz.load("bart-tiny-en-de")
+    real = bartviz.capture(model, "I want to buy a car.")
+    assert self_check(real) == "checked when it was made: all 12 layers, one head in each"
+    whole = bartviz.capture(model, "I want to buy a car.", values=True)
+    assert self_check(whole) == "checked when it was made: all 12 layers, every head"
+    long = bartviz.capture(model, "I want to buy a car. " * 20, target="Ich will ein Auto kaufen.")
+    assert self_check(long) == "checked when it was made: all 12 layers, one head and 64 of 142 rows in each"
+    real.save(tmp_path / "x.safetensors")
+    again = bartviz.open(tmp_path / "x.safetensors")
+    said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
+    assert self_check(again) == said
+    cross = real.attention("cross")
+    bad = replace(real, cross=replace(cross, q=np.flip(cross.q, axis=0)))
+    assert self_check(bad).startswith("FAILED: cross the kernel's output (")
 
 
 def test_the_facts_of_a_record(record: Record) -> None:

@@ -1,0 +1,194 @@
+"""The checks of a record: computed from what it holds, whenever somebody asks. NumPy alone.
+
+A check measures something and names the limit that it must not pass. What a record cannot be checked by (an older file
+has no digest, a record made by hand no kernel's output) counts as not passed, but is no contradiction either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.attention import KINDS, Attention, Bools, Kind
+from bartviz.candidates import Numbers, Step, bare, chosen_ids
+from bartviz.labels import CONTINUES, visible
+from bartviz.language import mark
+
+if TYPE_CHECKING:
+    from bartviz.record import Record
+
+OUTPUT_LIMIT = 1e-4  # largest difference to the kernel's output, relative to its largest number
+PROBABILITY_LIMIT = 1e-4  # how far probabilities, logits and entropy of a step may disagree
+
+LAYERS = mark("layers and heads")
+TAPE = mark("layers on the tape")
+MASK = mark("mask")
+TOKENS = mark("tokens")
+KERNEL = mark("the kernel's output")
+IDS = mark("token ids")
+PROBABILITIES = mark("probabilities")
+TEXT = mark("text")
+LOGITS = mark("the network's logits")
+FILE = mark("file unchanged")
+# Modes of decoding, in which the text is made from the tokens. A decoder-only model's record holds the text of the
+# prompt as it was typed, so the spans of its output, which count from there, have no text to be held against.
+WRITTEN = ("greedy", "beam search", "sampling")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of a record: a measured value, None where there is nothing to measure by, and its limit.
+
+    ``name`` is a message; ``kind`` the attention that it is about, None for the record as a whole.
+    """
+
+    name: str
+    value: float | None
+    limit: float
+    kind: Kind | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the value is there and within its limit; one that is no number is not."""
+        return self.value is not None and self.value <= self.limit
+
+    @property
+    def failed(self) -> bool:
+        """Whether the value is there and contradicts the limit."""
+        return self.value is not None and not self.passed
+
+
+def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
+    """Every check of a record. ``again``: compare with the kernel's output now, even where that was done before."""
+    found: list[Check] = []
+    for kind in KINDS:
+        found += _kind(record, kind, again=again)
+    if record.output is not None or len(record.steps):
+        found.append(Check(IDS, float(_wrong_ids(record)), 0.0))
+    if len(record.steps):
+        found.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
+    if record.cross is not None and record.provenance.settings.get("mode") in WRITTEN:
+        found.append(Check(TEXT, float(_wrong_text(record)), 0.0))
+    found += record.provenance.checks
+    if record.seal != "made":
+        value = {"unchanged": 0.0, "changed": 1.0, "older": None}[record.seal]
+        found.append(Check(FILE, value, 0.0))
+    return tuple(found)
+
+
+def _kind(record: Record, kind: Kind, *, again: bool) -> Iterator[Check]:
+    expected, attention = _expected(record, kind), getattr(record, kind)
+    shape = (0, 0) if attention is None else attention.shape[:2]
+    if shape == (0, 0) == expected:
+        return
+    yield Check(LAYERS, float(sum(abs(a - b) for a, b in zip(shape, expected, strict=True))), 0.0, kind)
+    if attention is not None:
+        yield Check(MASK, float(_wrong_cells(record, attention)), 0.0, kind)
+        yield Check(TOKENS, float(_wrong_tokens(record, attention)), 0.0, kind)
+        yield Check(KERNEL, attention.compare() if again else attention.difference, OUTPUT_LIMIT, kind)
+
+
+def _expected(record: Record, kind: Kind) -> tuple[int, int]:
+    """Layers and heads of a kind, as the model has them; 0 and 0 where it has none."""
+    model = record.model
+    has: Sequence[Kind] = KINDS if model.kind == "encoder-decoder" else (model.kind,)
+    if kind not in has:
+        return (0, 0)
+    return (
+        (model.encoder_layers, model.encoder_heads)
+        if kind == "encoder"
+        else (model.decoder_layers, model.decoder_heads)
+    )
+
+
+def _wrong_cells(record: Record, attention: Attention) -> int:
+    """Cells of a mask that this kind of attention has otherwise: padding is closed to every row, and a decoder's row
+    sees itself and what is before it."""
+    mask = attention.mask
+    seen = _columns(mask)
+    if attention.kind == "cross" and record.encoder is not None:
+        own = _columns(record.encoder.mask)
+        seen = own if len(own) == len(seen) else seen
+    should = np.broadcast_to(seen, mask.shape)
+    if attention.kind == "decoder":
+        should = np.tril(should)
+    text = ~attention.key.special
+    return int((mask != should).sum()) + int((text & ~seen).sum())
+
+
+def _columns(mask: Bools) -> Bools:
+    """(K,) True for the columns that some row may look at."""
+    seen: Bools = np.any(mask, axis=0)
+    return seen
+
+
+def _wrong_tokens(record: Record, attention: Attention) -> int:
+    """How many axes are labelled with other tokens than their stack has: keys of cross-attention are the source's."""
+    decoder = attention.query if record.decoder is None else record.decoder.query
+    encoder = attention.key if record.encoder is None else record.encoder.query
+    rows = encoder if attention.kind == "encoder" else decoder
+    columns = decoder if attention.kind == "decoder" else encoder
+    pairs = ((attention.query, rows), (attention.key, columns))
+    return sum(not (a is b or a == b) for a, b in pairs)
+
+
+def _wrong_ids(record: Record) -> int:
+    """Tokens that a row predicts and the next does not read, and steps whose token is not the one that came."""
+    output, decoder = record.output, record.decoder
+    if output is None or decoder is None:
+        return 1  # steps of nothing
+    rows = np.flatnonzero(_columns(decoder.mask))  # not padding
+    reads, predicts = decoder.query.ids[rows][1:], output.ids[rows][:-1]
+    chosen = zip(bare(record.steps), chosen_ids(record.steps), strict=True)
+    return int((reads != predicts).sum()) + sum(int(output.ids[one.row]) != token for one, token in chosen)
+
+
+def _largest_disagreement(record: Record) -> float:
+    return max(disagreement(one, record.model.vocabulary) for one in bare(record.steps))
+
+
+def disagreement(one: Step | Numbers, vocabulary: int) -> float:
+    """How far the numbers of a step are from what a softmax over the vocabulary gives: p = exp(logit - log_z), largest
+    first, no more than 1 in all, and an entropy that the other tokens can make up."""
+    if isinstance(one, Numbers):
+        logits, log_z = [logit for _, logit in one.best], one.log_z
+        given = [math.exp(logit - log_z) for logit in logits]
+        bits, own = one.bits, 0.0
+    else:
+        logits, given = [c.logit for c in one.candidates], [c.probability for c in one.candidates]
+        if not given or not all(0 < p <= 1 + PROBABILITY_LIMIT for p in given[:1]):
+            return math.inf
+        log_z, bits = logits[0] - math.log(given[0]), one.entropy
+        expected = one.chosen.logit - log_z  # log p; minus infinity for a token that cannot come
+        own = 0.0 if expected == one.log_probability else abs(expected - one.log_probability)
+        own = max(own, abs(one.chosen.probability - math.exp(min(expected, 1.0))))
+    p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
+    apart = float(np.abs(p - np.array(given)).max())
+    order = max((b - a for a, b in pairwise(logits) if b > a), default=0.0)
+    total, known = float(p.sum()), p[p > 0]
+    partial = float(-(known * np.log2(known)).sum())
+    rest, others = max(1 - total, 0.0), max(vocabulary - len(p), 1)
+    most = partial + (rest * math.log2(others / rest) if rest > 0 else 0.0)
+    slack = 0.01  # bits: float32 over a large vocabulary
+    return max(own, apart, order, total - 1, partial - bits - slack, bits - most - slack)
+
+
+def _wrong_text(record: Record) -> int:
+    """Tokens of the output that do not stand in the text where they say, and signs of the text that no token wrote."""
+    output, text = record.output, record.target_text
+    if output is None or text is None:
+        return 0
+    wrong, covered = 0, [sign.isspace() for sign in text]
+    for label, span in zip(output.labels, output.spans, strict=True):
+        if span is None:
+            continue
+        covered[span[0] : span[1]] = [True] * (span[1] - span[0])
+        body, written = label.removeprefix(CONTINUES), text[slice(*span)]
+        if body and "‹" not in body:
+            wrong += body not in (visible(written.strip() or written), visible(written))
+    return wrong + covered.count(False)

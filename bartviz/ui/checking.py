@@ -1,0 +1,61 @@
+"""The checks of the record that is shown, one by one, and an offer to run the model again and compare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from bartviz.language import _
+from bartviz.ui import levels, session, show, status, tasks
+
+if TYPE_CHECKING:
+    from bartviz.gate import Ticket
+    from bartviz.models import Model
+    from bartviz.record import Check, Record
+
+TASK = "verify"
+
+
+def draw(record: Record) -> None:
+    """For experts, folded away: every check with its number, and a button that replays the record."""
+    if not levels.at_least("expert"):
+        return
+    with st.expander(_("The checks of this record"), key="checks", on_change="rerun") as folded:
+        if not folded.open:
+            return
+        _table(record.check())
+        show.note(_("A second run of the model over the same tokens shows whether it still gives these numbers."))
+
+        def work(model: Model, ticket: Ticket[tuple[Check, ...]]) -> tuple[Check, ...]:
+            from bartviz.verification import verify
+
+            return verify(model, record, cancelled=ticket.cancelled)
+
+        found = tasks.ask(
+            TASK, record.model.name, {"record": session.derived("content", record, lambda: _content(record))}, work,
+            lambda checks: 200 * len(checks), button=_("Run the model again and compare"),
+        )  # fmt: skip
+        if found is not None:
+            _table(found)
+
+
+def _table(checks: Sequence[Check]) -> None:
+    rows = [("✓" if check.passed else "✗", status.name(check), status.value(check)) for check in checks]
+    st.table(pd.DataFrame(rows, columns=["", _("check"), _("measured")]).set_index(""))
+
+
+def _content(record: Record) -> str:
+    """A digest of the numbers and texts that are compared: two records of the same tokens may differ in them."""
+    digest = hashlib.sha256(
+        repr((record.model, record.source_text, record.target_text, record.log_probability)).encode()
+    )
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        for array in (attention.q, attention.k, attention.v):
+            if array is not None:
+                digest.update(array.data)
+    return digest.hexdigest()
