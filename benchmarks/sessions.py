@@ -159,7 +159,7 @@ def _link(text: str) -> str:
 
 def _reproduced(said: str) -> bool:
     """Whether a run has come to its end: while it is on its way its progress stands in the place of the status line."""
-    return "output reproduced" in said
+    return "checked when it was made" in said
 
 
 def _spread(seconds: Sequence[float]) -> str:
