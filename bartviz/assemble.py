@@ -8,7 +8,6 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -65,20 +64,19 @@ def attention(
 
 def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
     """What the kernel put out: of every head where values are kept, else of the one in each layer whose values are."""
-    heads, output, places = [], [], []
+    count, width = entries[0].q[0].shape[1], entries[0].outputs[0].shape[3]
+    starts = np.cumsum([0, *(rows.shape[2] for rows in entries[0].q)])
+    heads, places, output = [], [], []
     for layer, entry in enumerate(entries):
-        count = entry.q[0].shape[1]
-        kept = list(range(count)) if v is None else [compared_head(layer, count)]
-        starts = np.cumsum([0, *(rows.shape[2] for rows in entry.q)])
-        rows = [
-            start + row for start, part in zip(starts, entry.q, strict=False) for row in sampled(part.shape[2], layer)
-        ]
+        calls = zip(starts, entry.q, strict=False)
+        rows = np.concatenate([start + sampled(part.shape[2], layer) for start, part in calls])
         chosen = sampled(len(rows), layer)
-        made = torch.cat([part[item][:, kept] for part in entry.outputs])[chosen]  # (R, C, d)
+        kept = np.arange(count) if v is None else np.array([compared_head(layer, count)])
+        made = np.concatenate([part[item if len(part) > 1 else 0].numpy() for part in entry.outputs])  # (R, H, d)
         heads.append(kept)
-        places.append(np.array(rows)[chosen])
-        output.append(made.transpose(0, 1).numpy())
-    return Sample(np.array(heads), np.stack(places), np.stack(output), v)
+        places.append(rows[chosen])
+        output.append(made[chosen[:, None], kept].reshape(len(chosen), len(kept), width))  # (R, C, d)
+    return Sample(np.stack(heads), np.stack(places), np.stack(output).swapaxes(1, 2), v)
 
 
 def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:

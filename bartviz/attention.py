@@ -28,7 +28,6 @@ Ints = NDArray[np.int64]
 
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
 SAID = 12  # tokens that a ``repr`` names
-_ALL = slice(None)
 _DESCRIBED = ("pieces", "labels", "words", "spans")
 
 
@@ -307,52 +306,54 @@ class Attention:
         """(Q,) True where a row may look nowhere: its weights come out uniform and mean nothing."""
         return np.logical_not(self.mask.any(axis=1))
 
-    def scores(self, layer: int, head: int, rows: Ints | slice = _ALL) -> Floats:
-        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax; ``rows``: of these rows only."""
+    def scores(self, layer: int, head: int) -> Floats:
+        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""
         self.check(layer, head)
-        scores: Floats = self.q[layer, head, rows] @ self.k[layer, head].T  # (Q, K)
+        scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
         scores *= np.float32(self.scale)
         if self.bias is not None:
-            scores += self.bias[head, rows]
+            scores += self.bias[head]
         return scores
 
-    def head(self, layer: int, head: int, rows: Ints | slice = _ALL) -> Floats:
+    def head(self, layer: int, head: int) -> Floats:
         """(Q, K) float32 weights of one head; rows sum to 1; masked cells are exactly 0.
 
-        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. ``rows``: of these rows only.
-        Raises SettingError.
+        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. Raises SettingError.
         """
-        return masked_softmax(self.scores(layer, head, rows), self.mask[rows])
+        return masked_softmax(self.scores(layer, head), self.mask)
 
     def layer(self, layer: int) -> Floats:
         """(H, Q, K) float32 weights of every head of one layer."""
         self.check(layer, 0)
         return np.stack([self.head(layer, head) for head in range(self.shape[1])])
 
-    def values(self, layer: int, head: int) -> Floats:
-        """(K, d) the value vectors of one head. Raises SettingError where they were not kept."""
-        self.check(layer, head)
-        if self.v is None:
-            raise SettingError(later("This record holds no values: run the text again and keep them."))
-        values: Floats = self.v[layer, head]
-        return values
-
     def compare(self) -> float | None:
         """How far weights times values are from what the fast kernel put out, for the sampled heads and rows of every
         layer: the largest difference in a layer, relative to the layer's largest number. None without a sample."""
         if self.sample is None:
             return None
-        compared, worst = self.sample.v if self.v is None else None, 0.0
-        for layer, (heads, rows, real) in enumerate(
-            zip(self.sample.heads, self.sample.rows, self.sample.output, strict=True)
-        ):
-            size = max(float(np.abs(real).max(initial=0.0)), 1e-6)
-            seen = ~self.masked_rows[rows]
-            for place, head in enumerate(heads.tolist()):
-                v = compared[layer, place] if compared is not None else self.values(layer, head)
-                ours = self.head(layer, head, rows) @ v  # (R, d)
-                worst = max(worst, float(np.abs(ours - real[place])[seen].max(initial=0.0)) / size)
+        sample, layers, worst = self.sample, np.arange(self.shape[0]), 0.0
+        rows = sample.rows  # (L, R)
+        mask, seen = self.mask[rows], ~self.masked_rows[rows]  # (L, R, K), (L, R)
+        size = np.maximum(np.abs(sample.output).max(axis=(1, 2, 3), initial=0.0), 1e-6)  # (L,)
+        for place, heads in enumerate(sample.heads.T):  # (L,)
+            q = self.q[layers[:, None], heads[:, None], rows]  # (L, R, d)
+            scores = q @ self.k[layers, heads].mT * np.float32(self.scale)  # (L, R, K)
+            if self.bias is not None:
+                scores += self.bias[heads[:, None], rows]
+            v = self._values(layers, heads, place)  # (L, K, d)
+            ours = masked_softmax(scores, mask) @ v  # (L, R, d)
+            apart = np.abs(ours - sample.output[:, place]).max(axis=-1, initial=0.0) * seen  # (L, R)
+            worst = max(worst, float((apart.max(axis=-1, initial=0.0) / size).max(initial=0.0)))
         return worst
+
+    def _values(self, layers: Ints, heads: Ints, place: int) -> Floats:
+        """(L, K, d) the values of one sampled head of each layer."""
+        if self.v is not None:
+            return np.asarray(self.v[layers, heads])
+        assert self.sample is not None
+        assert self.sample.v is not None  # validated: there are values of one kind
+        return np.asarray(self.sample.v[:, place])
 
     @cached_property
     def difference(self) -> float | None:

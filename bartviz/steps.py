@@ -19,8 +19,8 @@ from bartviz.labels import CONTINUES
 from bartviz.language import later
 
 LOGITS_LIMIT = 4e-4  # of a step's numbers against the network's, relative to the largest logit
-_ROWS = 16  # rows of logits worked on at once: 16 x 50,000 float32 stay near the processor
-_BLOCK = 256  # columns of which the largest is looked up first
+_AT_ONCE = 1 << 19  # logits worked on at once: 2 MB of float32 stay near the processor
+_BLOCK = 64  # columns of which the largest is looked up first
 
 
 def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -32,9 +32,9 @@ def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
     if blocks <= k:
         best = rows.topk(k, dim=-1)
         return best.values, best.indices
-    whole = rows[:, : blocks * _BLOCK].reshape(len(rows), blocks, _BLOCK)  # (T, blocks, 256)
+    whole = rows[:, : blocks * _BLOCK].reshape(len(rows), blocks, _BLOCK)  # (T, blocks, 64)
     chosen = whole.amax(dim=-1).topk(k, dim=-1).indices.sort(dim=-1).values  # (T, k)
-    inside = whole.gather(1, chosen[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)  # (T, k * 256)
+    inside = whole.gather(1, chosen[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)  # (T, k * 64)
     rest = torch.arange(blocks * _BLOCK, rows.shape[1]).expand(len(rows), -1)
     columns = torch.cat([(chosen[:, :, None] * _BLOCK + torch.arange(_BLOCK)).flatten(1), rest], dim=1)
     best = torch.cat([inside, rows[:, blocks * _BLOCK :]], dim=1).topk(k, dim=-1)
@@ -101,8 +101,9 @@ class Summary:
     def given(self, logits: Tensor, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
         """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
         found: list[Numbers] = []
-        for start in range(first, len(chosen), _ROWS):
-            stop = min(start + _ROWS, len(chosen))
+        block = max(_AT_ONCE // logits.shape[1], 1)  # rows
+        for start in range(first, len(chosen), block):
+            stop = min(start + block, len(chosen))
             own = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
             found += (
                 Numbers(row - first, row, one.best, one.log_z, one.bits, chosen[row], own[row - start])

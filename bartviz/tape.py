@@ -19,7 +19,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -266,23 +268,23 @@ def attend(
     entry.k = key
     entry.scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     entry.projection = site.projection
-    rows = sampled(query.shape[2], layer)
-    entry.outputs.append(output if len(rows) == query.shape[2] else output[:, rows])
+    count = query.shape[2]
+    entry.outputs.append(output if count <= SAMPLED_ROWS else output[:, torch.from_numpy(sampled(count, layer))])
     head = compared_head(layer, query.shape[1])
     entry.v = value if tape.values else value[:, head : head + 1]
-    if not tape.values and query.shape[2] > 1:
+    if not tape.values and count > 1:
         entry.v = entry.v.clone()  # a view would keep the values of every head in memory
     factors = tape.factors(site.kind, layer, query.shape[1])
     return (output if factors is None else output * factors), None
 
 
-def sampled(rows: int, layer: int) -> list[int]:
+def sampled(rows: int, layer: int) -> NDArray[np.int64]:
     """Which of so many rows of a layer are compared with the kernel's: all of a few, else some from end to end, other
     ones in each layer."""
     if rows <= SAMPLED_ROWS:
-        return list(range(rows))
+        return np.arange(rows)
     shift = layer * 0.382 % 1  # of a step between two rows
-    return [int((place + shift) * rows / SAMPLED_ROWS) for place in range(SAMPLED_ROWS)]
+    return ((np.arange(SAMPLED_ROWS) + shift) * rows / SAMPLED_ROWS).astype(np.int64)
 
 
 def compared_head(layer: int, heads: int) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from bartviz import beams, rules, tokens
 from bartviz.candidates import Numbers
@@ -25,7 +27,8 @@ from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary
 from bartviz.tape import Tape, recording
 
-COMPARED = 7  # the step, counted from 0, whose logits are compared with the network's in one pass
+# Of each network the longest text whose steps were compared with its own modules, and the largest difference.
+_COMPARED: WeakKeyDictionary[PreTrainedModel, tuple[int, float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +154,23 @@ def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
 
 
 def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> Check:
-    """The numbers of one step against the network's logits. With a source they are those of one pass over the tokens
-    before it, on another way than the step's; without one (V,) those of the first step: a pass over the whole prompt
-    would cost as much as the run."""
-    place = min(COMPARED, len(written.steps) - 1) if task.source is not None else 0
-    if task.source is not None:
+    """The numbers of the first step against its raw logits (V,), and how far steps are from the network's own modules.
+
+    The steps of an encoder-decoder may be written by hand (quick.py). The last of a text is compared with one pass of
+    the modules over all tokens before it: for the first text that a network writes, and for each that is more than
+    twice as long as any compared before. What was found then counts for every text of that network.
+    """
+    check = task.summary.compared(written.steps[0], first)
+    if task.source is None:
+        return check
+    network = task.model.network
+    longest, worst = _COMPARED.get(network, (0, 0.0))
+    if len(written.steps) > 2 * longest:
         with recording(Tape(scale_heads=written.tape.scale_heads, cancelled=written.tape.cancelled)):
-            first = stepper.at_once(written.ids[: len(task.start) + place])
-    return task.summary.compared(written.steps[place], first)
+            logits = stepper.at_once(written.ids[:-1])
+        worst = max(worst, task.summary.compared(written.steps[-1], logits).value or 0.0)
+        _COMPARED[network] = (len(written.steps), worst)
+    return replace(check, value=max(check.value or 0.0, worst))
 
 
 def _stopped(last: Numbers, task: Task) -> str:

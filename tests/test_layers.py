@@ -15,9 +15,8 @@ PACKAGE = ROOT / "bartviz"
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "version", "language", "place", "particles", "retold"}),
-    frozenset(
-        {"attention", "candidates", "store", "record", "waiting", "gate", "cache", "labels", "texts", "files", "pieces"}
-    ),
+    frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
+    frozenset({"checks", "store", "record"}),
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}),
@@ -108,4 +107,4 @@ def test_a_page_reads_like_a_sentence(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_is_a_room_not_a_hall(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

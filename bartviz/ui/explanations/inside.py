@@ -52,7 +52,8 @@ reason. Kobayashi et al. 2020 take the lengths one level deeper, key by key: pag
 its score is $\log \sum_j e^{s_{ij}}$ over the rest, its weight their sum, its value the mean of theirs by weight.
 
 **Exactness.** Queries, keys, scale, mask and bias are those that the layer gave to its own kernel, in 32-bit numbers;
-products and weights are computed again here. The record's self-check compares the result with what the kernel put out.
+products and weights are computed again here. Every layer is compared with what the kernel put out; the line under the
+title says of how many heads and rows.
 """),
     terms=(
         "query", "key", "value", "vector", "score", "scale", "softmax", "weight", "mask", "position bias",
