@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from bartviz.language import _
@@ -44,6 +43,8 @@ def draw(record: Record) -> None:
 
 
 def _table(checks: Sequence[Check]) -> None:
+    import pandas as pd  # the first picture does without it
+
     rows = [("✓" if check.passed else "✗", status.name(check), status.value(check)) for check in checks]
     st.table(pd.DataFrame(rows, columns=["", _("check"), _("measured")]).set_index(""))
 

@@ -74,7 +74,8 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     whole = bartviz.capture(model, "I want to buy a car.", values=True)
     assert self_check(whole) == "checked when it was made: all 12 layers, every head"
     long = bartviz.capture(model, "I want to buy a car. " * 14, target="Ich will ein Auto kaufen.")
-    assert self_check(long) == "checked when it was made: all 12 layers, one head and 64 of 100 rows in each"
+    rows = len(long.source)
+    assert self_check(long) == f"checked when it was made: all 12 layers, one head and 64 of {rows} rows in each"
     real.save(tmp_path / "x.safetensors")
     again = bartviz.open(tmp_path / "x.safetensors")
     said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
