@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.analysis import terms
+from bartviz.attention import KINDS
 from bartviz.language import _
 from bartviz.ui import levels, session, show, status, tasks
 
@@ -35,7 +37,7 @@ def draw(record: Record) -> None:
             return verify(model, record, cancelled=ticket.cancelled)
 
         found = tasks.ask(
-            TASK, record.model.name, {"record": session.derived("content", record, lambda: _content(record))}, work,
+            TASK, record.model.name, {"record": session.derived("content", record, lambda: content(record))}, work,
             lambda checks: 200 * len(checks), button=_("Run the model again and compare"),
         )  # fmt: skip
         if found is not None:
@@ -43,13 +45,18 @@ def draw(record: Record) -> None:
 
 
 def _table(checks: Sequence[Check]) -> None:
+    """A row a check, a column a kind of attention; the last column is about the record as a whole."""
     import pandas as pd  # the first picture does without it
 
-    rows = [("✓" if check.passed else "✗", status.name(check), status.value(check)) for check in checks]
-    st.table(pd.DataFrame(rows, columns=["", _("check"), _("measured")]).set_index(""))
+    kinds = [kind for kind in KINDS if any(check.kind == kind for check in checks)]
+    names = list(dict.fromkeys(check.name for check in checks))
+    cells = {(check.name, check.kind): f"{'✓' if check.passed else '✗'} {status.value(check)}" for check in checks}
+    columns = {terms.kind(kind): [cells.get((name, kind), "") for name in names] for kind in kinds}
+    columns[_("the record")] = [cells.get((name, None), "") for name in names]
+    st.table(pd.DataFrame(columns, index=[_(name) for name in names]))
 
 
-def _content(record: Record) -> str:
+def content(record: Record) -> str:
     """A digest of the numbers and texts that are compared: two records of the same tokens may differ in them."""
     digest = hashlib.sha256(
         repr((record.model, record.source_text, record.target_text, record.log_probability)).encode()

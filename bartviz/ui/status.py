@@ -94,4 +94,6 @@ def value(check: Check) -> str:
     """What was measured, and its limit."""
     if check.value is None:
         return _("nothing to measure by")
+    if check.limit == 0:
+        return _("none wrong") if check.passed else _("{count:.0f} wrong", count=check.value)
     return _("{value:.2g}, limit {limit:.2g}", value=check.value, limit=check.limit)
