@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PYTHONUTF8 = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench pictures evaluate records clean
+.PHONY: help run test check lock bench pictures evaluate records clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -19,10 +19,14 @@ run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501
 test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
-check: $(VENV)/.dev ## Check style and types
+check: $(VENV)/.dev ## Check style, types and the lock files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.lock --check
+
+lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade takes the newest versions)
+	$(BIN)/python -m scripts.lock $(ARGS)
 
 bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
@@ -42,14 +46,19 @@ clean: ## Remove the virtual environment and every cache
 $(VENV)/bin/python:
 	PYTHON="$(PYTHON)" sh scripts/environment.sh $(VENV)
 
-$(VENV)/.app: requirements.txt pyproject.toml | $(VENV)/bin/python
+# Everything but torch is installed from files whose hashes are known; then torch, in the build that the index has.
+$(VENV)/.app: requirements.lock requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
+
+$(BIN)/uv: | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet "uv>=0.13,<1" packaging
 
 $(VENV)/.browser: scripts/browser.sh | $(VENV)/bin/python
 	sh scripts/browser.sh

@@ -1,0 +1,122 @@
+"""What is imported is declared, what is declared is locked, and a lock that is out of step is told."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from scripts import lock
+
+ROOT = Path(__file__).parent.parent
+FILES = ("pyproject.toml", lock.EXACT, lock.LOCK, lock.DEV)
+APP = ("bartviz", "pages", "app.py")
+OURS = ("bartviz", "pages", "app", "tests", "training", "benchmarks", "scripts")
+
+
+def python_files(*places: str) -> list[Path]:
+    return [
+        file for place in places for file in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py"))
+    ]
+
+
+def imported(files: list[Path]) -> set[str]:
+    """The packages, as they are called in an index, that the files import."""
+    modules: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules.add(node.module.split(".")[0])
+    foreign = modules - sys.stdlib_module_names - set(OURS)
+    known = packages_distributions()
+    assert foreign <= known.keys()
+    return {canonicalize_name(known[module][0]) for module in foreign}
+
+
+def names(requirements: list[lock.Requirement]) -> set[str]:
+    return {canonicalize_name(one.name) for one in requirements}
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    for name in FILES:
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def change(file: Path, pattern: str, new: str) -> None:
+    text, count = re.subn(pattern, new, file.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
+    assert count == 1
+    file.write_text(text, encoding="utf-8")
+
+
+def test_the_app_imports_only_what_it_declares() -> None:
+    app, _dev = lock.wanted(ROOT)
+    assert imported(python_files(*APP)) <= names(app)
+
+
+def test_tests_and_tools_import_only_what_is_declared() -> None:
+    app, dev = lock.wanted(ROOT)
+    assert imported(python_files("tests", "training", "benchmarks", "scripts")) <= names(app) | names(dev)
+
+
+def test_the_lock_files_fit_pyproject() -> None:
+    assert lock.faults() == []
+
+
+def test_every_python_and_platform_gets_one_version_of_each_package() -> None:
+    exact = lock.read(ROOT / lock.EXACT)
+    places = list(lock.environments())
+    assert len(places) == 12  # 3 Pythons x 4 platforms
+    for lines in exact.values():
+        assert all(sum(line.applies(place) for line in lines) <= 1 for place in places)
+
+
+def test_torch_has_a_version_and_no_hash_and_the_others_have_both() -> None:
+    exact, locked, dev = (lock.read(ROOT / name) for name in (lock.EXACT, lock.LOCK, lock.DEV))
+    assert exact["torch"][0].version == "2.13.0"
+    assert exact.keys() - locked.keys() == {"torch"}
+    assert all(line.hashes for file in (locked, dev) for lines in file.values() for line in lines)
+    assert not [name for name in exact.keys() | dev.keys() if name.startswith(("nvidia", "cuda", "triton"))]
+
+
+@pytest.mark.parametrize("name", [lock.EXACT, lock.LOCK, lock.DEV])
+def test_no_file_names_an_index_or_a_folder(name: str) -> None:
+    assert not re.search(r"://|^-|/tmp|--index|--find-links", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern", "new", "said"),
+    [
+        ("pyproject.toml", r'"plotly>=7\.1,<8"', '"plotly>=8"', "plotly>=8 has 7.1.0"),
+        ("pyproject.toml", r'    "Babel.*\n', "", "asks no longer for babel"),
+        ("pyproject.toml", r'    "Babel', '    "nobody-has-this",\n    "Babel', "nobody-has-this is not there"),
+        ("pyproject.toml", r'"pytest>=9.2,<10"', '"pytest>=10"', "pytest>=10 has 9.2.0"),
+        (lock.EXACT, r"^starlette==.*", "starlette==1.0.0", "name other versions"),
+        (lock.EXACT, r"^starlette==.*\n", "", "streamlit needs starlette"),
+        (lock.EXACT, r"^torch==.*", "torch==2.1.0", "torch<3,>=2.13 has 2.1.0"),
+        (lock.EXACT, r"^plotly==", "nvidia-cublas==13.4.1.3\nplotly==", "nvidia-cublas belongs to a build of torch"),
+        (lock.LOCK, r"^numpy==(\S+)", r"numpy==\1 ; python_version < '3.13'", "numpy>=2.2 has none for Python 3.13"),
+        (lock.LOCK, r"^uvicorn==(\S+) \\\n(    --hash\S+( \\)?\n)+", r"uvicorn==\1\n", "uvicorn has no hash"),
+        (lock.DEV, r"^numpy==\S+", "numpy==2.3.0", "numpy is another than in"),
+    ],
+)
+def test_what_is_out_of_step_is_told(copies: Path, file: str, pattern: str, new: str, said: str) -> None:
+    assert lock.faults(copies) == []
+    change(copies / file, pattern, new)
+    assert any(said in fault for fault in lock.faults(copies)), lock.faults(copies)
+
+
+def test_both_commands_install_from_the_lock() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    installs = [line for line in text.splitlines() if "pip install" in line and " -r " in line]
+    assert [line.split(" -r ")[1] for line in installs] == [lock.LOCK, lock.EXACT, lock.DEV]
+    assert all("--require-hashes --no-deps" in line for line in installs if ".lock" in line)
