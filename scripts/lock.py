@@ -176,6 +176,8 @@ def write(*options: str) -> None:
             (LOCK, ["pyproject.toml", *hashed]),
             (DEV, ["--group", "pyproject.toml:dev", *hashed, *options]),
         ):
+            pins = [str(line.requirement) for lines in read(ROOT / name).values() for line in lines]
+            (ROOT / name).write_text("\n".join(pins), encoding="utf-8")  # uv keeps these, and would keep old hashes too
             subprocess.run([*command, *more, "--output-file", name], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
             lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if not line.strip().startswith("#   -c ")]

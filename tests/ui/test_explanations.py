@@ -10,6 +10,7 @@ import string
 import markdown_it
 import pytest
 
+from bartviz.catalogue import EMBEDDED
 from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui import explanations, registry
 from bartviz.ui.experiments import EXPERIMENTS
@@ -71,3 +72,15 @@ def test_its_code_runs(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     importlib.import_module("bartviz")
     exec(compile(explanation(word).code, f"{word}.py", "exec"), {})
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_denoising_page_names_the_data_that_the_card_names(language: str) -> None:
+    card = (EMBEDDED / "bart-tiny-denoise" / "README.md").read_text(encoding="utf-8")
+    assert "Tatoeba" in card
+    assert "Grimm" in card
+    with speaking(language):
+        said = _(explanation("denoising").expert)
+    assert "Tatoeba" in said
+    assert "captions" not in said
+    assert "설명문" not in said

@@ -28,13 +28,14 @@ CHAPTERS: Mapping[Chapter, str] = {
     "cost": mark("Cost"), "heads": mark("What heads do"),
 }  # fmt: skip
 
-Source = Literal["bart", "bert", "seq", "korean", "notes"]
+Source = Literal["bart", "bert", "seq", "korean", "notes", "none"]
 SOURCES: Mapping[Source, str] = {
     "bart": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
     "bert": mark("handbook chapter “BERT Architecture”"),
     "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
     "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
     "notes": mark("study notes “BART as De-noising Auto-encoder”"),
+    "none": mark("none of the articles: a rule of thumb that is often heard"),
 }
 
 Value = int | float | str

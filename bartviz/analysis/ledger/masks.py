@@ -64,7 +64,7 @@ def _patterns(_evidence: Evidence) -> Verdict:
     share = long / LONG**2
     numbers = (
         number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
-        number(later("prefix mask of 5, n = 12: triangle and what the prefix adds"), causal + 10, int(prefix.sum())),
+        number(later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"), causal + 10, int(prefix.sum())),
         number(later("window of 32 to each side and one global token, n = 512: open cells"), _cells(SHORT, 32),
                int(window.sum())),
         number(later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}",
@@ -94,6 +94,6 @@ CLAIMS: tuple[Claim, ...] = (
           mark("-10,000, -1e9 or minus infinity is added to a masked score; after the softmax its weight is about 0."),
           ("bert", "korean", "notes"), "masks", {"view": "additive", "number": "-10,000", "about": "zero"}, _number),
     Claim("11", "masks", mark("Other patterns"),
-          mark("Bigram and prefix masks exist, and windows with global tokens make thousands of tokens affordable."),
+          mark("Bigram masks and arbitrary ones exist, and sparse patterns make thousands of tokens affordable."),
           ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
 )  # fmt: skip

@@ -94,8 +94,9 @@ def _short_targets(_evidence: Evidence) -> Verdict:
 
 
 def _heads(_evidence: Evidence) -> Verdict:
-    def added(name: str) -> int:
-        return sum(row.count for row in rows(BERT, name) if row.component == "head" and "pooler" not in row.role)
+    def added(name: str, pooler: bool = False) -> int:
+        return sum(row.count for row in rows(BERT, name)
+                   if row.component == "head" and row.role.startswith("pooler") == pooler)  # fmt: skip
 
     width, vocabulary = sizes_of(BERT).width, sizes_of(BERT).vocabulary
     masked = width * width + 3 * width + vocabulary  # a layer of the width with bias, a norm, one bias a token
@@ -105,9 +106,14 @@ def _heads(_evidence: Evidence) -> Verdict:
         number(later("classifier on [CLS], 2 classes"), 2 * width + 2, added("BertForSequenceClassification")),
         number(later("classifier of tokens, 2 classes"), 2 * width + 2, added("BertForTokenClassification")),
         number(later("answer span, start and end"), 2 * width + 2, added("BertForQuestionAnswering")),
-    )
-    why = later("Each head is a single layer on the same {layers:,} parameters, but the masked-language-model head, "
-                "which has one more.", layers=total(BERT, "BertForTokenClassification") - 2 * width - 2)  # fmt: skip
+        number(later("next sentence and classifier on [CLS]: parameters of a pooler below them"), 0,
+               added("BertForSequenceClassification", pooler=True), core=False),
+    )  # fmt: skip
+    labels, text = (total(BERT, name) - 2 * width - 2
+                    for name in ("BertForTokenClassification", "BertForSequenceClassification"))  # fmt: skip
+    why = later("Labels of tokens and answer spans are a single layer on {labels:,} parameters. What is said of a "
+                "whole text is a single layer too, but on {text:,}: first a pooler, a layer with tanh, reads [CLS]. "
+                "The masked-language-model head has one layer more.", labels=labels, text=text)  # fmt: skip
     return Verdict(numbers, why, later(CONFIGURATION))
 
 

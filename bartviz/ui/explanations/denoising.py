@@ -45,7 +45,8 @@ to fit; between two spans at least one word stays. The probability of $\ell = 0$
 
 **Differences from the paper.** It corrupts tokens, 30 % of them, and combines infilling with sentence permutation for
 its large model; here each function stands alone, on words, at its own share. The shipped model is tiny and learned from
-short captions: its numbers show how the objective works, not how well BART does.
+short everyday sentences (Tatoeba) and from Grimm's tales: its numbers show how the objective works, not how well BART
+does.
 
 **BERT's guess** for several masks takes each one alone, given the other masks, $p(w_i \mid \tilde{x})$: it is no joint
 probability of what fills them. BERT's own training left a tenth of the chosen words as they were and put random words

@@ -36,9 +36,13 @@ since their values look like any others.
     expert=mark(r"""
 **About 0 and exactly 0.** With a finite number $-c$ the weight of a closed key is $e^{s_{ij} - c - \max_k s_{ik}}$
 divided by a sum of at least 1. In 32-bit numbers $e^x$ is 0 below about $x = -104$, so $c = 10^4$ and the least
-number of the format give an exact 0, and $c = 10$ does not. Where *every* key of a row is closed a finite
-number only shifts all scores, and the softmax gives them back unmasked; minus infinity gives no number at all, or, in
-kernels that guard against it, zeros.
+number of the format give an exact 0, and $c = 10$ does not.
+
+**Where every key of a row is closed** the outcome depends on the number and on its format. In 32-bit numbers -10,000
+only shifts all scores, and the softmax gives them back as if nothing were closed. In -1e9 and in the least number of
+the format the scores are lost to rounding, and the row comes out even. bfloat16 is so coarse that -10,000 makes a row
+even too; float16 has steps of 8 there, so most rows come out even and the others distorted. Minus infinity gives no
+number at all (NaN), as does -1e9 in float16, which cannot hold it; kernels that guard against this give zeros.
 
 **How it reaches the model.** Models write their mask as booleans, as an additive matrix, or not at all, with a flag
 "causal"; fused kernels take the open cells alone. bartviz keeps the open cells that the layer was given, (Q, K), and

@@ -30,6 +30,6 @@ def test_line_11_other_patterns() -> None:
     verdict = judged("11")
     assert verdict.word == "holds"
     assert found(verdict, "bigram") == 23
-    assert found(verdict, "prefix") == 78 + 4 + 3 + 2 + 1
+    assert found(verdict, "an arbitrary mask") == 78 + 4 + 3 + 2 + 1
     rows = [min(511, i + 32) - max(0, i - 32) + 1 for i in range(512)]  # the window of each row
     assert found(verdict, "window of 32") == sum(rows) + 2 * (512 - 33)

@@ -32,10 +32,12 @@ def test_line_30b_short_targets() -> None:
     assert found(verdict, "target tokens") == 77 + 26 + 1  # 15 % of 512, in spans of 3, and the last sentinel
 
 
-def test_line_31_heads_of_bert() -> None:
+def test_line_31_two_heads_of_bert_stand_on_a_pooler() -> None:
     verdict = judged("31")
-    assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == [622_650, 1538, 1538, 1538, 1538]
+    assert verdict.word == "caveat"
+    assert [number.found for number in verdict.numbers] == [622_650, 1538, 1538, 1538, 1538, 768 * 768 + 768]
+    assert "108,891,648" in verdict.why  # what labels of tokens and answer spans stand on
+    assert "109,482,240" in verdict.why  # what [CLS] and next sentences stand on: the pooler too
 
 
 def test_line_31b_one_layer_marks_an_answer() -> None:
