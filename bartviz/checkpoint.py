@@ -70,16 +70,12 @@ _RULES: Mapping[str, Callable[[object], bool]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a checkpoint says of itself, after sanitising.
-
-    ``architectures``: class names that it gives; ``declared``: its own word on whether it is trained, or None.
-    """
+    """What a checkpoint says of itself, after sanitising; ``architectures`` are class names that it gives."""
 
     config: PreTrainedConfig
     sizes: configs.Sizes
     architectures: tuple[str, ...]
     generation: GenerationConfig
-    declared: bool | None
     notices: tuple[str, ...]
 
     @property
@@ -155,13 +151,11 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     _check_ids(config, sizes)
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
-    declared = raw.get("trained")
     return Settings(
         config=config,
         sizes=sizes,
         architectures=tuple(names),
         generation=_generation(config, raw, rules),
-        declared=declared if isinstance(declared, bool) else None,
         notices=_stripped(raw),
     )
 

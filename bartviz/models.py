@@ -51,7 +51,7 @@ class Model:
 
     def __repr__(self) -> str:
         info = self.info
-        state = "trained" if info.trained else "untrained"
+        state = "looks trained" if info.trained else "looks untrained"
         return f"<Model {info.name}: {info.architecture}, {state}, {info.parameters:,} parameters, {info.source}>"
 
     def stale(self) -> bool:
@@ -138,14 +138,13 @@ def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple
 
 def _info(name: str, source: Source, network: PreTrainedModel, settings: Settings, fingerprint: str) -> ModelInfo:
     sizes = settings.sizes
-    trained = weights.looks_trained(network) if settings.declared is None else settings.declared
     return ModelInfo(
         name=name if source != "folder" else Path(name).name,
         source=source,
         family=sizes.model_type,
         architecture=type(network).__name__,
         kind=sizes.family.kind,
-        trained=trained,
+        trained=weights.looks_trained(network),
         encoder_layers=sizes.encoder.layers if sizes.encoder else 0,
         encoder_heads=sizes.encoder.heads if sizes.encoder else 0,
         decoder_layers=sizes.decoder.layers if sizes.decoder else 0,

@@ -108,6 +108,7 @@ ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
 class ModelInfo:
     """What a record says of the model that made it. ``fingerprint`` changes when any weight or setting changes.
 
+    ``trained`` is how the weights look: False where all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 where a stack is missing; ``positions`` is the longest input or None where there is no limit.
     ``activation`` is transformers' name of the feed-forward layers' function, with ``gated-`` before it where its
     result is multiplied with that of a second matrix; None in records older than the field.

@@ -21,7 +21,8 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a token is drawn. The same seed gives the same text.
+    """How a token is drawn. The same seed gives the same text: the one that transformers writes after
+    ``torch.manual_seed(seed)`` with ``generate(do_sample=True)`` and these settings.
 
     temperature: logits are divided by it; below 1 the probable tokens become more so. top_k: only so many of the most
     probable may be drawn, 0 for all. top_p: only the most probable that together reach this probability, 1 for all.

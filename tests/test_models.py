@@ -595,9 +595,14 @@ def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
     assert weights.looks_trained(network)
 
 
-def test_a_folder_may_say_so_itself(bart: Path) -> None:
-    networks.edit(bart, trained=False)
-    assert not models.load(bart).info.trained
+def test_only_the_gains_are_asked_and_no_more_is_said(bart: Path, tmp_path: Path) -> None:
+    """Random weights with moved gains look trained, gains of 1 do not, whatever the settings say of it."""
+    networks.edit(bart, trained=False)  # its gains were moved, and its matrices are random all the same
+    assert models.load(bart).info.trained
+    assert "looks trained" in repr(models.load(bart))
+    fresh = networks.save("bart", tmp_path / "fresh")
+    networks.edit(fresh, trained=True)
+    assert not models.load(fresh).info.trained
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pandas as pd
 
@@ -24,8 +24,26 @@ from bartviz.configs import Config, Sizes, Stack
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.language import later
 
+if TYPE_CHECKING:
+    from bartviz.record import ModelInfo
+
 Component = Literal["shared", "encoder", "decoder", "head"]
-Model = str | PathLike[str] | Config
+
+
+class Loaded(Protocol):
+    """What ``bartviz.load`` gives, as far as it matters here: torch stays where it is."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    @property
+    def config(self) -> Any: ...
+
+    @property
+    def network(self) -> Any: ...
+
+
+Model = str | PathLike[str] | Config | Loaded
 _SINUSOIDAL_ROLE = "position embedding"
 
 
@@ -47,9 +65,10 @@ class Parameter:
 def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame:
     """One row per matrix or vector of a model, in reading order: embeddings, layers, head.
 
-    ``model`` is a name of the catalogue, a folder with a config.json, or a configuration (a mapping that names its
-    ``model_type``). ``architecture`` is transformers' class, such as ``BertForMaskedLM``; without it the class that
-    the configuration names, else the base model (BERT with its pooler) or, of a family that writes, the one that does.
+    ``model`` is a name of the catalogue, a folder with a config.json, a configuration (a mapping that names its
+    ``model_type``), or a loaded model. ``architecture`` is transformers' class, such as ``BertForMaskedLM``; without it
+    the class that is loaded or that the configuration names, else the base model (BERT with its pooler) or, of a family
+    that writes, the one that does.
 
     Columns: component (shared, encoder, decoder, head), layer (from 0; <NA> outside layers), role, name (as in
     transformers' state dict), shape, count, shared_with, elements, trainable.
@@ -57,7 +76,8 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
     and that row's name in ``shared_with``; a layer that reuses another's weights (ALBERT) repeats that layer's names.
     ``trainable`` is False for computed (sinusoidal) positions, which transformers keeps as parameters and counts.
 
-    Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture.
+    Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture or where
+    ``model`` is none of these.
     """
     found = rows(configuration(model), architecture)
     table = pd.DataFrame({column.name: [getattr(row, column.name) for row in found] for column in fields(Parameter)})
@@ -72,9 +92,11 @@ def from_table(table: pd.DataFrame) -> tuple[Parameter, ...]:
 
 
 def configuration(model: Model) -> Config:
-    """The configuration that a name, a folder or a mapping stands for; raises ModelError."""
+    """The configuration that a name, a folder, a mapping or a model stands for; raises ModelError, SettingError."""
     if isinstance(model, Mapping):
         return model
+    if not isinstance(model, str | PathLike):
+        return _of_loaded(model)
     known = entry(fspath(model))
     if known is not None:
         return known.config
@@ -82,6 +104,24 @@ def configuration(model: Model) -> Config:
         return configs.read(model)
     names = choices(known.name for known in CATALOGUE)
     raise ModelError(later("No model of that name. Choose {names}, or a folder with a config.json.", names=names))
+
+
+def _of_loaded(model: Loaded) -> Config:
+    """The configuration of a loaded model, with the class that it was loaded as and the ties that it has.
+
+    A T5 checkpoint with an output matrix of its own unties it, whatever its configuration says.
+    """
+    try:
+        found = {**model.config.to_dict(), "architectures": [model.info.architecture]}
+        output = model.network.get_output_embeddings()
+        if output is not None:
+            found["tie_word_embeddings"] = output.weight is model.network.get_input_embeddings().weight
+        return found
+    except (AttributeError, TypeError):
+        raise SettingError(
+            later("Parameters are those of a name, a folder with a config.json, a configuration, or a model as "
+                  "bartviz.load gives it, not of a {type}.", type=type(model).__name__)
+        ) from None  # fmt: skip
 
 
 def architecture_of(config: Config, architecture: str | None = None) -> str:

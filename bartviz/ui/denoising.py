@@ -74,7 +74,9 @@ def lines(found: Repair) -> None:
     for notice in found.notices:
         show.note(_(notice))
     if not found.given.model.trained:
-        st.warning(_("This model is untrained: random weights, so it cannot repair anything."))
+        st.warning(
+            _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are chance.")
+        )
 
 
 def look(chosen: Chosen, found: Repair) -> None:

@@ -157,7 +157,9 @@ def positions(record: Record, one: Inputs) -> Floats | None:
     learned = record.model.family not in ("marian", "pegasus")
     name = _("learned") if learned else _("this model's (sinusoidal)")
     if not record.model.trained:
-        st.warning(_("This model is untrained: its positions are random numbers."))
+        st.warning(
+            _("This model looks untrained: all normalisation gains are still about 1. If so, its positions are random.")
+        )
     alt = _("Similarities of {count} positions, {name} and sinusoidal.", count=len(table), name=name)
     show.figure(maps(table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:

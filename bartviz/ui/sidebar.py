@@ -153,11 +153,11 @@ def _kind(name: str, loaded: ModelInfo | None) -> ModelKind:
 
 
 def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
-    """What a model is, how large, and whether it was trained, as far as that is known before it is loaded."""
+    """What a model is, how large, and whether it looks trained, as far as that is known before it is loaded."""
     unknown = _("A folder of this machine") if is_folder else _("A model of the hub")
     title = _(known.title) if known is not None else unknown
     if loaded is not None:
-        trained = _("trained") if loaded.trained else _("UNTRAINED")
+        trained = _("looks trained") if loaded.trained else _("LOOKS UNTRAINED")
         size = _("{count:.1f} M parameters", count=loaded.parameters / 1e6)
         return f"{title} · {trained} · {size}"
     return f"{title}. {_(known.note)}" if known is not None else f"{title}."

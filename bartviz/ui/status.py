@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def status(record: Record) -> None:
-    """Draw the line, what was done to the text, and *untrained* in large letters where it is so."""
+    """Draw the line, what was done to the text, and in large letters where the weights look untrained."""
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
     lines += [f"<p class='bv-notice'>{html.escape(_(retold(notice)))}</p>" for notice in record.provenance.notices]
@@ -26,7 +26,7 @@ def status(record: Record) -> None:
         said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)
         lines.append(f"<p class='bv-notice'>{html.escape(said)}</p>")
     if not record.model.trained:
-        said = html.escape(_("untrained: random weights, so nothing here was learned"))
+        said = html.escape(_("looks untrained: all normalisation gains are still about 1"))
         lines.insert(0, f"<p class='bv-untrained'>{said}</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
 

@@ -19,6 +19,7 @@ from bartviz.analysis.variants import VARIANTS
 from bartviz.catalogue import CATALOGUE, Entry, entry
 from bartviz.errors import ModelError, SettingError
 from bartviz.families import FAMILIES
+from tests import loaded, networks, stand_in
 
 Sizes = dict[str, Any]
 few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,6 +34,29 @@ def assert_equal(config: Mapping[str, Any], architecture: str) -> None:
     found, network = rows(config, architecture), built.build(config, architecture)
     assert as_built(found) == network
     assert sum(row.count for row in found) == sum(prod(shape) for shape, tied, _ in network.values() if tied is None)
+
+
+@pytest.mark.parametrize("family", sorted(networks.FAMILIES))
+def test_a_loaded_model_is_counted_as_it_was_loaded(family: str) -> None:
+    model = loaded.model(family)
+    table = parameters(model)
+    counted = table[table["count"] > 0]
+    assert dict(zip(counted["name"], counted["shape"], strict=True)) == {
+        name: tuple(parameter.shape) for name, parameter in model.network.named_parameters()
+    }
+    assert counted["count"].sum() == model.info.parameters
+    assert total(model) == model.info.parameters
+
+
+@pytest.mark.parametrize("what", [None, 7, object(), ["bart"]])
+def test_what_is_no_model_is_refused(what: object) -> None:
+    with pytest.raises(SettingError, match=f"not of a {type(what).__name__}"):
+        parameters(what)  # type: ignore[arg-type]
+
+
+def test_what_a_record_says_of_its_model_is_too_little_to_count() -> None:
+    with pytest.raises(SettingError, match="not of a ModelInfo"):
+        parameters(stand_in.record().model)  # type: ignore[arg-type]
 
 
 # Numbers that a person can check --------------------------------------------------------------------------------------

@@ -42,7 +42,9 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
 
 
 def test_untrained_is_said_in_large_letters(app: App) -> None:
-    assert "<p class='bv-untrained'>" in words(app(record=stand_in.record(trained=False)))
+    said = words(app(record=stand_in.record(trained=False)))
+    assert "<p class='bv-untrained'>looks untrained: all normalisation gains are still about 1</p>" in said
+    assert "random weights" not in said  # which the gains alone do not show
     assert "<p class='bv-untrained'>" not in words(app(record=stand_in.record(trained=True)))
 
 

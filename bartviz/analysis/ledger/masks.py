@@ -64,7 +64,8 @@ def _patterns(_evidence: Evidence) -> Verdict:
     share = long / LONG**2
     numbers = (
         number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
-        number(later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"), causal + 10, int(prefix.sum())),
+        number(later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"), causal + 10,
+               int(prefix.sum())),
         number(later("window of 32 to each side and one global token, n = 512: open cells"), _cells(SHORT, 32),
                int(window.sum())),
         number(later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}",

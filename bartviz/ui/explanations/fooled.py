@@ -44,8 +44,9 @@ what later layers do with it.
 
 $$H\Bigl(\tfrac{1}{H}\sum_h \alpha^h_i\Bigr) - \tfrac{1}{H}\sum_h H(\alpha^h_i) \ge 0$$
 
-**Untrained** is judged from the layer norms: their gains begin at exactly 1, and the first step of any optimiser moves
-them. The random network here is drawn as the library draws a fresh one.
+**Whether a model looks untrained** is judged from its layer norms alone: their gains begin at exactly 1, and training
+moves them. It is a hint and no proof: gains can be set by hand. The random network here is drawn as the library draws a
+fresh one.
 """),
     terms=("weight", "contribution", "head", "entropy", "sink", "ablation", "alignment", "value"),
     code="""

@@ -92,8 +92,8 @@ def untrained(record: Record) -> None:
         return
     show.lead(_less_even(kind, before, after, learned=fresh.model.trained))
     _sharpest(record, fresh, kind)
-    below(_("Random weights: normal, with the configuration's spread. An untrained model is named in large letters on "
-            "every page."), "compare", _("How even every head is"),
+    below(_("Random weights: normal, with the configuration's spread. A model that looks untrained is named in large "
+            "letters on every page."), "compare", _("How even every head is"),
           {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     names = fooled.names(record, kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
-        own += " " + _("(untrained itself)")
+        own += " " + _("(looks untrained itself)")
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
         one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
