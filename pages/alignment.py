@@ -2,13 +2,14 @@
 
 from bartviz.analysis import alignment as analysis
 from bartviz.language import _
-from bartviz.ui import alignment, levels, linked, page, show
+from bartviz.ui import alignment, doubt, levels, linked, page, show
 
 
 def main() -> None:
     record = alignment.aligning(page.begin("alignment"))
     chosen = alignment.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
+    doubt.line(record)
     drawn = linked.picture(chosen)
     alignment.numbers(record, chosen)
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:

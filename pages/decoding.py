@@ -9,7 +9,7 @@ from bartviz.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
 from bartviz.record import Record
-from bartviz.ui import branches, levels, page, session, show
+from bartviz.ui import branches, doubt, levels, page, session, show
 from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import player
 
@@ -38,6 +38,7 @@ def main() -> None:
     said, settings = st.columns([4, 1], vertical_alignment="center")
     with said:
         show.lead(decoding.notice(record))
+        doubt.line(record)
     with settings, st.popover(_("Layer and head"), width="stretch"):
         layer, head = parts.choices(record)
     parts.style()

@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.figures import denoising as figure
 from bartviz.language import _
-from bartviz.ui import denoising, levels, page, show
+from bartviz.ui import denoising, doubt, levels, page, show
 
 STYLE = Path(denoising.__file__).with_name("denoising.css")
 
@@ -21,6 +21,7 @@ def main() -> None:
         found = denoising.repaired(chosen)
         if found is not None:
             denoising.lines(found)
+            doubt.line(found.written)
     with said:
         show.lead(repairs.notice(found) if found is not None else _("The text is corrupted, read and repaired."))
     if found is not None:

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import start, terms
 from bartviz.language import _, mark
 from bartviz.record import Record
-from bartviz.ui import levels, page, ribbons, session, show, sidebar
+from bartviz.ui import doubt, levels, page, ribbons, session, show, sidebar
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -21,6 +21,7 @@ def picture(record: Record, found: start.Ribbons) -> None:
     cross = found.head.kind == "cross"
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(found.first(), key="ribbons", above=above, below=below)
+    doubt.line(record)
     layers, heads = record.attention(found.head.kind).shape[:2]
     most = (
         mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")

@@ -36,6 +36,10 @@ left: 0 when one token has it all, 1 when two are even.
 
 $$\log p(y \mid x) = \sum_t \log p(y_t \mid y_{<t}, x), \qquad H_t = -\sum_w p_t(w) \log_2 p_t(w)$$
 
+**Unsure:** where the geometric mean of the probabilities, $e^{\log p / T}$, is below 0.75, a line beside the output
+says so and names the least sure words. Tokens that a rule decided do not count. It is a rule of thumb: a model can be
+sure and wrong, and unsure and right.
+
 Attention shows where a step looked, not why the token was chosen.
 """),
     expert=mark(r"""

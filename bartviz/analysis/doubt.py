@@ -1,0 +1,84 @@
+"""How unsure a model was of what it wrote: the geometric mean of its tokens' probabilities, and its least sure words.
+
+exp of the mean log-probability: 0.5 is a text whose every token had one chance in two. Tokens that a rule decided and
+tokens that were given are nobody's doubt and do not count. NumPy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bartviz.analysis import terms
+from bartviz.analysis.start import words
+from bartviz.language import _
+from bartviz.record import Record
+
+UNSURE = 0.75
+"""Below this mean a text is called unsure: a rule of thumb, under which most mistakes of the translator that ships fall
+and few of its right sentences."""
+MOST = 3  # words named
+RISKY = 0.5  # a word below it is named, the least sure one in any case
+OWN = frozenset({"greedy", "beam search", "sampling"})  # modes in which the model writes the text itself
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """``mean`` in 0..1 over ``tokens`` that the model chose, the end token included; ``least``: the words and signs of
+    lowest probability (the product over their tokens), the lowest first; ``drawn``: not the likeliest, but drawn."""
+
+    mean: float
+    tokens: int
+    least: tuple[tuple[str, float], ...]
+    drawn: bool
+
+    @property
+    def unsure(self) -> bool:
+        return self.mean < UNSURE
+
+
+def doubt(record: Record) -> Doubt | None:
+    """None where the text is not the model's own choice: a given one, a replayed one, or none at all."""
+    mode = record.provenance.settings.get("mode")
+    chosen = {step.row: step.log_probability for step in record.steps if step.rule is None}
+    if mode not in OWN or record.output is None or not chosen:
+        return None
+    texts = () if record.encoder is None else (record.target_text or "",)
+    sure = sorted(
+        (math.exp(sum(chosen[row] for row in rows)), word.text)
+        for word in words(record.output, *texts)
+        if (rows := [row for row in range(word.start, word.end) if row in chosen])
+    )
+    least = [(text, share) for share, text in sure[:MOST] if share < RISKY or share == sure[0][0]]
+    mean = math.exp(sum(chosen.values()) / len(chosen))
+    return Doubt(mean, len(chosen), tuple(least), mode == "sampling")
+
+
+def notice(record: Record, *, numbers: bool = True) -> str:
+    """One line to stand beside the output, empty where the model was sure; without ``numbers`` in words alone."""
+    found = doubt(record)
+    if found is None or not found.unsure:
+        return ""
+    said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in found.least))
+    if not numbers:
+        return said
+    mean = math.floor(100 * found.mean) / 100  # never rounded up to the limit
+    return said + " " + _(
+        "The probabilities of its {count} tokens have a geometric mean of {mean:.2f}; below {limit:.2f} this line "
+        "appears.", count=found.tokens, mean=mean, limit=UNSURE,
+    )  # fmt: skip
+
+
+def _said(record: Record, found: Doubt, least: str) -> str:
+    if found.drawn:
+        said = _("This text was drawn by chance, and the model gave it little probability.")
+        return f"{said} " + _("The least probable: {words}.", words=least) if least else said
+    if record.encoder is None:  # it goes on with a text: there is no right one
+        said = _("The model was unsure how to go on: other words would have fitted too.")
+    else:
+        said = _("The model was unsure of this text: it may be wrong.")
+    return f"{said} " + _("Least sure: {words}.", words=least) if least else said
+
+
+def _named(word: str, share: float, numbers: bool) -> str:
+    return f"“{word}” ({terms.percent(share)})" if numbers else f"“{word}”"
