@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def picture(record: Record, found: start.Ribbons) -> None:
     show.lead(start.notice(found))
+    doubt.line(record)
     cross = found.head.kind == "cross"
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(found.first(), key="ribbons", above=above, below=below)
-    doubt.line(record)
     layers, heads = record.attention(found.head.kind).shape[:2]
     most = (
         mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
