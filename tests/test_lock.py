@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scripts import lock
@@ -41,7 +42,7 @@ def imported(files: list[Path]) -> set[str]:
     return {canonicalize_name(known[module][0]) for module in foreign}
 
 
-def names(requirements: list[lock.Requirement]) -> set[str]:
+def names(requirements: list[Requirement]) -> set[str]:
     return {canonicalize_name(one.name) for one in requirements}
 
 
