@@ -93,7 +93,7 @@ PAGES: tuple[Page, ...] = (
         "textbook",
         mark("Textbook"),
         mark("Which sentences of the textbooks hold?"),
-        mark("Statements of five articles, judged by numbers."),
+        mark("Statements of articles, judged by numbers."),
     ),
     Page(
         "fooled",

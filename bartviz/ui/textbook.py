@@ -55,7 +55,7 @@ def tally(found: Verdicts) -> None:
     """How many lines hold and how many do not: the sentence of the page, and a bar."""
     counts = ledger.tally(found)
     said = _(
-        "{claims} statements of five articles, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
+        "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
         "do not hold.", claims=len(CLAIMS), **counts,
     )  # fmt: skip
     show.lead(said)

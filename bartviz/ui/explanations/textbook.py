@@ -7,9 +7,10 @@ from bartviz.ui.explanations import Explanation
 
 EXPLANATION = Explanation(
     beginner=mark(r"""
-**Articles say a lot about these models. Is it true?** Each line is one statement from five articles, in our words, with
-a verdict: *holds*, *holds, with a caveat*, or *does not hold*. Unfold *Numbers* to see what was claimed and what came
-out. The link below a line leads to the page where you can see it with your own eyes.
+**Articles say a lot about these models. Is it true?** Each line is one statement in our words, from five articles or,
+where it says so, from none of them. Its verdict is *holds*, *holds, with a caveat*, or *does not hold*. Unfold
+*Numbers* to see what was claimed and what came out. The link below a line leads to the page where you can see it with
+your own eyes.
 
 **Try it:** switch on *Guess first*, read a statement, and say what you think before you unfold its verdict.
 """),
