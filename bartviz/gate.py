@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
+from bartviz import logs
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
 from bartviz.language import later
 
@@ -98,6 +99,7 @@ class Ticket(Generic[T]):
                 BudgetError(later("The machine has no memory left for this run. Take a shorter text.")),
             )
         except BaseException as error:  # the one place that must outlive any fault of the work
+            logs.fault("A run failed inside.", error)
             name = type(error).__name__
             self._end(
                 "failed",

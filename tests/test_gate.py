@@ -190,3 +190,35 @@ def test_the_work_reports_what_it_does() -> None:
 
     assert gate.submit("a", work).result() == "value"
     assert told == [("", None), ("step 3 of 10", 0.3)]
+
+
+def test_a_fault_leaves_its_traceback_in_the_log_and_no_text(caplog: pytest.LogCaptureFixture) -> None:
+    text = "a visitor's secret sentence"
+
+    def work(ticket: Ticket[str]) -> str:
+        try:
+            raise KeyError(text)
+        except KeyError as error:
+            raise RuntimeError(f"failed at {text}") from error
+
+    with pytest.raises(BartvizError, match=r"\(RuntimeError\)"):
+        Gate().submit("a", work).result()
+    (told,) = caplog.records
+    assert (told.name, told.levelname) == ("bartviz", "ERROR")
+    said = told.getMessage()
+    assert said.index("builtins.KeyError") < said.index("builtins.RuntimeError")  # what came first stands first
+    assert f'File "{__file__}"' in said
+    assert "in work" in said
+    assert text not in caplog.text
+    assert told.exc_info is None
+
+
+@pytest.mark.parametrize("expected", [TextError("The text is empty."), Cancelled("The run was stopped.")])
+def test_what_is_no_fault_of_ours_stays_out_of_the_log(
+    expected: BartvizError, caplog: pytest.LogCaptureFixture
+) -> None:
+    def work(ticket: Ticket[str]) -> str:
+        raise expected
+
+    Gate().submit("a", work).wait(10)
+    assert not caplog.records
