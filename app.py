@@ -1,8 +1,12 @@
-"""The web app: page title, navigation, and the sidebar that all pages share."""
+"""The web app. ``streamlit run app.py`` and ``bartviz app`` import it to serve ``app``; a test runs it as a visitor."""
 
-from bartviz.ui import lessons, page, sidebar
+from streamlit.starlette import App
 
-navigation = page.frame()
-sidebar.draw()
-navigation.run()
-lessons.drawn()
+from bartviz.ui import server
+
+if __name__ == "__main__":
+    from bartviz.ui import visit
+
+    visit.draw()
+else:
+    app = App(server.SCRIPT, lifespan=server.lifespan, middleware=server.MIDDLEWARE, on_script_error=server.failed)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bartviz import aligning
+from bartviz import aligning, serve
 from bartviz.errors import BartvizError
-from bartviz.place import APP
 from bartviz.version import __version__
 
 if TYPE_CHECKING:
@@ -47,9 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
 
-    app = commands.add_parser("app", help="serve the app on 127.0.0.1")
-    app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
-    app.set_defaults(run=_app)
+    serve.add(commands)
 
     capture = commands.add_parser("capture", help="run a model on a text and save the record")
     _run_arguments(capture)
@@ -94,13 +89,6 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _port(text: str) -> int:
-    port = int(text)
-    if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is no port: choose 1 to 65535")
-    return port
-
-
 def _beams(text: str) -> int | str:
     return text if text == "own" else int(text)
 
@@ -121,34 +109,6 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
     parser.add_argument("--ablate", action="append", default=[], metavar='"cross L2H5"', help="silence a head")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the record, such as run.safetensors")
-
-
-def _app(options: argparse.Namespace) -> int:
-    if not APP.is_file():
-        print(
-            "bartviz: the app is not part of this installation. Run it from a copy of the repository.", file=sys.stderr
-        )
-        return 1
-    if not _is_free(options.port):
-        said, other = f"bartviz: port {options.port} is not free.", options.port % 60_000 + 1
-        print(f"{said} Choose another: bartviz app --port {other} (or make run PORT={other}).", file=sys.stderr)
-        return 1
-    print(f"bartviz: http://127.0.0.1:{options.port} (Ctrl+C ends it)", flush=True)
-    command = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.port", str(options.port)]
-    if os.name == "posix":  # this process becomes the server: who ends the one ends the other
-        os.chdir(APP.parent)
-        os.execv(sys.executable, command)
-    return subprocess.call(command, cwd=APP.parent)
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _capture(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "bartviz"
 
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "version", "language", "place", "particles", "retold"}),
+    frozenset({"errors", "version", "language", "place", "particles", "retold", "logs", "hosts"}),
     frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
     frozenset({"checks", "store", "record"}),
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
@@ -27,7 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"replay", "ablation", "edits", "embeddings", "repair", "claims", "untrained", "suggestions", "verification"}
     ),
-    frozenset({"ui", "aligning", "cli", "__init__", "__main__"}),
+    frozenset({"ui", "aligning", "serve", "cli", "__init__", "__main__"}),
 )
 LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")
 HEAVY = frozenset({"torch", "transformers", "streamlit"})

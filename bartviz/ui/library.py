@@ -1,17 +1,41 @@
-"""The model library (torch and the model classes), imported once per server and late: the first picture needs none."""
+"""What the server imports when: the start page's modules at once, the other pages' when one is opened, torch last.
+
+Each in one thread at a time. Two threads that begin at two ends of a package (``bartviz.figures`` imports its modules,
+a page imports one of them) wait for each other, and Python then hands one of them what is half made.
+"""
 
 from __future__ import annotations
 
 import gc
+import pkgutil
 import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 
-_IMPORT, _WARM = threading.Lock(), threading.Lock()
+ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # what pages draw with; none imports torch by itself
+_PAGES, _IMPORT, _WARM = threading.Lock(), threading.Lock(), threading.Lock()
+_whole = threading.Event()
+
+
+def first() -> None:
+    """What the first picture needs, in the order in which a visit imports it."""
+
+
+def pages() -> None:
+    """Import all that pages draw with, once: whoever needs it meanwhile waits here."""
+    with _PAGES:
+        if _whole.is_set():
+            return
+        for room in ROOMS:
+            for module in pkgutil.walk_packages(import_module(room).__path__, f"{room}."):
+                import_module(module.name)
+        _whole.set()
 
 
 def load() -> None:
     """Import torch and the model classes, once; what they made is then kept out of every later garbage collection."""
+    pages()
     with _IMPORT:
         if imported():
             return

@@ -8,10 +8,24 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from bartviz import logs
 from bartviz.errors import BartvizError, SettingError
 from bartviz.folders import default_roots
 from bartviz.language import _
-from bartviz.ui import address, checking, languages, lessons, registry, saved, session, show, sidebar, sight, theme
+from bartviz.ui import (
+    address,
+    checking,
+    languages,
+    lessons,
+    library,
+    registry,
+    saved,
+    session,
+    show,
+    sidebar,
+    sight,
+    theme,
+)
 from bartviz.ui.examples import examples
 from bartviz.ui.lessons import walk
 from bartviz.ui.progress import POLL, draw
@@ -34,6 +48,8 @@ class Frame:
         self._navigation = navigation
 
     def run(self) -> None:
+        if self._navigation.url_path:  # the first page has none, and needs no more than what is there
+            library.pages()
         try:
             self._navigation.run()
         except StopException:  # not where the page asks for another run: it may be that of another page
@@ -43,7 +59,7 @@ class Frame:
 
 
 def frame() -> Frame:
-    """Name the app and its pages; ``app.py`` calls this first and runs what it returns."""
+    """Name the app and its pages; a visit calls this first and runs what it returns."""
     languages.begin()
     navigation = _navigation()
     if navigation.url_path == registry.PAGES[0].word:
@@ -64,6 +80,7 @@ def _check_settings() -> None:
     """Refuse to work with a setting of the environment that makes no sense, and name it."""
     try:
         default_roots()
+        logs.level()
         session.engine()
     except SettingError as error:
         st.error(show.plain(str(error)))
@@ -84,10 +101,10 @@ def _navigation() -> StreamlitPage:
 
 
 def _guard() -> None:
-    """Go back through ``app.py`` when Streamlit ran this page alone.
+    """Go back through the frame when Streamlit ran this page alone.
 
-    A folder named ``pages`` starts each server in the old multipage mode until ``st.navigation`` has run once: a deep
-    link that comes first would show one page without sidebar and state.
+    A script beside a folder named ``pages``, as ``app.py`` is in a test, starts in the old multipage mode until
+    ``st.navigation`` has run once: a deep link that comes first would show one page without sidebar and state.
     """
     if not st.session_state.pop(_FRAME, False):
         _navigation()

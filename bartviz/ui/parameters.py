@@ -21,7 +21,7 @@ from bartviz.figures.costs import bytes_text
 from bartviz.folders import contents, default_roots, find, listed
 from bartviz.language import _, later, mark, named
 from bartviz.record import Record
-from bartviz.ui import pick, show
+from bartviz.ui import library, pick, show
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
@@ -203,6 +203,7 @@ def check(chosen: Chosen, record: Record | None) -> None:
     asked = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
     if st.button(_("Build it and compare"), key="build"):
         with st.spinner(_("Building with transformers; the first time loads torch")):
+            library.load()
             from bartviz import built
 
             found = parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))

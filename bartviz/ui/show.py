@@ -18,7 +18,7 @@ from bartviz.analysis import terms
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
-from bartviz.ui import projector
+from bartviz.ui import library, projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 
 if TYPE_CHECKING:
@@ -165,4 +165,7 @@ def _page(figure: go.Figure | str, name: str) -> bytes:
 
 
 def _made(given: T | Callable[[], T]) -> T:
-    return given() if callable(given) else given
+    if not callable(given):
+        return given
+    library.pages()  # the first page draws without some of what a file is made with
+    return given()

@@ -1,0 +1,131 @@
+"""Under which names a server is reached, and by whom: the setting that keeps other web pages from driving it.
+
+A name server of somebody else's may say that a name of theirs leads to this machine, and a page of theirs may open a
+connection to it: a request is answered only where its Host is a name that is served, and its Origin that very host.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from bartviz.errors import SettingError
+from bartviz.language import later
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+_NAME = re.compile(r"\*|(\*\.)?[a-z0-9]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9_-]*[a-z0-9])?)*")
+
+
+def address(text: str) -> str:
+    """An address to listen on. Raises SettingError: a name could lead anywhere."""
+    if text == "localhost":
+        return LOCAL[0]
+    try:
+        return str(ipaddress.ip_address(text.strip("[]")))
+    except ValueError:
+        said = later("The address to listen on is that of one of this machine's networks, such as 192.168.1.5; 0.0.0.0 "
+                     "means all of them.")  # fmt: skip
+        raise SettingError(said) from None
+
+
+def names(text: str) -> list[str]:
+    """Names to be served, separated by commas. Raises SettingError for one with a scheme, port or path."""
+    found = [part.strip().lower().strip("[]").rstrip(".") for part in text.split(",") if part.strip()]
+    for name in found:
+        if not (_NAME.fullmatch(name) or _is_address(name)):
+            said = later("A name that is served has no scheme, port or path: bart.example, *.school.example or "
+                         "192.168.1.5.")  # fmt: skip
+            raise SettingError(said)
+    return found
+
+
+def of(listening: str) -> list[str]:
+    """The names of this machine for who comes over the network that it listens on; asks no name server."""
+    if is_local(listening):
+        return []
+    if not ipaddress.ip_address(listening).is_unspecified:
+        return [listening]
+    own = socket.gethostname().lower()
+    found = [own, f"{own}.local"] if _NAME.fullmatch(own) else []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # chooses a network, sends nothing; the address is nobody's
+            found.insert(0, probe.getsockname()[0])
+        except OSError:
+            pass  # there is no network
+    return [name for name in found if not is_local(name)]
+
+
+def is_local(name: str) -> bool:
+    """Whether only this machine itself is meant."""
+    return name in LOCAL or (_is_address(name) and ipaddress.ip_address(name).is_loopback)
+
+
+def serves(allowed: Sequence[str], host: str | None) -> bool:
+    """Whether the Host of a request is a name that is served; a pattern ``*.school.example`` means all below it."""
+    parts = _parts(host)
+    return parts is not None and any(
+        pattern in ("*", parts[0]) or (pattern.startswith("*.") and parts[0].endswith(pattern[1:]))
+        for pattern in (each.strip().lower().rstrip(".") for each in allowed)
+    )
+
+
+def comes_from_here(allowed: Sequence[str], origin: str | None, host: str | None) -> bool:
+    """Whether a request comes from a page of this very server, or from no page at all.
+
+    A proxy may leave the port out of the Host, or write a Host of its own: then the page's name is one that is allowed.
+    Other pages of this machine are strangers too.
+    """
+    if origin is None:
+        return True
+    page, named = _parts(origin.partition("://")[2]), _parts(host)
+    if page is None or named is None:
+        return False
+    port = page[1] or (443 if origin.startswith("https:") else 80)
+    known = [name for name in allowed if name != "*" and not is_local(name)]
+    return (page[0] == named[0] and named[1] in (None, port)) or serves(known, page[0])
+
+
+def reach(listening: str, port: int, allowed: Sequence[str]) -> str:
+    """One sentence for who starts a server: who can open it."""
+    known = [name for name in allowed if not is_local(name)]
+    if is_local(listening):
+        proxied = f", and whoever a proxy on it lets in as {_listed(known)}" if known else ""
+        return f"Only this machine can open it{proxied}."
+    if not known:
+        return "It listens on your network but answers only this machine: allow a name with --allow."
+    if "*" in known:
+        return f"Everyone in your network can open it, under any name, on port {port}."
+    return f"Everyone in your network can open it: {_listed([url(name, port) for name in known])}."
+
+
+def url(name: str, port: int) -> str:
+    """The address to type."""
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _parts(host: str | None) -> tuple[str, int | None] | None:
+    """The name and the port in a Host header; None where it is none."""
+    if not host or any(sign in host for sign in "@/?#\\"):
+        return None
+    try:
+        parts = urlsplit(f"//{host}")
+        port = parts.port
+    except ValueError:
+        return None
+    return (parts.hostname.rstrip("."), port) if parts.hostname else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join(values)

@@ -1,0 +1,114 @@
+"""The command ``app``: serve the app, and say who can open it."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import socket
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
+
+from bartviz import hosts, logs
+from bartviz.errors import SettingError
+from bartviz.folders import default_roots
+from bartviz.place import APP
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    app = commands.add_parser("app", help="serve the app, on 127.0.0.1 unless said otherwise")
+    app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
+    app.add_argument(
+        "--host", type=_said(hosts.address), metavar="ADDRESS",
+        help="address to listen on; 0.0.0.0 is all of this machine's, and lets your network in (127.0.0.1)",
+    )  # fmt: skip
+    app.add_argument(
+        "--allow", type=_said(hosts.names), action="extend", default=[], metavar="NAME",
+        help="host name that may be served, as behind a proxy; several with commas, or give it again",
+    )  # fmt: skip
+    app.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until somebody ends it: by Ctrl+C or SIGTERM, which are no error."""
+    if not APP.is_file():
+        return _refuse("the app is not part of this installation. Run it from a copy of the repository.")
+    host = options.host or hosts.LOCAL[0]
+    taken = _taken(host, options.port)
+    if taken == errno.EADDRNOTAVAIL:
+        return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
+    if taken is not None:
+        other = options.port % 60_000 + 1
+        way_out = f"Choose another: bartviz app --port {other} (or make run PORT={other})."
+        return _refuse(f"port {options.port} is not free. {way_out}")
+    _check_settings()
+    names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
+    shown = next((name for name in hosts.of(host)), host)
+    print(f"bartviz: {hosts.url(shown, options.port)} (Ctrl+C ends it)", flush=True)
+    os.chdir(APP.parent)  # where .streamlit lies
+    sys.argv = [str(APP)]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        _application().run(
+            config={"server.port": options.port, "server.address": host, "server.allowedHosts": [*dict.fromkeys(names)]}
+        )
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _application() -> Any:
+    """What ``app.py`` serves."""
+    spec = spec_from_file_location("app", APP)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.app
+
+
+def _check_settings() -> None:
+    """Refuse a setting of the environment that makes no sense before anything starts. Raises SettingError."""
+    from bartviz.ui.limits import Limits
+
+    Limits.read()
+    default_roots()
+    logs.level()
+
+
+def _refuse(why: str) -> int:
+    print(f"bartviz: {why}", file=sys.stderr)
+    return 1
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is no port: choose 1 to 65535")
+    return port
+
+
+def _said(check: Any) -> Any:
+    """A check of ours as argparse wants it: what is wrong in our own words."""
+
+    def checked(text: str) -> Any:
+        try:
+            return check(text)
+        except SettingError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return checked
+
+
+def _taken(host: str, port: int) -> int | None:
+    """Why the port cannot be had, as the system's number for it; None where it can."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            return error.errno or 0
+    return None

@@ -1,0 +1,111 @@
+"""The server around the pages: whom it answers, what each answer forbids, what happens at its start.
+
+``app.py`` gives this to Streamlit's ASGI app, so it holds however the server is started.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from streamlit import delta_generator
+
+from bartviz import hosts, logs
+from bartviz.errors import SettingError
+from bartviz.ui import library
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from streamlit.starlette import App
+
+SCRIPT = Path(__file__).with_name("visit.py")
+SWITCH = 0.001  # seconds a thread may keep the others from running; Python's own 0.005 holds up the server's loop
+REFUSED = "This server does not answer to that name. Its owner allows a name with: bartviz app --allow NAME\n"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Content-Security-Policy": "frame-ancestors 'self'",
+}
+
+
+class Guard:
+    """Answers requests to a name that is served, from no other site's page; all others before Streamlit sees them.
+
+    Streamlit asks a host on the internet for this machine's address before it refuses a foreign page, and holds up
+    everybody meanwhile.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers, allowed = Headers(scope=scope), st.get_option("server.allowedHosts")
+        host, origin = headers.get("host"), headers.get("origin")
+        if hosts.serves(allowed, host) and hosts.comes_from_here(allowed, origin, host):
+            await self.app(_checked(scope), receive, _with_headers(send))
+            return
+        logs.log.info("refused: host %.100r, page %.100r", host, origin)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await PlainTextResponse(REFUSED, 403)(scope, receive, _with_headers(send))
+
+
+MIDDLEWARE = [Middleware(Guard)]
+
+
+@asynccontextmanager
+async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
+    """What is done once, before the first visitor is answered."""
+    _log()
+    sys.setswitchinterval(SWITCH)
+    # Nobody types at a prompt here. To find that out, Streamlit's first element looks at the file of every module.
+    delta_generator._use_warning_has_been_displayed = True
+    threading.Thread(target=library.first, name="bartviz-first", daemon=True).start()
+    address, port = st.get_option("server.address"), st.get_option("server.port")
+    print(hosts.reach(address, port, st.get_option("server.allowedHosts")), flush=True)
+    if not st.get_option("server.headless"):
+        webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port))
+    yield None
+
+
+def failed(error: Exception) -> None:
+    """A script that failed, in our log; the visitor sees Streamlit's own sentence."""
+    logs.fault("A page failed.", error)
+
+
+def _log() -> None:
+    """Begin the log; where its setting makes no sense the pages say so."""
+    try:
+        logs.begin(logs.level())
+    except SettingError:
+        logs.begin(logs.OURS)
+    streamlits = logging.getLogger("streamlit.error_util")
+    streamlits.addFilter(lambda record: record.msg != "Uncaught app execution")  # its message may hold a visitor's text
+
+
+def _checked(scope: Scope) -> Scope:
+    """A request whose Origin was looked at, without it: Streamlit would ask the internet about one that differs."""
+    return {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"origin"]}
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(HEADERS)
+        await send(message)
+
+    return sent

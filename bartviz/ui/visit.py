@@ -1,0 +1,19 @@
+"""What Streamlit runs for each visitor, at the first look and after each click.
+
+It lies in another folder than ``pages/``: beside a folder of that name Streamlit starts in its old multipage mode, in
+which a link to a page would run that page alone.
+"""
+
+from bartviz.ui import lessons, page, sidebar
+
+
+def draw() -> None:
+    """The frame, the sidebar that all pages share, and the page that is open."""
+    navigation = page.frame()
+    sidebar.draw()
+    navigation.run()
+    lessons.drawn()
+
+
+if __name__ == "__main__":
+    draw()

@@ -1,0 +1,199 @@
+"""A server as it is started: seventeen visitors before it is warm, pages of other sites, who may open it."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from bartviz.ui.registry import PAGES
+from scripts.serving import health, served
+from scripts.visitors import visitor
+
+
+def ask(address: str, path: str = "/", **headers: str) -> http.client.HTTPResponse:
+    """One request with these headers, its Host too, as no browser lets a page choose it."""
+    host, port = address.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=30)
+    connection.putrequest("GET", path, skip_host=True)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+async def knock(address: str, **headers: str) -> int:
+    """The status of a websocket handshake: 101 where it is accepted."""
+    stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+    try:
+        async with connect(stream, additional_headers=headers, subprotocols=["streamlit"], open_timeout=60):  # type: ignore[list-item]
+            return 101
+    except InvalidStatus as refused:
+        return refused.response.status_code
+
+
+@contextmanager
+def swallowing() -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy that takes every packet and never answers, as a school's firewall does; and what it was sent."""
+    seen: list[bytes] = []
+    kept: list[socket.socket] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def take() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                kept.append(connection)
+                seen.append(connection.recv(1000))
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join(10)
+    for connection in kept:
+        connection.close()
+
+
+def test_seventeen_visitors_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
+    async def open_page(address: str, word: str) -> tuple[str, list[str], str]:
+        async with visitor(address, page="" if word == PAGES[0].word else word) as one:
+            said = await one.run()
+            return word, one.failed, said
+
+    async def all_at_once(address: str) -> list[tuple[str, list[str], str]]:
+        return await asyncio.gather(*(open_page(address, page.word) for page in PAGES))
+
+    with served(tmp_path / "log") as (address, _):
+        found = asyncio.run(all_at_once(address))
+    assert len(found) == 17
+    assert {word: failed for word, failed, _ in found if failed} == {}
+    assert all(said for _, _, said in found)
+    assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
+
+
+def test_a_page_of_another_site_is_refused_and_nobody_is_asked_for_our_address(tmp_path: Path) -> None:
+    async def attack(address: str) -> list[int]:
+        foreign = ("http://evil.example", "null", "http://localhost:1", "https://127.0.0.1.evil.example", "file://")
+        return await asyncio.gather(*(knock(address, Origin=origin) for origin in foreign * 2))
+
+    with swallowing() as (proxy, seen):
+        firewall = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), proxy)
+        with served(tmp_path / "log", no_proxy="", NO_PROXY="", **firewall) as (address, _):
+            waits: list[float | None] = []
+            statuses: list[int] = []
+            attacker = threading.Thread(target=lambda: statuses.extend(asyncio.run(attack(address))))
+            attacker.start()
+            while attacker.is_alive():
+                waits.append(health_directly(address))
+                time.sleep(0.05)
+            same = asyncio.run(knock(address, Origin=address))
+    assert statuses == [403] * 10
+    assert same == 101
+    assert seen == []
+    assert all(wait is not None and wait < 0.3 for wait in waits), waits
+
+
+def health_directly(address: str) -> float | None:
+    started = time.monotonic()
+    answer = ask(address, "/_stcore/health", Host=address.removeprefix("http://"))
+    return time.monotonic() - started if answer.status == 200 else None
+
+
+def test_only_names_that_are_served_are_answered_and_every_answer_forbids_what_pages_never_need() -> None:
+    with served() as (address, _):
+        here = address.removeprefix("http://")
+        for path in ("/", "/_stcore/health", "/_stcore/host-config", "/no/such/page"):
+            ours, foreign = ask(address, path, Host=here), ask(address, path, Host="evil.example")
+            assert (ours.status, foreign.status) == (200, 403)
+            for answer in (ours, foreign):
+                assert answer.headers["X-Content-Type-Options"] == "nosniff"
+                assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+                assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
+        assert ask(address, Host=here, Origin="http://evil.example").status == 403
+        assert asyncio.run(knock(address)) == 101
+        port = here.partition(":")[2]
+        with pytest.raises(InvalidStatus):
+            asyncio.run(_as_host(address, f"evil.example:{port}"))
+
+
+async def _as_host(address: str, host: str) -> None:
+    """A handshake whose Host is a name that leads to this machine, as a name server may say."""
+    stream = f"ws://{host}/_stcore/stream"
+    ours, port = address.removeprefix("http://").split(":")
+    async with connect(stream, host=ours, port=int(port), open_timeout=60):
+        pass
+
+
+def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["--port", str(port), "--allow", "bart.example,*.school.example", "--allow", "10.0.0.9"]
+    command = [sys.executable, "-m", "bartviz", "app", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == f"bartviz: http://127.0.0.1:{port} (Ctrl+C ends it)\n"
+        said = process.stdout.readline()
+        assert said.startswith("Only this machine can open it, and whoever a proxy on it lets in as bart.example, ")
+        address = f"http://127.0.0.1:{port}"
+        while health(address) is None:
+            assert process.poll() is None
+            time.sleep(0.1)
+        for name in ("bart.example", "a.school.example", "10.0.0.9:8000", "localhost"):
+            assert ask(address, Host=name).status == 200
+            assert asyncio.run(_proxied(port, name, f"http://{name}")) == 101
+        assert asyncio.run(_proxied(port, "bart.example", "http://bart.example:8080")) == 101  # as nginx has it: $host
+        assert asyncio.run(_proxied(port, f"127.0.0.1:{port}", "https://bart.example")) == 101  # a Host of its own
+        assert ask(address, Host="evil.example").status == 403
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+async def _proxied(port: int, host: str, page: str) -> int:
+    """The handshake as a proxy hands it on."""
+    async with connect(f"ws://{host}/_stcore/stream", host="127.0.0.1", port=port, origin=page):  # type: ignore[arg-type]
+        return 101
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--host", "bart.example"], "0.0.0.0 means all"),
+        (["--allow", "https://bart.example/app"], "no scheme, port or path"),
+    ],
+)
+def test_what_is_no_host_is_refused_before_anything_starts(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bartviz.cli import main
+
+    with pytest.raises(SystemExit) as stop:
+        main(["app", *words])
+    assert stop.value.code == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    from bartviz.cli import main
+
+    assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 1
+    assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err
