@@ -7,6 +7,7 @@ gets a Ticket at once, and watches it: its place in the queue, what it does, its
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
@@ -51,6 +52,11 @@ class Ticket(Generic[T]):
     def position(self) -> int:
         """0 when it runs or has ended; otherwise how many pieces of work come before it, the running one included."""
         return self._gate._position(self)
+
+    @property
+    def due(self) -> float:
+        """Seconds until those before it have ended, as long as such work took of late."""
+        return self.position * self._gate._pace / self._gate.workers
 
     @property
     def finished(self) -> bool:
@@ -123,6 +129,7 @@ class Gate:
         self._queue: list[Ticket[Any]] = []
         self._running: list[Ticket[Any]] = []
         self._threads = 0
+        self._pace = 0.0  # seconds that a piece of work took of late
 
     def __len__(self) -> int:
         """How many wait."""
@@ -189,7 +196,11 @@ class Gate:
                     self._changed.wait()
                 ticket = self._queue.pop(0)
                 self._running.append(ticket)
+            started = time.monotonic()
             ticket._perform()
+            took = time.monotonic() - started
+            logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, took, len(self._queue))
             with self._changed:
                 self._running.remove(ticket)
+                self._pace += (took - self._pace) / 4
             del ticket  # and what it holds, while this thread waits

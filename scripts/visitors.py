@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
@@ -20,8 +21,9 @@ class Visitor:
 
     def __init__(self, connection: ClientConnection, query: str = "", page: str = "") -> None:
         self.connection, self.query, self.page = connection, query, page
-        self.said = ""  # as HTML, progress, or an error box
+        self.said = ""  # in the last run, as HTML and progress
         self.failed: list[str] = []  # exceptions of the script, which no page should ever raise
+        self.refused: list[str] = []  # error boxes of the last run
         self.runs = 0
         self.again: tuple[str, float] | None = None  # a fragment that is to be run again, after so many seconds
 
@@ -35,30 +37,36 @@ class Visitor:
         await self.connection.send(message.SerializeToString())
         self.runs += 1
         parts: list[str] = []
+        refused: list[str] = []
         while True:
             data = await asyncio.wait_for(self.connection.recv(), LONGEST)
             forward = ForwardMsg()
             forward.ParseFromString(data if isinstance(data, bytes) else data.encode())
             element = forward.delta.new_element
-            parts.append(element.html.body or element.progress.text or element.alert.body)
+            parts.append(element.html.body or element.progress.text)
+            if element.alert.format == Alert.ERROR:
+                refused.append(element.alert.body)
             if element.WhichOneof("type") == "exception":
                 self.failed.append(f"{element.exception.type} {element.exception.message}")
             kind = forward.WhichOneof("type")
             if kind == "auto_rerun":
                 self.again = forward.auto_rerun.fragment_id, forward.auto_rerun.interval
             elif kind == "script_finished" and forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                parts, self.again = [], None  # the whole page follows
+                parts, refused, self.again = [], [], None  # the whole page follows
             elif kind == "script_finished":
-                self.said = " ".join(filter(None, parts))
+                self.said, self.refused = " ".join(filter(None, parts)), refused
                 return self.said
 
     async def until(self, wanted: Callable[[str], bool]) -> float:
-        """Seconds until the page says what is wanted; its progress line is asked anew, as the browser does."""
+        """Seconds until the page says what is wanted; its progress line is asked anew, as the browser does.
+
+        Raises TimeoutError where it fails, is refused, or takes too long.
+        """
         started = time.monotonic()
         said = await self.run()
-        while not wanted(said):
-            if time.monotonic() - started > LONGEST or self.failed:
-                raise TimeoutError(f"{self.failed} {self.said[:300]}")
+        while self.refused or not wanted(said):
+            if time.monotonic() - started > LONGEST or self.failed or self.refused:
+                raise TimeoutError(f"{self.failed} {self.refused} {self.said[:300]}")
             fragment, seconds = self.again or ("", POLL)
             await asyncio.sleep(seconds)
             said = await self.run(fragment)

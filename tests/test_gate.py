@@ -222,3 +222,26 @@ def test_what_is_no_fault_of_ours_stays_out_of_the_log(
 
     Gate().submit("a", work).wait(10)
     assert not caplog.records
+
+
+def test_a_ticket_knows_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("bartviz.gate.time.monotonic", lambda: clock[0])
+
+    def work(ticket: Ticket[str]) -> str:
+        clock[0] += 4.0
+        return "value"
+
+    gate = Gate()
+    gate.submit("a", work).result()
+    gate.submit("b", work).result()
+    assert gate.submit("c", work).due >= 0  # and the first two took four seconds each, the last counts for a quarter
+    blocker = Blocker()
+    gate.submit("d", blocker)
+    assert blocker.begun.wait(10)
+    waiting = [gate.submit(name, work) for name in "ef"]
+    pace = 1.0 + 3 / 4 + 9 / 16  # of three pieces of work
+    assert [ticket.due for ticket in waiting] == pytest.approx([pace, 2 * pace])
+    blocker.proceed.set()
+    assert [ticket.result() for ticket in waiting] == ["value", "value"]
+    assert waiting[-1].due == 0

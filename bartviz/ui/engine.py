@@ -6,6 +6,7 @@ speak the language of whoever asked.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
-from bartviz.errors import BartvizError, BudgetError, Cancelled
+from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
 from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bartviz.models import Model
     from bartviz.record import Record
 
+KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
 Truncate = Literal["first", "last"]
 T = TypeVar("T")
@@ -62,13 +64,29 @@ class Run(Generic[T]):
         self._tickets: list[Ticket[Model] | Ticket[T]] = []
         self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
+        self._door: Callable[[], Ticket[Model]] | None = None  # until it has a place in the queue
+        self._inside: Callable[[], int] = lambda: 0
 
     def wanted(self) -> bool:
         """Whether somebody still waits for it."""
         return not self.stopped.is_set() and self._alive()
 
-    def load(self, ticket: Ticket[Model]) -> None:
-        self._tickets.append(ticket)
+    def enter(self, door: Callable[[], Ticket[Model]], inside: Callable[[], int]) -> None:
+        """Take a place in the queue by ``door``; where it is full (it holds ``inside``), each look tries again."""
+        self._door, self._inside = door, inside
+        self.knock()
+
+    def knock(self) -> None:
+        """Try the door again, if it has not been let in."""
+        if self._door is None:
+            return
+        try:
+            self._tickets.append(self._door())
+        except Busy:
+            return
+        except BartvizError as error:
+            self.refuse(error)
+        self._door = None
 
     def compute(self, ticket: Ticket[T]) -> None:
         self._last = ticket
@@ -81,7 +99,7 @@ class Run(Generic[T]):
     def state(self) -> State:
         """``done`` only when the result is there."""
         if self._refused is not None:
-            return "failed"
+            return "cancelled" if isinstance(self._refused, Cancelled) else "failed"
         if not self._tickets:
             return "waiting"
         state = self._tickets[-1].state
@@ -103,7 +121,12 @@ class Run(Generic[T]):
     @property
     def position(self) -> int:
         """How many runs come before it; 0 when it runs."""
-        return self._tickets[-1].position if self._tickets else 0
+        return self._tickets[-1].position if self._tickets else self._inside()
+
+    @property
+    def due(self) -> float:
+        """Seconds until it may begin, as far as that can be said."""
+        return self._tickets[-1].due if self._tickets else math.inf
 
     @property
     def progress(self) -> tuple[str, float | None]:
@@ -112,6 +135,9 @@ class Run(Generic[T]):
 
     def cancel(self) -> None:
         self.stopped.set()
+        if self._door is not None:
+            self._door = None
+            self.refuse(Cancelled(later("The run was stopped.")))
         for ticket in self._tickets:
             ticket.cancel()
 
@@ -119,7 +145,10 @@ class Run(Generic[T]):
         """Wait for the end; False when it has not come in time."""
         end = time.monotonic() + seconds
         while not self.finished and (left := end - time.monotonic()) > 0:
-            if not self._tickets or self._tickets[-1].wait(left):
+            if self._door is not None:
+                time.sleep(min(left, KNOCK))
+                self.knock()
+            elif self._tickets[-1].wait(left):
                 time.sleep(0.001)  # the next ticket is on its way
         return self.finished
 
@@ -130,7 +159,8 @@ class Engine:
     def __init__(self, limits: Limits) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000)
-        self.gate = Gate(waiting=limits.queue)
+        self.queue = limits.queue
+        self.gate = Gate(waiting=limits.queue + LOADERS)  # all who were let in find a place
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
         self._handing = threading.Lock()
 
@@ -153,7 +183,7 @@ class Engine:
 
         The result is kept under ``key`` and the model's fingerprint, ``size`` gives its bytes; it is shared and must
         be read-only. The earlier work of the same owner is stopped. ``alive`` is asked whether somebody still waits.
-        A queue that is full makes a run that has failed.
+        Where the queue is full the run waits before it, and enters at one of the looks at it.
         """
         run: Run[T] = Run(alive)
         spoken = current()
@@ -180,11 +210,16 @@ class Engine:
                 run.compute(hand_on(loaded))
             return loaded
 
-        try:
-            run.load(self.loading.submit(owner, load, alive=run.wanted))
-        except BartvizError as error:
-            run.refuse(error)
+        def enter() -> Ticket[Model]:
+            if self._waiting() >= self.queue:
+                raise Busy
+            return self.loading.submit(owner, load, alive=run.wanted)
+
+        run.enter(enter, self._waiting)
         return run
+
+    def _waiting(self) -> int:
+        return len(self.loading) + len(self.gate)
 
     def _load(self, ticket: Ticket[Model], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))

@@ -17,7 +17,7 @@ class Limits:
 
     model_mb: int = 2048
     record_mb: int = 256
-    queue: int = 32
+    queue: int = 256
 
     @classmethod
     def read(cls) -> Limits:

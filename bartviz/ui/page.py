@@ -18,6 +18,7 @@ from bartviz.ui import (
     languages,
     lessons,
     library,
+    progress,
     registry,
     saved,
     session,
@@ -28,7 +29,6 @@ from bartviz.ui import (
 )
 from bartviz.ui.examples import examples
 from bartviz.ui.lessons import walk
-from bartviz.ui.progress import POLL, draw
 from bartviz.ui.status import status
 
 if TYPE_CHECKING:
@@ -133,7 +133,10 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     refused = needs_record and error is not None and error is not saved.error()  # which is about no request
     with st.container(key="status"):
         shown = None if refused else record
-        st.fragment(_status, run_every=POLL if session.running() is not None else None)(shown)
+        if session.running() is not None:
+            progress.follow(session.running, key="cancel")
+        elif shown is not None:
+            status(shown)
     if shown is not None and session.running() is None:
         checking.draw(shown)
     if error is not None:
@@ -155,18 +158,6 @@ def dark() -> bool:
 def link(word: str, label: str) -> None:
     """A link to another page, in our own words."""
     st.page_link(registry.page(word).file, label=label)
-
-
-def _status(record: Record | None) -> None:
-    """What the page shows, or how far the run is; polls only while there is one."""
-    run = session.running()
-    if run is None:
-        if record is not None:
-            status(record)
-        return
-    if run.finished:
-        st.rerun()
-    draw(run, key="cancel")
 
 
 def _tell(error: BartvizError, record: Record | None) -> None:

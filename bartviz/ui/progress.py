@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,30 @@ from bartviz.language import _, plural
 from bartviz.ui.engine import Run
 
 POLL = 0.4  # seconds between two looks at a run
+SELDOM = 2.0  # between two looks at one that waits far back
+
+
+def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
+    """Draw the run that ``look`` finds, in place, and the page anew when it has ended; ``key`` names its button.
+
+    A look is a script run. Who waits far back looks seldom, and stays a while in case it goes faster than it did.
+    """
+    begun = look()
+    pause = min(max(begun.due / 4, POLL), SELDOM) if begun is not None else POLL
+    drawn = False
+
+    def again() -> None:
+        nonlocal drawn
+        run = look()
+        if drawn and run is not None:
+            run.knock()
+            run.wait((pause - POLL) / 2)
+        drawn = True
+        if run is None or run.finished:
+            st.rerun()
+        draw(run, key=key)
+
+    st.fragment(again, run_every=pause)()
 
 
 def draw(run: Run[Any], *, key: str) -> None:

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled
 from bartviz.language import _, current
-from bartviz.ui import saved
+from bartviz.ui import saved, turns
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
 
@@ -56,9 +56,16 @@ def begin() -> None:
     if ERROR not in st.session_state:
         st.session_state[ERROR] = saved.error()
     run = running()
-    if run is not None and run.wait(0 if run is st.session_state.get(SEEN) else PATIENCE):
+    if run is not None and _ended(run, 0 if run is st.session_state.get(SEEN) else PATIENCE):
         _take(run)
     st.session_state[SEEN] = run
+
+
+def _ended(run: Run[Record], seconds: float) -> bool:
+    if run.finished or not seconds:
+        return run.finished
+    with turns.aside():
+        return run.wait(seconds)
 
 
 def awaits_link() -> bool:

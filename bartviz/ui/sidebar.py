@@ -58,7 +58,6 @@ def draw() -> None:
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
         if library.imported():
             session.begin()  # what a link asks for is the first thing seen, where a moment is enough for it
-    library.warm_up()
 
 
 def start_with_own(key: str) -> None:

@@ -14,10 +14,10 @@ import streamlit as st
 
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, TextError
 from bartviz.language import _
-from bartviz.ui import session
+from bartviz.ui import session, turns
 from bartviz.ui import show as page_parts
 from bartviz.ui.engine import Run
-from bartviz.ui.progress import POLL, draw
+from bartviz.ui.progress import follow
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -67,10 +67,11 @@ def show(name: str, key: Mapping[str, object] | None = None) -> Any:
     if key is not None and task.key != dict(key):
         drop(name)
         return None
-    task.run.wait(0 if task.seen else session.PATIENCE)
+    with turns.aside():
+        task.run.wait(0 if task.seen else session.PATIENCE)
     task.seen = True
     if not task.run.finished:
-        st.fragment(_progress, run_every=POLL)(name)
+        follow(lambda: _running(name), key=f"cancel_{name}")
         return None
     error = task.run.error
     if isinstance(error, Cancelled):
@@ -126,11 +127,9 @@ def drop(name: str) -> None:
         task.run.cancel()
 
 
-def _progress(name: str) -> None:
+def _running(name: str) -> Run[Any] | None:
     task: _Task | None = st.session_state.get(_place(name))
-    if task is None or task.run.finished:
-        st.rerun()
-    draw(task.run, key=f"cancel_{name}")
+    return None if task is None else task.run
 
 
 def _place(name: str) -> str:

@@ -4,15 +4,19 @@ It lies in another folder than ``pages/``: beside a folder of that name Streamli
 which a link to a page would run that page alone.
 """
 
-from bartviz.ui import lessons, page, sidebar
+from bartviz.ui import lessons, library, page, sidebar, turns
 
 
 def draw() -> None:
     """The frame, the sidebar that all pages share, and the page that is open."""
-    navigation = page.frame()
-    sidebar.draw()
-    navigation.run()
-    lessons.drawn()
+    with turns.turn():
+        try:
+            navigation = page.frame()
+            sidebar.draw()
+            navigation.run()
+            lessons.drawn()
+        finally:
+            library.warm_up()  # not before: it would keep the first picture waiting
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
 
-from bartviz.errors import BartvizError, Busy, Cancelled, TextError
+from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
 from bartviz.gate import Ticket
 from bartviz.models import Model
 from bartviz.ui import engine as engine_module
@@ -209,7 +210,9 @@ def test_a_run_stops_when_its_session_is_gone(engine: Engine, monkeypatch: pytes
     assert finished(run).state == "cancelled"
 
 
-def test_a_full_queue_is_told_at_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, list[Run[Any]], threading.Event]]:
+    """An engine whose loaders all hang and whose queue of one is taken, its runs, and what lets them go on."""
     engine = Engine(Limits(queue=1))
     begun, proceed = threading.Semaphore(0), threading.Event()
 
@@ -219,16 +222,48 @@ def test_a_full_queue_is_told_at_once(root: Path, monkeypatch: pytest.MonkeyPatc
         raise BartvizError("over")
 
     monkeypatch.setattr(Engine, "_load", hang)
-    runs = []
+    runs: list[Run[Any]] = []
     for number in range(engine_module.LOADERS):
         runs.append(engine.start(str(number), Request("m", TEXT)))
         assert begun.acquire(timeout=30)
     runs.append(engine.start("waits", Request("m", TEXT)))
-    full = engine.start("too many", Request("m", TEXT))
-    assert (full.state, full.finished, full.result, full.position) == ("failed", True, None, 0)
-    assert isinstance(full.error, Busy)
+    yield engine, runs, proceed
     proceed.set()
     assert all(run.wait(30) for run in runs)
+
+
+def test_who_comes_to_a_full_queue_waits_before_it_and_enters_by_itself(
+    full: tuple[Engine, list[Run[Any]], threading.Event],
+) -> None:
+    engine, _, proceed = full
+    late = engine.start("late", Request("m", TEXT))
+    assert (late.state, late.finished, late.result, late.error) == ("waiting", False, None, None)
+    assert late.position == len(engine.loading) == 1
+    assert not late.wait(0.05)
+    proceed.set()
+    assert late.wait(30)
+    assert late.state == "failed"
+    assert str(late.error) == "over"  # it had its turn
+
+
+def test_who_waits_before_a_full_queue_may_leave(full: tuple[Engine, list[Run[Any]], threading.Event]) -> None:
+    engine, _, proceed = full
+    late = engine.start("late", Request("m", TEXT))
+    late.cancel()
+    assert (late.state, late.finished) == ("cancelled", True)
+    assert isinstance(late.error, Cancelled)
+    proceed.set()
+    late.knock()
+    assert late.state == "cancelled"
+
+
+def test_a_fault_at_the_door_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_thread(*_: object, **__: object) -> None:
+        raise BudgetError("no memory")
+
+    monkeypatch.setattr(engine.loading, "submit", no_thread)
+    run = engine.start("a", Request("small-bert", TEXT))
+    assert (run.state, str(run.error)) == ("failed", "no memory")
 
 
 def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

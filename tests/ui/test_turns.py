@@ -1,0 +1,80 @@
+"""Turns: a few at a time, the next when one is given back, nobody for ever."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bartviz.ui import turns
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_free", threading.Semaphore(turns.MOST))
+    monkeypatch.setattr(turns, "PATIENCE", 30.0)
+
+
+class Drawing(threading.Thread):
+    """A page that is drawn until it may end; with ``aside`` it waits for something meanwhile."""
+
+    def __init__(self, *, aside: bool = False) -> None:
+        super().__init__(daemon=True)
+        self.aside, self.begun, self.proceed = aside, threading.Event(), threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        with turns.turn():
+            if self.aside:
+                with turns.aside():
+                    self.begun.set()
+                    self.proceed.wait(30)
+            else:
+                self.begun.set()
+                self.proceed.wait(30)
+
+    def end(self) -> None:
+        self.proceed.set()
+        self.join(30)
+
+
+def test_only_so_many_are_drawn_at_once() -> None:
+    drawn = [Drawing() for _ in range(turns.MOST)]
+    assert all(one.begun.wait(10) for one in drawn)
+    late = Drawing()
+    assert not late.begun.wait(0.2)
+    drawn[0].end()
+    assert late.begun.wait(10)
+    for one in [*drawn, late]:
+        one.end()
+
+
+def test_who_waits_for_something_lets_others_draw() -> None:
+    waiting = [Drawing(aside=True) for _ in range(3 * turns.MOST)]
+    assert all(one.begun.wait(10) for one in waiting)
+    drawn = Drawing()
+    assert drawn.begun.wait(10)
+    for one in [*waiting, drawn]:
+        one.end()
+    assert turns._free._value == turns.MOST  # every turn was given back
+
+
+def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE", 0.05)
+    drawn = [Drawing() for _ in range(2 * turns.MOST)]
+    assert all(one.begun.wait(10) for one in drawn)
+    for one in drawn:
+        one.end()
+    assert turns._free._value == turns.MOST
+
+
+def test_outside_of_a_page_nothing_is_taken() -> None:
+    with turns.aside():
+        pass
+    assert turns._free._value == turns.MOST
+
+
+def test_a_page_that_breaks_off_gives_its_turn_back() -> None:
+    with pytest.raises(KeyError), turns.turn():
+        raise KeyError
+    assert turns._free._value == turns.MOST
