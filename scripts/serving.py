@@ -73,10 +73,11 @@ def health(address: str, patience: float = 20.0) -> float | None:
 
 
 def _await(address: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         if process.poll() is not None:
             raise RuntimeError(f"The server ended with {process.returncode} before it answered.")
         if health(address, 2) is not None:
             return
-        time.sleep(0.2)
+        time.sleep(0.02)
     raise RuntimeError("The server did not come up within a minute.")
