@@ -1,4 +1,4 @@
-"""``python -m benchmarks [capture] [decode] [payload] [drawing] [start] [sessions]``: the tables; no word means all."""
+"""``python -m benchmarks [start] [capture] [decode] [payload] [drawing] [pages] [sessions]``: the tables; all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, decode, drawing, memory, payload, sessions
+from benchmarks import capture, decode, drawing, memory, pages, payload, sessions
 
 
 def main(words: list[str]) -> None:
     torch.set_num_threads(1)
-    wanted = words or ["start", "capture", "decode", "payload", "drawing", "sessions"]
+    wanted = words or ["start", "capture", "decode", "payload", "drawing", "pages", "sessions"]
     with tempfile.TemporaryDirectory() as folder:
         if "start" in wanted:
             memory.report()
@@ -25,6 +25,8 @@ def main(words: list[str]) -> None:
             payload.report()
         if "drawing" in wanted:
             drawing.report()
+        if "pages" in wanted:
+            pages.report()
         if "sessions" in wanted:
             sessions.report()
 
