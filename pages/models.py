@@ -1,5 +1,7 @@
 """How do the models differ? Sizes, architecture, input and training side by side, from their configurations."""
 
+from functools import partial
+
 from bartviz.analysis import tables
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
@@ -10,14 +12,14 @@ from bartviz.ui import levels, models, page, pick, show
 def main(record: Record | None) -> None:
     subjects = models.choose()
     show.lead(models.notice(subjects))
-    drawn = drawing(subjects, dark=page.dark())
+    drawn = partial(drawing, subjects, dark=page.dark())
     models.picture(drawn, count=len(subjects))
     names = {"table": _("Property by property"), "goals": _("What each learned to do")}
     part, place = pick.tabs(names, key="see")
     with place:
         if part == "table":
             models.table(subjects)
-            show.downloads("models", table=lambda: tables.tables([one.name for one in subjects]), figure=lambda: drawn)
+            show.downloads("models", table=lambda: tables.tables([one.name for one in subjects]), figure=drawn)
         else:
             found = models.goals(record)
             show.downloads("objectives", table=lambda: models.goal_table(found))

@@ -1,13 +1,14 @@
 """Where are the parameters? From its configuration alone: every matrix, and what length costs."""
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.analysis import articles, parts
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.parameters import parameters
 from bartviz.figures import costs as curves
-from bartviz.figures.parameters import parameters as treemap
-from bartviz.figures.parameters import sizes
+from bartviz.figures import sizes
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import levels, page, pick, show
@@ -21,27 +22,26 @@ def cost(chosen: ui.Chosen) -> None:
     left, right = st.columns(2)
     with left:
         alt = _("Multiply-adds a token against the length: flat lines, and the scores rising through them")
-        show.figure(curves.operations(costs, n, dark=page.dark()), key="operations", alt=alt)
+        operations = partial(curves.operations, costs, n, dark=page.dark())
+        show.figure(operations, key="operations", alt=alt)
     with right:
         alt = _("Bytes against the length: the attention of all heads rises twice as steeply as everything else")
-        show.figure(curves.memory(costs, n, dtype=dtype, dark=page.dark()), key="memory", alt=alt)
+        show.figure(partial(curves.memory, costs, n, dtype=dtype, dark=page.dark()), key="memory", alt=alt)
     if costs.sizes.decoder is not None:
         show.note(_("Decoding step by step, {count:,} source tokens. The encoder, run once, is left out.", count=n))
         steps = min(n, costs.sizes.positions or n, 1024)
         alt = _("Multiply-adds of each decoding step: nearly flat with a cache, rising without")
-        show.figure(curves.decoding(costs, n, steps, dark=page.dark()), key="decoding_cost", alt=alt)
+        show.figure(partial(curves.decoding, costs, n, steps, dark=page.dark()), key="decoding_cost", alt=alt)
     show.note(_("Operations by part and bytes, at every length of the curves:"))
-    show.downloads(
-        "operations", table=lambda: costs.curve(curves.lengths(n)),
-        figure=lambda: curves.operations(costs, n, dark=page.dark()),
-    )  # fmt: skip
+    show.downloads("operations", table=lambda: costs.curve(curves.lengths(n)), figure=operations)
 
 
 def compare() -> None:
     show.note(_("Millions of parameters, each matrix counted once. A diamond is the number that the articles give."))
     alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, head")
-    show.figure(sizes(articles.models(), dark=page.dark()), key="sizes", alt=alt)
-    show.downloads("sizes", table=articles.models, figure=lambda: sizes(articles.models(), dark=page.dark()))
+    drawn = partial(sizes, dark=page.dark())
+    show.figure(drawn, key="sizes", alt=alt)
+    show.downloads("sizes", table=articles.models, figure=drawn)
 
 
 TABS = {
@@ -71,7 +71,7 @@ def main(record: Record | None) -> None:
     show.lead(parts.notice(rows))
     left, right = st.columns([3, 2])
     with left:
-        drawn = treemap(rows, title=chosen.title, dark=page.dark())
+        drawn = partial(ui.treemap, chosen, dark=page.dark())
         show.figure(
             drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=parts.notice(rows))
         )
@@ -83,7 +83,7 @@ def main(record: Record | None) -> None:
     levels.explain("parameters")
     show.note(_("Every matrix of {model}, and the map:", model=chosen.title))
     table = lambda: parameters(chosen.config, architecture=chosen.architecture)  # noqa: E731
-    show.downloads("parameters", table=table, figure=lambda: drawn)
+    show.downloads("parameters", table=table, figure=drawn)
 
 
 main(page.begin("parameters", needs_record=False))

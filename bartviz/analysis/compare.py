@@ -124,6 +124,13 @@ class Field:
         known = self.values[np.isfinite(self.values)]
         return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
+    @property
+    def has_even(self) -> bool:
+        """Whether even attention lies among the heads, or close to them."""
+        low, high = self.bounds
+        room = max(high - low, 1e-6) * 0.25
+        return low - room <= self.even <= high + room
+
     def within(self, least: float, most: float) -> Bools:
         """(L, H) the heads whose value lies between two numbers, both included; none where it is undefined."""
         return np.asarray((self.values >= least) & (self.values <= most), np.bool_)

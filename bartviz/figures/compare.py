@@ -182,9 +182,7 @@ def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -
 
 def _even(of: Field, axis: str, dark: bool) -> list[Part]:
     """A dotted line where even attention would be, where that is among the points."""
-    low, high = of.bounds
-    room = max(high - low, 1e-6) * 0.25
-    if not low - room <= of.even <= high + room:
+    if not of.has_even:
         return []
     other = "y" if axis == "x" else "x"
     return [{

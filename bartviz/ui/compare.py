@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -118,38 +119,32 @@ def hero(chosen: Chosen, kept: Bools) -> None:
     left, right = st.columns([1, 1], gap="medium")
     dark, places = page.dark(), chosen.places
     with left:
-        drawn = scatter(
-            chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold, dark=dark,
-            height=HEIGHT,
+        drawn = partial(
+            scatter, chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold,
+            dark=dark, height=HEIGHT,
         )  # fmt: skip
         said = _(
             "Every {kind} head as a point: {x} across, {y} up",
             kind=terms.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
         )  # fmt: skip
         clickable(drawn, key=_SCATTER, alt=said)
-        dotted = bool(drawn.layout.shapes)  # where even attention lies among the points
         show.note(
             _("{said}; later layers stronger; dotted: attention spread evenly.", said=said)
-            if dotted
+            if chosen.x.has_even or chosen.y.has_even
             else _("{said}; later layers stronger.", said=said)
         )
     with right:
         lowest, highest = (terms.signed(bound, ".3g") for bound in chosen.shade.bounds)
         said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=terms.kind(chosen.kind))
-        clickable(
-            matrix(chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT), key=_MATRIX, alt=said
-        )  # fmt: skip
+        drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
+        clickable(drawn, key=_MATRIX, alt=said)
         told = {"said": terms.begun(said), "lowest": lowest, "highest": highest}
         show.note(_("{said}: {lowest} to {highest}. A click pins it.", **told))
 
 
-def clickable(figure: go.Figure, *, key: str, alt: str) -> None:
+def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:
     """A figure whose points are all heads of the kind, layer by layer: a click on one pins it."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(
-        show.sized(figure), key=key, theme=None, config=config, alt=alt, selection_mode="points",
-        on_select=lambda: _take(key),
-    )  # fmt: skip
+    show.figure(drawn, key=key, alt=alt, on_click=lambda: _take(key))
 
 
 def _take(key: str) -> None:

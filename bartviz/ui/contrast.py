@@ -38,7 +38,7 @@ def two(chosen: Chosen) -> None:
         _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if found is not None:
         with st.columns([3, 2])[0]:
-            drawn = difference(a, b, found, row=row, height=HEIGHT, dark=page.dark())
+            drawn = partial(difference, a, b, found, row=row, height=HEIGHT, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
         show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
     show.table(measures_of(chosen), title=_("The measures of A and B"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -98,7 +99,7 @@ def beam_tree(record: Record, step: int) -> None:
         which = cast("beams.Which", pick.one_of(_("Drawn"), named(WHICH), key="tree"))
     with right:
         branches.greedy_button(record)
-    figure = tree_figure(record, which=which, step=step, dark=page.dark())
+    figure = partial(tree_figure, record, which=which, step=step, dark=page.dark())
     show.figure(figure, key="beam_tree", alt=_("The tree of the beam search. {notice}", notice=beams.notice(record)))
     show.note(
         _(

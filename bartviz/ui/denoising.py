@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -95,7 +96,7 @@ def tokens(found: Repair) -> None:
         "Probabilities of {count} tokens; {right} are the model's best guess.",
         count=len(told.labels), right=told.right.sum(),
     )  # fmt: skip
-    show.figure(denoising(found, dark=page.dark()), key="denoising_tokens", alt=alt)
+    show.figure(partial(denoising, found, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
             "Teacher forcing: each token is judged after the true ones before it, so a mistake is not carried on. "
@@ -132,7 +133,7 @@ def attention(found: Repair) -> None:
                 "Weights of {head} on {text}: {rows} rows, {columns} columns.",
                 head=view.name, text=_(told), rows=len(view.query_labels), columns=len(view.key_labels),
             )  # fmt: skip
-            figure = one(view, height=430, dark=page.dark())
+            figure = partial(one, view, height=430, dark=page.dark())
             show.figure(figure, key=f"denoising_{NAMES.index(told)}", alt=alt)
     share = repairs.mask_share(shown[1])
     said = [_("A row attends to columns.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -86,9 +87,9 @@ def _map(
     said: str,
     words: tuple[str, str] = flow.WEIGHT,
 ) -> None:
-    drawn = flow.flow_map(
-        weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
-    )  # fmt: skip
+    drawn = partial(
+        flow.flow_map, weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
+    )
     show.figure(drawn, key=key, alt=said)
     show.note(f"{said}. {_('A row attends to columns.')}" if words == flow.WEIGHT else f"{said}.")
 

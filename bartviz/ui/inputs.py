@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -122,7 +123,7 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
 def parts(one: Inputs) -> None:
     """The lengths of the parts, and the self-check."""
     told = _("Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(one)), count=len(one.tokens))
-    show.figure(inputs(one, dark=page.dark()), key="inputs_sum", alt=told)
+    show.figure(partial(inputs, one, dark=page.dark()), key="inputs_sum", alt=told)
     check = _(
         "Self-check: the network's own first hidden state differs by at most {error:.1e} (limit {limit:.0e}): "
         "{verdict}.",
@@ -147,7 +148,7 @@ def positions(record: Record, one: Inputs) -> Floats | None:
         )
         if bias is not None:
             alt = _("The bias of {count} heads by distance.", count=len(bias))
-            show.figure(relative(bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
+            show.figure(partial(relative, bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
             show.downloads(
                 "inputs-bias", of=one.stack, arrays={"bias": bias},
                 figure=lambda: relative(bias, one.stack, dark=page.dark()),
@@ -161,14 +162,14 @@ def positions(record: Record, one: Inputs) -> Floats | None:
             _("This model looks untrained: all normalisation gains are still about 1. If so, its positions are random.")
         )
     alt = _("Similarities of {count} positions, {name} and sinusoidal.", count=len(table), name=name)
-    show.figure(maps(table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
+    show.figure(partial(maps, table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:
         return table
     found = analysis.shift(table)
     st.subheader(_("Is one place further on a linear map?"), anchor=False)
     own = _("This model's positions are sinusoidal themselves.")
     show.note(analysis.shift_sentence(found) if learned else own)
-    show.figure(shift(found, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
+    show.figure(partial(shift, found, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
     show.table(analysis.shift_table(found))
     return table
 

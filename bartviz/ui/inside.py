@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import streamlit as st
@@ -115,13 +116,9 @@ def row(record: Record, chosen: Chosen) -> None:
         "The arithmetic of {head} for {query}, from query and keys to the output.",
         head=chosen.one.name, query=chosen.one.query_label,
     )  # fmt: skip
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": _HERO}}
-    figure = arithmetic(chosen.one, shown, chosen.key, dark=page.dark())
+    figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
-        st.plotly_chart(
-            show.sized(figure, most=1.1), key=_HERO, theme=None, config=config, alt=alt, selection_mode="points",
-            on_select=lambda: _take(shown.keys),
-        )  # fmt: skip
+        show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _take(shown.keys), most=1.1)
     told = [
         _("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."),
         _("The numbers beside the bars are rounded."),
@@ -165,7 +162,7 @@ def key(chosen: Chosen) -> None:
             query=quote(one.query_label), key=quote(one.label(at)), count=one.width,
         )
     )  # fmt: skip
-    figure = products.products(one, at, by_size=chosen.by_size, dark=page.dark())
+    figure = partial(products.products, one, at, by_size=chosen.by_size, dark=page.dark())
     alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[at])
     show.figure(figure, key="inside_products", alt=alt)
     _equation(inside.equation(one, at))
@@ -207,7 +204,7 @@ def share(chosen: Chosen) -> None:
     )
     told = f"{told} {_(together, length=whole)}"
     show.note(told)
-    show.figure(products.share(one, dark=page.dark()), key="inside_share", alt=told)
+    show.figure(partial(products.share, one, dark=page.dark()), key="inside_share", alt=told)
 
 
 def around(record: Record, chosen: Chosen) -> None:
@@ -222,7 +219,7 @@ def around(record: Record, chosen: Chosen) -> None:
             told = activations.sentence(record.model)
             show.note(told)
             name = activations.of(record.model)[0]
-            show.figure(beside.activation(name, dark=page.dark()), key="inside_gelu", alt=told)
+            show.figure(partial(beside.activation, name, dark=page.dark()), key="inside_gelu", alt=told)
 
 
 def _scaling(chosen: Chosen) -> None:
@@ -242,7 +239,7 @@ def _scaling(chosen: Chosen) -> None:
         )
     )  # fmt: skip
     show.note(" ".join(said))
-    show.figure(beside.scaling(found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
+    show.figure(partial(beside.scaling, found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
     show.table(scaling.table(found))
     show.downloads(
         "inside-scaling", of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}", table=scaling.table(found),
@@ -254,7 +251,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
     told, one = activations.norm_sentence(record.model), chosen.one
     show.note(told)
     pre = FAMILIES[record.model.family].norm == "pre"
-    show.figure(beside.norms(pre, one.kind, dark=page.dark()), key="inside_norms", alt=told)
+    show.figure(partial(beside.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=told)
     if not available(chosen.attention):
         show.note(_(NO_VALUES))
         return
@@ -265,7 +262,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
         kind=terms.kind(one.kind), token=quote(one.query_label), least=lengths.min(), most=lengths.max(),
     )  # fmt: skip
     show.note(said)
-    show.figure(beside.growth(lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
+    show.figure(partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
     show.downloads(
         "inside-growth", of=f"{one.kind}-row{one.row}", arrays={"lengths": lengths},
         figure=lambda: beside.growth(lengths, one.layer, one.kind, dark=page.dark()),

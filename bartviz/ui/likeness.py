@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -24,8 +26,14 @@ def heads(chosen: Chosen) -> None:
         return
     left, right = st.columns([1.7, 1], gap="medium")
     with left:
-        drawn = alike(
-            chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
+        drawn = partial(
+            alike,
+            chosen.measured,
+            found,
+            pins=chosen.places,
+            threshold=chosen.threshold,
+            dark=page.dark(),
+            height=HEIGHT,
         )
         said = _("Every {kind} head; heads that look alike lie together", kind=terms.kind(chosen.kind))
         compare.clickable(drawn, key="compare_likeness", alt=said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -23,11 +24,11 @@ def picture(chosen: Chosen) -> go.Figure:
     left, right = st.columns([4, 5], gap="medium")
     with left:
         first = _first(chosen)
-        drawn = lines(shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT)
+        drawn = partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT)
         show.figure(drawn, key="alignment_lines", alt=said)
         show.note(part(chosen, first))
     with right:
-        whole = matrix(shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
+        whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
         show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {said}")
     return drawn
 

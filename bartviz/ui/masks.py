@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -78,9 +79,9 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
     place, rows = st.container(), attention.shape[2]
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
     told = masks.who(attention, row)
-    figure = square(
-        attention, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, row=row, dark=page.dark(),
-        height=SMALL + (40 if shown.view == "weights" else 0),
+    figure = partial(
+        square, attention, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, row=row,
+        dark=page.dark(), height=SMALL + (40 if shown.view == "weights" else 0),
     )  # fmt: skip
     with place:
         show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {told}")
@@ -213,12 +214,12 @@ def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, ti
     small, bars = st.columns([1, 1.5])
     view: View = "additive" if changed.bias is not None else "pattern"
     with small:
-        drawn = square(changed, view=view, row=row, dark=page.dark(), height=320)
+        drawn = partial(square, changed, view=view, row=row, dark=page.dark(), height=320)
         alt = f"{_('Pattern: {name}.', name=title)} {masks.who(changed, row)}"
         show.figure(drawn, key="pattern_square", alt=alt)
     with bars:
-        figure = row_bars(
-            before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
+        figure = partial(
+            row_bars, before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
             special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
         )  # fmt: skip
         show.figure(
@@ -267,8 +268,8 @@ def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None
     show.lead(
         _("If every key were closed to {token}: {outcome}", token=masks.quote(short.query.labels[row]), outcome=outcome)
     )
-    figure = row_bars(
-        before, np.nan_to_num(after), short.key.labels, kind=short.kind, mask=none, special=short.key.special,
-        name=_("with everything closed"), dark=page.dark(),
+    figure = partial(
+        row_bars, before, np.nan_to_num(after), short.key.labels, kind=short.kind, mask=none,
+        special=short.key.special, name=_("with everything closed"), dark=page.dark(),
     )  # fmt: skip
     show.figure(figure, key="closed_row", alt=_("Weights of a row that may look nowhere"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -60,7 +61,7 @@ def choose() -> tuple[Subject, ...]:
     return found
 
 
-def picture(drawn: go.Figure, *, count: int) -> None:
+def picture(drawn: partial[go.Figure], *, count: int) -> None:
     """The drawing of ``count`` models, wider than a narrow screen where it has to be: then it is moved sideways."""
     st.html(_STYLE)
     alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz import configs
+from bartviz import configs, figures
 from bartviz.analysis import parts
 from bartviz.analysis.articles import Claim
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
@@ -72,6 +73,11 @@ def choose() -> Chosen:
         architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=told)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     return Chosen(name, title, config, architecture)
+
+
+def treemap(chosen: Chosen, *, dark: bool) -> go.Figure:
+    """Every matrix of the model as an area."""
+    return figures.parameters(chosen.rows, title=chosen.title, dark=dark)
 
 
 def _known(name: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from bartviz.analysis import terms
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
-from bartviz.ui import library, projector
+from bartviz.ui import kept, library, projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 
 if TYPE_CHECKING:
@@ -48,19 +49,24 @@ def note(sentence: str) -> None:
     st.html(f"<p class='bv-note'>{html.escape(sentence)}</p>")
 
 
-def figure(fig: go.Figure, *, key: str, alt: str) -> None:
-    """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(sized(fig), key=key, theme=None, config=config, alt=alt)
+def figure(
+    drawn: partial[go.Figure], *, key: str, alt: str, on_click: Callable[[], None] | None = None, name: str = "",
+    most: float = projector.FACTOR,
+) -> None:  # fmt: skip
+    """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows.
 
-
-def sized(fig: go.Figure, *, most: float = projector.FACTOR) -> go.Figure:
-    """The figure as it is drawn: with larger letters, ``most`` times as large, where a visitor wants large type."""
-    if not projector.on():
-        return fig
-    from bartviz.figures import theme
-
-    return theme.enlarged(fig, most)
+    ``drawn`` is the call that makes it: the figure is kept by that. ``on_click`` is called when a point was clicked;
+    ``name`` is the stem of the SVG file, where that is not the key. Where a visitor wants large type, letters are
+    ``most`` times as large.
+    """
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
+    made = kept.figure(drawn, most if projector.on() else 1.0)
+    if on_click is None:
+        st.plotly_chart(made, key=key, theme=None, config=config, alt=alt)
+    else:
+        st.plotly_chart(
+            made, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click
+        )  # fmt: skip
 
 
 def running_text(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -19,6 +20,8 @@ from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from bartviz.analysis.ablation import Ablation, Measure, Sweep
     from bartviz.gate import Ticket
     from bartviz.models import Model
@@ -128,8 +131,16 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     same = measure == "log_probability"  # its colours are those of differences, whatever the kind
     for column, kind in zip(columns, record.kinds, strict=True):
         bar = not same or kind == record.kinds[0]
-        figure = worth(
-            {kind: sweep}, shapes, measure=measure, chosen=heads, high=high, clicks=True, bar=bar, dark=page.dark()
+        figure = partial(
+            worth,
+            {kind: sweep},
+            shapes,
+            measure=measure,
+            chosen=heads,
+            high=high,
+            clicks=True,
+            bar=bar,
+            dark=page.dark(),
         )
         words = (
             mark("{kind} heads, {layers} layers of {heads}, by {measure}")
@@ -149,13 +160,9 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         show.note(" ".join(told))
 
 
-def _clickable(figure: Any, kind: Kind, said: str) -> None:
+def _clickable(drawn: partial[go.Figure], kind: Kind, said: str) -> None:
     key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # new after a click: only then the same cell counts again
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"worth_{kind}"}}
-    st.plotly_chart(
-        show.sized(figure), key=key, theme=None, config=config, alt=said, selection_mode="points",
-        on_select=lambda: _toggle(key, kind),
-    )  # fmt: skip
+    show.figure(drawn, key=key, name=f"worth_{kind}", alt=said, on_click=lambda: _toggle(key, kind))
 
 
 def _toggle(key: str, kind: Kind) -> None:
@@ -234,7 +241,7 @@ def _found(found: Ablation) -> None:
     )
     st.markdown(_(title))
     alt = f"{_('Probability of each token before and after.')} {analysis.notice(found)}"
-    show.figure(probabilities(found, dark=page.dark()), key="ablation_bars", alt=alt)
+    show.figure(partial(probabilities, found, dark=page.dark()), key="ablation_bars", alt=alt)
     st.markdown(_("**What other heads did then**"))
     if not any(change.any() for change in found.attention.values()):
         show.note(
@@ -250,7 +257,7 @@ def _found(found: Ablation) -> None:
             kind=terms.kind(kind), most=change.max(),
         )  # fmt: skip
         with column:
-            show.figure(moved(found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
+            show.figure(partial(moved, found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
     show.note(
         _("Mean Jensen-Shannon distance of a head's rows, 0 to 1; a written 0 is exact; framed, the scaled heads.")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -118,7 +119,7 @@ def _maps(found: Reach, place: int) -> None:
             )
         )
         last = mask == list(found.changes)[-1]  # one bar of colours for all three
-        figure = reach(found, masks=[mask], place=place, bar=last, dark=page.dark())
+        figure = partial(reach, found, masks=[mask], place=place, bar=last, dark=page.dark())
         show.figure(figure, key=f"reach_{mask}", alt=felt)
     told = (
         mark(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -171,7 +172,9 @@ def _maps(found: Edit, view: View) -> None:
             kind=terms.begun(terms.kind(kind)), what=_(VIEWS[view]), zero=zero, count=change.size,
         )  # fmt: skip
         with column:
-            show.figure(edits(found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt)
+            show.figure(
+                partial(edits, found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt
+            )
     told = mark("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token.")
     if not all(written(change) for change in found.hidden.values()):
         told = mark(
@@ -194,7 +197,7 @@ def _outputs(found: Edit) -> None:
     st.markdown(_("**What the model predicts, given the same tokens but one**"))
     same = int(found.same.sum())
     alt = _("Probabilities before and after; {same} of {rows} rows are bit-equal.", same=same, rows=len(found.rows))
-    show.figure(edits(found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
+    show.figure(partial(edits, found, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
     told = (
         mark("Each pair of bars is a place of the text, with the token that was the likeliest there before.")
         if found.record.output is None

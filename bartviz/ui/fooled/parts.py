@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -75,8 +76,8 @@ def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key:
     """A map with its title above; of a long text the first rows and columns, and it says so: other pages show all."""
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
-    drawn = attention_map(
-        np.ascontiguousarray(weights[q, k]), query.labels, keys.labels, kind=attention.kind,
+    drawn = partial(
+        attention_map, np.ascontiguousarray(weights[q, k]), query.labels, keys.labels, kind=attention.kind,
         mask=np.ascontiguousarray(attention.mask[q, k]), row=row if row is not None and row < len(query) else None,
         query_special=query.special, key_special=keys.special, height=HEIGHT, dark=page.dark(),
     )  # fmt: skip

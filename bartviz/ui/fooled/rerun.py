@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ def silence(record: Record) -> None:
         return
     found = reruns.quiet(sweep, {kind: of_record(record, kind) for kind in record.kinds})
     show.lead(begun(_quiet_said(found)))
-    show.figure(figures.sharp_and_silent(found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
+    show.figure(partial(figures.sharp_and_silent, found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
     if found.quietest is not None:
         below(_("Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
                 "head does nothing."),

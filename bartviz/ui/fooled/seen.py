@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ def weight_and_effect(record: Record) -> None:
                      "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
                      **told)  # fmt: skip
         show.lead(begun(said))
-        drawn = figures.weights_and_contributions(gap, attention.key.labels, dark=page.dark())
+        drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
         show.figure(drawn, key="fooled_gap", alt=said)
         if np.isfinite(gap.rank):
             show.note(_("Within a row of this head, weights and contributions agree in rank by {rank:.2f} on the mean "
