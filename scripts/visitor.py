@@ -39,12 +39,15 @@ class Visitor:
         self._connection, self._page, self._query = connection, page, query
         self._kept: dict[str, int] = {}  # hash -> the last run that sent it
         self._runs = self._age = 0
+        self._components: set[str] = set()  # that are there, as the browser says of them even if nothing was chosen
 
     async def run(self) -> Sent:
         """One script run, to its end: the first one opens the page."""
         asked = BackMsg()
         asked.rerun_script.page_name, asked.rerun_script.query_string = self._page, self._query
         asked.rerun_script.cached_message_hashes.extend(self._kept)
+        for one in sorted(self._components):
+            asked.rerun_script.widget_states.widgets.add(id=one, json_value="{}")
         await self._connection.send(asked.SerializeToString())
         sent = Sent()
         while True:
@@ -60,6 +63,8 @@ class Visitor:
         """As the browser does: what no run of the last few has sent is forgotten."""
         if message.metadata.cacheable or message.ref_hash:
             self._kept[message.ref_hash or message.hash] = self._runs
+        if component := message.delta.new_element.bidi_component.id:
+            self._components.add(component)
         if message.WhichOneof("type") == "new_session":
             self._age = int(message.new_session.config.max_cached_message_age)
         if message.WhichOneof("type") == "script_finished" and message.script_finished != EARLY:

@@ -20,6 +20,7 @@ from bartviz.language import current
 from bartviz.ui import address
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined
+from bartviz.ui.components.served import Served
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
 
@@ -35,11 +36,11 @@ def script() -> str:
     return joined(HERE, SCRIPTS)
 
 
-_mount = st.components.v2.component(
-    "bartviz.canvas",
+_mount = Served(
+    "canvas",
     html=(HERE / "canvas.html").read_text("utf-8"),
     css=(HERE / "canvas.css").read_text("utf-8"),
-    js=script(),
+    script=script(),
 )
 
 

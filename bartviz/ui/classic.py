@@ -15,6 +15,7 @@ from bartviz.figures.classic.offline import View, Window
 from bartviz.language import _, mark, named
 from bartviz.record import Reading, Record
 from bartviz.ui import page, pick, show
+from bartviz.ui.components import served
 
 VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"
@@ -95,8 +96,7 @@ def picture(chosen: Chosen) -> bool:
     layers, heads = chosen.attention.shape[:2]
     rows, columns = chosen.window.shape
     size = _(
-        "{count:,} weights, {size:.2f} MB with its scripts, rounded to three decimals. Drawn by bertviz 1.4.1 "
-        "(Vig 2019).",
+        "{count:,} weights, {size:.2f} MB, rounded to three decimals. Drawn by bertviz 1.4.1 (Vig 2019).",
         count=(1 if chosen.view == "head" else layers) * heads * rows * columns, size=len(html) / 1e6,
     )  # fmt: skip
     show.note(f"{told.sides(chosen.attention, chosen.reading)} {size}")
@@ -134,8 +134,9 @@ def _html(chosen: Chosen) -> str:
     kept = st.session_state.get(_MADE)
     if kept is None or kept[0] is not chosen.attention or kept[1] != key:
         html = offline.page(
-            chosen.view, chosen.attention, chosen.rows.labels, window=window, layer=chosen.layer, dark=dark
-        )
+            chosen.view, chosen.attention, chosen.rows.labels, window=window, layer=chosen.layer, dark=dark,
+            libraries=served.address("classic", offline.VENDOR),
+        )  # fmt: skip
         kept = (chosen.attention, key, html)
         st.session_state[_MADE] = kept
     return str(kept[2])

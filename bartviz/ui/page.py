@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 from bartviz import logs
 from bartviz.errors import BartvizError, SettingError
 from bartviz.folders import default_roots
-from bartviz.language import _
+from bartviz.language import _, current
 from bartviz.ui import (
     address,
     checking,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 ICON = str(_HERE / "icon.png")
-_FRAME = "_frame"
+_FRAME, _PAGES = "_frame", "_pages"
 
 
 class Frame:
@@ -89,6 +89,15 @@ def _check_settings() -> None:
 
 def _navigation() -> StreamlitPage:
     st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")  # before the pages: their icons are remote
+    language, pages = st.session_state.get(_PAGES, ("", []))
+    if language != current():
+        pages = _pages()
+        st.session_state[_PAGES] = current(), pages
+    return st.navigation(pages, position="top", expanded=True)  # expanded: where it stands in the sidebar, on a phone
+
+
+def _pages() -> list[StreamlitPage]:
+    """The pages in the visitor's language: a session keeps them, for its files are looked for each time."""
     pages = [
         st.Page(entry.file, title=_(entry.label), url_path="home" if first else entry.word, default=first)
         for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
@@ -97,7 +106,7 @@ def _navigation() -> StreamlitPage:
     pages.append(
         st.Page(lambda: None, title=_(registry.PAGES[0].label), url_path=registry.PAGES[0].word, visibility="hidden")
     )
-    return st.navigation(pages, position="top", expanded=True)  # expanded: where it stands in the sidebar, on a phone
+    return pages
 
 
 def _guard() -> None:

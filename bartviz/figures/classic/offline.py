@@ -33,8 +33,10 @@ LONGEST = 64  # tokens along a side, whatever the model: more lines would be a t
 DECIMALS = 3
 HIGHEST = 760  # pixels; a higher picture is scrolled in its frame
 
-_VENDOR = Path(__file__).parent / "vendor"
+VENDOR = Path(__file__).parent / "vendor"
+LIBRARIES = ("jquery-3.7.1.min.js", "d3-5.7.0.min.js")  # in an order in which they can be loaded
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+_POLICY_LINKED = _POLICY.replace("script-src", "script-src 'self'")
 _ROOT = "bertviz-view"
 _DATA = "const params = PYTHON_PARAMS;"  # where bertviz's scripts want their data
 _BLACK, _WIDE = "'background': 'black'", "const DIV_WIDTH = 970;"  # of the model view
@@ -92,12 +94,14 @@ def page(
     layer: int | None = 0,
     dark: bool = False,
     told: Sequence[str] = (),
+    libraries: str | None = None,
 ) -> str:
     """One kind of attention as bertviz draws it: a whole HTML page of about 0.35 MB and six bytes a weight.
 
     The head view has one ``layer``, or with None all of them and a box to choose from. ``rows`` (Q,) name the decoder's
     rows by what they read or predict; columns are the attention's own. Weights are rounded to three decimals. ``told``
-    are sentences above the picture. The same arguments give the same text. Raises SettingError for a view, a layer or a
+    are sentences above the picture. ``libraries`` is where the files of VENDOR are served, for a frame that shall not
+    bring them itself: 0.03 MB then. The same arguments give the same text. Raises SettingError for a view, a layer or a
     window that is not there, ModelError where bertviz is missing or another version.
     """
     layers = drawn_layers(view, attention, layer)
@@ -115,7 +119,8 @@ def page(
     else:
         heads = attention.shape[1]
         data |= {"display_mode": "dark" if dark else "light", "include_heads": list(range(heads)), "total_heads": heads}
-    return _page(_script(view, data, dark), told, choosing=view == "head" and len(layers) > 1, dark=dark)
+    choosing = view == "head" and len(layers) > 1
+    return _page(_script(view, data, dark), told, libraries, choosing=choosing, dark=dark)
 
 
 def weights(attention: Attention, layer: int, window: Window) -> NDArray[np.float64]:
@@ -145,27 +150,31 @@ def _script(view: View, data: dict[str, Any], dark: bool) -> str:
     return f"{before}const params = {written};\n{rest}"
 
 
-def _page(script: str, told: Sequence[str], *, choosing: bool, dark: bool) -> str:
+def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
     colors = theme.palette(dark)
     style = _STYLE.format(
         scheme="dark" if dark else "light", background=colors.background, ink=colors.ink, hover=colors.grid,
         face=theme.FACE,
     )  # fmt: skip
-    scripts = "".join(f"<script>{text}</script>" for text in (*_libraries(), _LOADER))
+    scripts = f"{_written() if libraries is None else _linked(libraries)}<script>{_LOADER}</script>"
+    policy = _POLICY if libraries is None else _POLICY_LINKED
     sentences = "".join(f'<p class="told">{html.escape(one)}</p>' for one in told)
     box = f'<label class="layers">{html.escape(_("Layer"))} <select id="layer"></select></label>' if choosing else ""
     return (
         f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>bertviz</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{style}</style>{scripts}</head>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>{scripts}</head>'
         f'<body>{sentences}<div id="{_ROOT}">{box}<div id="vis"></div></div><script>{script}</script></body></html>'
     )
 
 
 @cache
-def _libraries() -> tuple[str, ...]:
-    """jQuery and d3, in an order in which they can be loaded; a script cannot end inside of them."""
-    names = ("jquery-3.7.1.min.js", "d3-5.7.0.min.js")
-    return tuple(_closed((_VENDOR / name).read_text("utf-8")) for name in names)
+def _written() -> str:
+    """The libraries themselves; a script cannot end inside of them."""
+    return "".join(f"<script>{_closed((VENDOR / name).read_text('utf-8'))}</script>" for name in LIBRARIES)
+
+
+def _linked(libraries: str) -> str:
+    return "".join(f'<script src="{html.escape(libraries)}/{name}"></script>' for name in LIBRARIES)
 
 
 def _scripts() -> dict[View, str]:

@@ -16,6 +16,7 @@ import streamlit as st
 from bartviz.record import Reading, Record
 from bartviz.ui.components.player.data import payload, revision
 from bartviz.ui.components.scripts import SHARED, joined
+from bartviz.ui.components.served import Served
 
 HERE = Path(__file__).parent
 SCRIPTS = (*SHARED, "numbers.js", "picture.js", "canvases.js", "player.js")
@@ -29,11 +30,11 @@ def script() -> str:
     return joined(HERE, SCRIPTS)
 
 
-_mount = st.components.v2.component(
-    "bartviz.player",
+_mount = Served(
+    "player",
     html=(HERE / "player.html").read_text("utf-8"),
     css=(HERE / "player.css").read_text("utf-8"),
-    js=script(),
+    script=script(),
 )
 
 
