@@ -1,5 +1,7 @@
 """What happens inside one head? One query token, every number from its query to what the head adds."""
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.analysis import inside as analysis
@@ -20,7 +22,7 @@ def main() -> None:
     with above:
         inside.row(record, chosen)
         inside.text(record, chosen)
-        show.table(analysis.table(chosen.one), title=_("The row of arithmetic as a table"))
+        show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
     with below:
         inside.key(chosen)
     with levels.aside(

@@ -1,5 +1,7 @@
 """Who may see whom? The model's own masks for this text, a padded batch, other patterns, about 0 or exactly 0."""
 
+from functools import partial
+
 from bartviz.analysis import masks as analysis
 from bartviz.figures import masks as figure
 from bartviz.language import _, mark
@@ -23,7 +25,7 @@ def main() -> None:
             part, place = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
             with place:
                 TABS[part][1](record)
-    show.table(analysis.table(record), title=_("Every row of every mask as a table"))
+    show.table(partial(analysis.table, record), title=_("Every row of every mask as a table"))
     levels.explain("masks")
     show.downloads(
         "masks",

@@ -10,7 +10,8 @@ import streamlit as st
 from bartviz.analysis import start, terms
 from bartviz.language import _, mark
 from bartviz.record import Record
-from bartviz.ui import doubt, levels, page, ribbons, session, show, sidebar
+from bartviz.ui import doubt, levels, page, ribbons, show, sidebar
+from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -68,7 +69,7 @@ def main() -> None:
     if record is None:
         cards()
         return
-    found = session.derived("ribbons", record, partial(start.ribbons, record))
+    found = once(partial(start.ribbons, record))
     picture(record, found)
     cards()
     levels.explain("start")

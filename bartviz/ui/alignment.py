@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
 from bartviz.record import Reading, Record
-from bartviz.ui import gold, pick, session, show, sidebar
+from bartviz.ui import content, gold, pick, session, show, sidebar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +94,7 @@ def choose(record: Record) -> Chosen:
 
 def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
     """Every head and layer of the record, kept in the engine's bytes; none where the text is too long for that."""
-    key = f"aligners {session.derived('aligners', record, lambda: uuid4().hex)} {current()}"
+    key = f"aligners {content.key(record, current())}"
     try:
         with st.spinner(_("Ranking all heads")):
             found: tuple[ranks.Aligner, ...] = session.engine().results.get(key, lambda: ranks.aligners(record), _bytes)

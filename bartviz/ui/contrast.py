@@ -41,9 +41,9 @@ def two(chosen: Chosen) -> None:
             drawn = partial(difference, a, b, found, row=row, height=HEIGHT, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
         show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
-    show.table(measures_of(chosen), title=_("The measures of A and B"))
+    show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
     if found is not None:
-        show.table(rows_of(a, found), title=_("The distance of each row"))
+        show.table(partial(rows_of, a, found), title=_("The distance of each row"))
     arrays = {"A": a.weights, "B": b.weights} | ({} if found is None else {"difference": found.difference})
     show.downloads(
         "difference", table=None if found is None else rows_of(a, found), arrays=arrays,
@@ -70,7 +70,7 @@ def _first(view: View) -> int:
 
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """One pin large; its row and its view become the page's, several rows and columns the link's."""
-    measured = pins.measured(pin.record, pin.head.kind, other=pin.other)
+    measured = pins.measured(pin.record, pin.head.kind)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
     show.note(
         _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.told, called=called)
@@ -112,7 +112,7 @@ def measures_of(chosen: Chosen) -> pd.DataFrame:
     first, second = (
         {name: float(values[pin.place]) for name, values in measured.values.items()}
         for pin in (chosen.a, chosen.b)
-        for measured in [pins.measured(pin.record, pin.head.kind, other=pin.other)]
+        for measured in [pins.measured(pin.record, pin.head.kind)]
     )
     known = [measure for name, measure in MEASURES.items() if name in first or name in second]
     frame = pd.DataFrame({

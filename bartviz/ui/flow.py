@@ -13,9 +13,9 @@ from bartviz.analysis.rollout import rollout
 from bartviz.attention import Attention, Floats, Kind, Tokens
 from bartviz.figures import flow
 from bartviz.language import _
-from bartviz.record import Record
-from bartviz.ui import page, pick, session, show
+from bartviz.ui import page, pick, show
 from bartviz.ui.compare import Chosen
+from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def rolled_out(chosen: Chosen) -> None:
     if chosen.kind == "cross":
         show.note(_("Cross-attention leads from one text to another and has no rollout: here is the encoder's own."))
     layer = pick.index(_("Up to layer"), attention.shape[0], key="upto", default=attention.shape[0] - 1)
-    rolled = _rolled(chosen.record, kind, layer)
+    rolled = once(partial(rollout, attention, layer))
     left, right = st.columns(2, gap="medium")
     with left:
         said = _(
@@ -69,13 +69,6 @@ def _table(weights: Floats, labels: tuple[str, ...]) -> pd.DataFrame:
     frame = pd.DataFrame(weights, columns=names)
     frame.insert(0, "query", names)
     return frame
-
-
-def _rolled(record: Record, kind: Kind, layer: int) -> Floats:
-    known: dict[int, Floats] = session.derived(f"rollout_{kind}", record, dict)
-    if layer not in known:
-        known[layer] = rollout(record.attention(kind), layer)
-    return known[layer]
 
 
 def _map(

@@ -167,7 +167,7 @@ def key(chosen: Chosen) -> None:
     show.figure(figure, key="inside_products", alt=alt)
     _equation(inside.equation(one, at))
     show.note(_(inside.ROUNDED))
-    show.table(inside.dimensions(one, at), title=_("The products as a table"))
+    show.table(partial(inside.dimensions, one, at), title=_("The products as a table"))
     show.downloads(
         "inside-products", of=f"{chosen.stem}-key{at}", table=lambda: inside.dimensions(one, at),
         figure=lambda: products.products(one, at, by_size=chosen.by_size, dark=page.dark()),
@@ -240,7 +240,7 @@ def _scaling(chosen: Chosen) -> None:
     )  # fmt: skip
     show.note(" ".join(said))
     show.figure(partial(beside.scaling, found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
-    show.table(scaling.table(found))
+    show.table(partial(scaling.table, found))
     show.downloads(
         "inside-scaling", of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}", table=scaling.table(found),
         figure=lambda: beside.scaling(found, one.kind, dark=page.dark()),

@@ -12,8 +12,9 @@ from bartviz.attention import Head
 from bartviz.figures.compare import alike
 from bartviz.language import _
 from bartviz.record import Record
-from bartviz.ui import compare, page, session, show
+from bartviz.ui import compare, page, show
 from bartviz.ui.compare import Chosen
+from bartviz.ui.once import once
 
 HEIGHT = 460  # pixels of the plane
 
@@ -62,12 +63,7 @@ def heads(chosen: Chosen) -> None:
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
     """Computed once for each kind of the record."""
     rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
-
-    def make() -> similar.Likeness | None:
-        with st.spinner(_("Holding every head beside every other")):
-            return similar.likeness(chosen.attention, query=rows)
-
-    return session.derived(f"likeness_{chosen.kind}", record, make)
+    return once(partial(similar.likeness, chosen.attention, query=rows), _("Holding every head beside every other"))
 
 
 def every_head(chosen: Chosen) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +19,7 @@ from bartviz.catalogue import CATALOGUE
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import pick, show
+from bartviz.ui.once import once
 
 MOST = 5  # models whose columns and panels can still be read
 SETS = {
@@ -54,11 +55,17 @@ def choose() -> tuple[Subject, ...]:
         chosen = pick.several(_("Models"), known, key="which", default=SETS["three"][1], hint=hint)
         if len(chosen) > MOST:
             show.note(_("{count} were chosen; the first {most} are shown.", count=len(chosen), most=MOST))
-    found = tuple(tables.subject(name) for name in chosen[:MOST] if name in known)
+    found = tuple(_subject(name) for name in chosen[:MOST] if name in known)
     if not found:
         st.info(_("Choose at least one model."))
         st.stop()
     return found
+
+
+@lru_cache(maxsize=64)
+def _subject(name: str) -> Subject:
+    """A model of the catalogue; what follows from its configuration is counted once."""
+    return tables.subject(name)
 
 
 def picture(drawn: partial[go.Figure], *, count: int) -> None:
@@ -72,16 +79,20 @@ def picture(drawn: partial[go.Figure], *, count: int) -> None:
 
 def notice(subjects: Sequence[Subject]) -> str:
     """The one sentence of what to notice: how many properties differ, and which one most people miss."""
-    different = [each for each in PROPERTIES if tables.differs(each, subjects)]
+    different = once(partial(_different, subjects))
     if len(subjects) == 1:
         return _("{name} alone: add another model to see what differs.", name=subjects[0].name)
     norms = {one.sizes.family.norm for one in subjects}
     said = _(
         "{different} of {all} properties differ between these {models} models.",
-        different=len(different), all=len(PROPERTIES), models=len(subjects),
+        different=different, all=len(PROPERTIES), models=len(subjects),
     )  # fmt: skip
     hint = _("Look where LayerNorm stands: the drawings of textbooks often show only one of the two ways.")
     return f"{said} {hint}" if len(norms) > 1 else said
+
+
+def _different(subjects: Sequence[Subject]) -> int:
+    return sum(tables.differs(each, subjects) for each in PROPERTIES)
 
 
 def table(subjects: Sequence[Subject]) -> None:
@@ -89,13 +100,17 @@ def table(subjects: Sequence[Subject]) -> None:
     only = pick.switch(_("Only what differs"), key="differ") if len(subjects) > 1 else False
     head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
     st.html(_STYLE)
-    body = "".join(_rows(subjects, only=only))
+    body = once(partial(_body, subjects, only=only))
     label = html.escape(_("Models side by side"), quote=True)
     st.html(
         f"<div class='bv-models' style='--models:{len(subjects)}' tabindex='0' role='region' aria-label='{label}'>"
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
     show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
+
+
+def _body(subjects: Sequence[Subject], *, only: bool) -> str:
+    return "".join(_rows(subjects, only=only))
 
 
 def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from textwrap import shorten
 
 import streamlit as st
@@ -13,7 +14,8 @@ from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
 from bartviz.record import Record, open_record
-from bartviz.ui import pick, session, show
+from bartviz.ui import pick, show
+from bartviz.ui.once import once
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
 THIS, OTHER = "this", "other"
@@ -65,23 +67,15 @@ def kept() -> Record | None:
     return record
 
 
-def measured(record: Record, kind: Kind, *, other: bool = False) -> Measured:
+def measured(record: Record, kind: Kind) -> Measured:
     """All measures of one kind, computed once for each run that is shown."""
-
-    def make() -> Measured:
-        with st.spinner(_("Measuring every {kind} head", kind=terms.kind(kind))):
-            return of_record(record, kind)
-
-    return session.derived(f"measures_{kind}{'_pinned' if other else ''}", record, make)
+    return once(partial(of_record, record, kind), _("Measuring every {kind} head", kind=terms.kind(kind)))
 
 
 def to_a(a: Pin) -> Floats:
     """(L, H) how far each head of A's kind and run is from A, computed once for each head that is pinned."""
-    known: dict[Head, Floats] = session.derived(f"to_a{'_pinned' if a.other else ''}", a.record, dict)
-    if a.head not in known:
-        with st.spinner(_("Comparing every head with {head}", head=a.told)):
-            known[a.head] = distance.distances(a.attention, *a.place, rows=counted(a.attention, a.rows))
-    return known[a.head]
+    call = partial(distance.distances, a.attention, *a.place, rows=counted(a.attention, a.rows))
+    return once(call, _("Comparing every head with {head}", head=a.told))
 
 
 def names(record: Record, first: Kind | None = None) -> list[str]:
@@ -126,14 +120,14 @@ def choose(record: Record, letter: str, default: Head) -> Pin:
     options = names(shown, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
-    named_heads = {name: _named(name) for name in options}
-    return Pin(letter, shown, Head.parse(pick.select(label, named_heads, key=letter.lower(), default=first)), of_other)
+    said = once(partial(_called, options))
+    return Pin(letter, shown, Head.parse(pick.select(label, said, key=letter.lower(), default=first)), of_other)
 
 
-def _named(name: str) -> str:
-    """A head as a reader says it; the link has its English name."""
-    head = Head.parse(name)
-    return terms.head(head.kind, head.layer, head.head)
+def _called(names: list[str]) -> dict[str, str]:
+    """Heads as a reader says them; the link has their English names."""
+    heads = {name: Head.parse(name) for name in names}
+    return {name: terms.head(head.kind, head.layer, head.head) for name, head in heads.items()}
 
 
 def _run(letter: str) -> str:

@@ -10,7 +10,6 @@ script run does again what was broken off.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -18,7 +17,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled
-from bartviz.language import _, current
+from bartviz.language import _
 from bartviz.ui import saved, turns
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
@@ -112,15 +111,6 @@ def current_record() -> Record | None:
     """The record that the pages show: of the last run that ended well, else the saved one, else None."""
     record: Record | None = st.session_state.get(RECORD)
     return record or saved.record()
-
-
-def derived(name: str, record: Record, make: Callable[[], T]) -> T:
-    """What is slow to compute from a record, kept for as long as this session shows that record in one language."""
-    kept: tuple[Record, T, str] | None = st.session_state.get(f"_derived_{name}")
-    if kept is None or kept[0] is not record or kept[2] != current():
-        kept = (record, make(), current())
-        st.session_state[f"_derived_{name}"] = kept
-    return kept[1]
 
 
 def _take(run: Run[Record]) -> None:

@@ -19,7 +19,7 @@ from bartviz.analysis import terms
 from bartviz.attention import Kind, Tokens
 from bartviz.labels import CONTINUES
 from bartviz.language import _
-from bartviz.ui import kept, library, projector
+from bartviz.ui import library, once, projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def figure(
     ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    made = kept.figure(drawn, most if projector.on() else 1.0)
+    made = once.figure(drawn, most if projector.on() else 1.0)
     if on_click is None:
         st.plotly_chart(made, key=key, theme=None, config=config, alt=alt)
     else:
@@ -108,10 +108,18 @@ def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> s
     return f"<span class='{' '.join(names)}'{style}{told}>{html.escape(label) or '&nbsp;'}</span>"
 
 
-def table(frame: pd.DataFrame, *, title: str | None = None) -> None:
-    """The figure's numbers, folded away: for a screen reader, and for whoever wants to read them."""
+def table(frame: pd.DataFrame | partial[pd.DataFrame], *, title: str | None = None) -> None:
+    """The figure's numbers, folded away: for a screen reader, and for whoever wants to read them.
+
+    A call that makes them is made once, as that of a figure.
+    """
+    shown = once.once(partial(_said, frame)) if isinstance(frame, partial) else in_words(frame)
     with st.expander(title or _("The same numbers as a table")):
-        st.dataframe(in_words(frame), hide_index=True, column_config=headers(frame))
+        st.dataframe(shown, hide_index=True, column_config=headers(shown))
+
+
+def _said(make: partial[pd.DataFrame]) -> pd.DataFrame:
+    return in_words(make())
 
 
 def headers(names: Iterable[object]) -> dict[str, Any]:

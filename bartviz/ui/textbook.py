@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -13,7 +14,8 @@ import streamlit as st
 from bartviz.analysis import ledger
 from bartviz.analysis.ledger import CHAPTERS, CLAIMS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
 from bartviz.language import _, current, mark
-from bartviz.ui import languages, levels, pick, registry, session, show, tasks
+from bartviz.ui import content, languages, levels, pick, registry, show, tasks
+from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -24,15 +26,14 @@ Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("textbook.css")
 ALL, TASK, GUESS = "all", "textbook", "guess"
 NUMBER_BYTES = 1_000  # of one number of a verdict, in memory
+DRAWN = 16  # ways to draw the lines that are kept, some 0.2 MB each
 OPEN = mark("not computed yet")
 LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
 
 
 def judged(record: Record | None) -> Verdicts:
     """Every verdict that can be had now; the others are computed meanwhile, and a line says how far they are."""
-    found = (
-        ledger.verdicts(record) if record is None else session.derived(TASK, record, lambda: ledger.verdicts(record))
-    )
+    found = once(partial(ledger.verdicts, record))
     with st.container(key="textbook_pending"):
         more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work, _size)
     return {**found, **(more or {})}
@@ -90,15 +91,24 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     if not chosen:
         show.note(_("No line has this verdict here. Choose another verdict, or all chapters."))
     wanted, guess = st.query_params.get("line", ""), bool(st.session_state.get(GUESS))
+    numbers = [line.number for line in chosen]
+    key = content.key(numbers, found, wanted, guess, current(), levels.current())
+    _lines(key, numbers, found, wanted, guess)
+
+
+@st.cache_data(max_entries=DRAWN, show_spinner=False)
+def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess: bool) -> None:
+    """Draw the lines; ``key`` is all that they depend on. Streamlit says again what it has said for the same key."""
+    chosen = [line for line in CLAIMS if line.number in _numbers]
     for chapter, name in CHAPTERS.items():
         mine = [line for line in chosen if line.chapter == chapter]
         if mine:
             st.subheader(_(name), anchor=False)
         for line in mine:
-            verdict, unfolded = found.get(line.number), line.number == wanted
-            colour = "open" if verdict is None or guess else verdict.word
+            verdict, unfolded = _found.get(line.number), line.number == _wanted
+            colour = "open" if verdict is None or _guess else verdict.word
             with st.container(key=f"claim_{colour}_{line.number}", gap=None):
-                st.html(_hidden(line, verdict) if guess and verdict else _card(line, verdict, unfolded=unfolded))
+                st.html(_hidden(line, verdict) if _guess and verdict else _card(line, verdict, unfolded=unfolded))
                 _link(line)
 
 

@@ -14,7 +14,8 @@ from bartviz.analysis.quiz.question import kind_said
 from bartviz.attention import Attention, Floats, Head, Kind, Tokens
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
-from bartviz.ui import page, registry, saved, session, show
+from bartviz.ui import page, registry, saved, show
+from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     from bartviz.record import Record
@@ -23,13 +24,13 @@ T = TypeVar("T")
 HEIGHT = 340
 
 
-def suited(record: Record, name: str, make: Callable[[Record], T | None]) -> tuple[T, Record] | None:
+def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Record] | None:
     """What the record shows, else what the shipped one does, with a word about it; None where neither has it."""
-    found = session.derived(f"fooled_{name}", record, lambda: make(record))
+    found = once(partial(make, record))
     if found is not None:
         return found, record
     shipped = saved.record()
-    found = None if shipped is None or shipped is record else make(shipped)
+    found = None if shipped is None or shipped is record else once(partial(make, shipped))
     if found is None or shipped is None:
         show.note(_("This text has nothing to show here: take a longer one, or a model with an encoder and a decoder."))
         return None

@@ -16,6 +16,7 @@ from bartviz.language import _
 from bartviz.ui import page, show
 from bartviz.ui.experiments.asking import ask
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
+from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -45,7 +46,7 @@ def silence(record: Record) -> None:
     sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda found: found.nbytes, button=label)
     if sweep is None:
         return
-    found = reruns.quiet(sweep, {kind: of_record(record, kind) for kind in record.kinds})
+    found = reruns.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
     show.lead(begun(_quiet_said(found)))
     show.figure(partial(figures.sharp_and_silent, found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
     if found.quietest is not None:
@@ -114,7 +115,7 @@ def _less_even(kind: Kind, before: reruns.Evenness, after: reruns.Evenness, *, l
 def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     """The head whose rows are the most peaked, beside itself with random weights."""
     attention = record.attention(kind)
-    measured = of_record(record, kind).values["peak"]  # (L, H)
+    measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(at) for at in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
     names = fooled.names(record, kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
@@ -130,5 +131,5 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
 
 def _evenness(record: Record, kind: Kind) -> reruns.Evenness | None:
     """How even the rows of one kind are, where rows count."""
-    found = reruns.evenness(record, [kind])
+    found = once(partial(reruns.evenness, record, [kind]))
     return found[0] if found else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def weight_and_effect(record: Record) -> None:
     """Weight is not contribution, and a head that looks sharply may be silenced at no cost."""
     title(1, _("Attention is not explanation"))
-    example = suited(record, "gap", fooled.gap)
+    example = suited(record, fooled.gap)
     if example is not None:
         gap, shown = example
         attention, names = shown.attention(gap.head.kind), fooled.names(shown, gap.head.kind)
@@ -57,7 +57,7 @@ def weight_and_effect(record: Record) -> None:
 def averages(record: Record) -> None:
     """A mean map beside two heads that it hides."""
     title(2, _("An average hides its heads"))
-    example = suited(record, "average", fooled.average)
+    example = suited(record, fooled.average)
     if example is None:
         return
     found, shown = example
@@ -95,7 +95,7 @@ def averages(record: Record) -> None:
 def sinks(record: Record) -> None:
     """Where attention rests, and what is left when that is hidden."""
     title(3, _("Much of the weight rests"))
-    example = suited(record, "sinks", fooled.sinks)
+    example = suited(record, fooled.sinks)
     if example is None:
         return
     found, shown = example
@@ -129,7 +129,7 @@ def sinks(record: Record) -> None:
 def shifted(record: Record) -> None:
     """The same head named by what its rows read, and by what they predict."""
     title(4, _("Rows are one step late"))
-    example = suited(record, "shift", lambda one: fooled.shift(one, by_hand(one)))
+    example = suited(record, _shift)
     if example is None:
         return
     found, shown = example
@@ -154,6 +154,10 @@ def shifted(record: Record) -> None:
             one_map(weights, attention, names, words, f"fooled_{reading}")
     below(_("Och and Ney 2003 (alignment error rate)."), "alignment", _("These links, by what rows read"),
           place(found.head, align="one", reading="reads"))  # fmt: skip
+
+
+def _shift(record: Record) -> fooled.Shift | None:
+    return fooled.shift(record, by_hand(record))
 
 
 def by_hand(record: Record) -> Gold | None:
