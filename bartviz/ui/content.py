@@ -12,18 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from bartviz.attention import Attention, Tokens
-from bartviz.record import Record
-
 PLAIN = frozenset({bool, int, float, str, bytes, type(None), range, slice})
-LARGE = (Record, Attention, Tokens)  # and read-only: their key is found once and kept as long as they live
 _KNOWN: dict[int, tuple[weakref.ref[Any], bytes]] = {}
 
 
 def key(*parts: object) -> str:
     """One key for plain values, arrays, tables, objects of ours, containers of them, functions by name, partial calls.
 
-    Raises TypeError for anything else: an object whose content is not seen, or a function that holds values of its own.
+    A frozen dataclass is taken at its word: what it holds is read once and not looked at again. Raises TypeError for
+    anything else: an object whose content is not seen, or a function that holds values of its own.
     """
     found = blake2b(digest_size=20)
     _add(found, parts)
@@ -34,8 +31,6 @@ def _add(found: blake2b, value: object) -> None:
     kind = type(value)
     if kind in PLAIN or isinstance(value, str | np.generic):
         _say(found, f"{kind.__name__} {value!r}")
-    elif isinstance(value, LARGE):
-        found.update(_once(value))
     elif isinstance(value, tuple | list):
         _all(found, kind.__name__, value)
     elif isinstance(value, Mapping):
@@ -56,7 +51,7 @@ def _object(found: blake2b, value: object) -> None:
     elif isinstance(value, partial):
         _all(found, "call", [value.func, value.args, value.keywords])
     elif is_dataclass(value):
-        _all(found, name, [getattr(value, field.name) for field in fields(value)])
+        _dataclass(found, name, value)
     elif name.startswith("bartviz."):
         _all(found, name, [part for pair in vars(value).items() for part in pair])
     elif name.startswith("pandas.") and hasattr(value, "to_dict"):
@@ -67,7 +62,7 @@ def _object(found: blake2b, value: object) -> None:
 
 def _named(thing: Any) -> str:
     name = f"{thing.__module__}.{thing.__qualname__}"
-    if "<" in name or getattr(thing, "__closure__", None):
+    if "<" in name or name.startswith("__main__") or getattr(thing, "__closure__", None):
         raise TypeError(f"{name} holds values that nobody sees: give a function of a module, and its arguments.")
     return name
 
@@ -95,18 +90,26 @@ def _say(found: blake2b, text: str) -> None:
     found.update(said)
 
 
-def _once(value: Any) -> bytes:
-    """The digest of a large value, found when it is first asked for."""
+def _dataclass(found: blake2b, name: str, value: Any) -> None:
+    """Of one that is frozen and lives on the digest is found once: that of a record takes a while."""
+    kind = type(value)
+    if not (kind.__dataclass_params__.frozen and kind.__weakrefoffset__):  # with slots it cannot be watched
+        _all(found, name, _values(value))
+        return
     place = id(value)
     known = _KNOWN.get(place)
-    if known is not None and known[0]() is value:
-        return known[1]
+    if known is None or known[0]() is not value:
+        whole = blake2b(digest_size=20)
+        _all(whole, name, _values(value))
+        known = _KNOWN[place] = weakref.ref(value, partial(_forget, place)), whole.digest()
+    found.update(known[1])
 
-    def forget(gone: weakref.ref[Any]) -> None:
-        if (held := _KNOWN.get(place)) is not None and held[0] is gone:
-            del _KNOWN[place]
 
-    found = blake2b(digest_size=20)
-    _all(found, type(value).__name__, [getattr(value, field.name) for field in fields(value)])
-    _KNOWN[place] = weakref.ref(value, forget), found.digest()
-    return found.digest()
+def _forget(place: int, gone: weakref.ref[Any]) -> None:
+    known = _KNOWN.get(place)
+    if known is not None and known[0] is gone:
+        del _KNOWN[place]
+
+
+def _values(value: Any) -> list[Any]:
+    return [getattr(value, field.name) for field in fields(value)]

@@ -1,0 +1,147 @@
+"""What is made once: the same as made anew, for every record, language, theme and level; and no second time."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from functools import partial
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis.measures import of_record
+from bartviz.cache import ByteCache
+from bartviz.figures import theme as colors
+from bartviz.figures.masks import square
+from bartviz.language import speaking
+from bartviz.ui import once, theme
+from bartviz.ui.projector import FACTOR
+from bartviz.ui.registry import PAGES
+from tests import stand_in
+from tests.conftest import App
+
+RECORDS = (stand_in.record(), stand_in.record(source=("<s>", "One", " more", " text", "</s>"), output=("Ja", "</s>")))
+ASKED = st.tuples(
+    st.integers(0, 1), st.sampled_from(["en", "ko"]), st.booleans(), st.sampled_from([1.0, FACTOR]),
+    st.sampled_from(["pattern", "additive", "weights"]), st.integers(0, 1),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
+
+
+def plain(figure: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(figure.to_dict(), default=str))
+    for trace in found["data"]:
+        trace.pop("uid", None)
+    return found
+
+
+@settings(max_examples=20)
+@given(st.lists(ASKED, min_size=2, max_size=8))
+def test_a_kept_figure_is_the_one_that_would_be_made(asked: list[tuple[int, str, bool, float, Any, int]]) -> None:
+    for number, language, dark, factor, view, row in asked:
+        call = partial(square, RECORDS[number].attention("cross"), view=view, row=row, dark=dark)
+        with speaking(language):
+            anew = call()
+            wanted = anew if factor == 1 else colors.enlarged(anew, factor)
+            assert plain(once.figure(call, factor)) == plain(wanted)
+
+
+def specs(page: AppTest) -> list[str]:
+    assert not page.exception
+    return [part.proto.spec for part in page.get("plotly_chart")]
+
+
+def test_a_page_shows_each_visitor_the_own_figures(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visitors one after the other, then each alone on a server that has kept nothing."""
+    visitors = list(itertools.product(range(2), ["en", "ko"], ["beginner", "expert"], [False, True]))
+
+    def seen(of: int, language: str, level: str, dark: bool) -> list[str]:
+        monkeypatch.setattr(theme, "dark", lambda: dark)
+        return specs(app("masks", record=RECORDS[of], lang=language, level=level))
+
+    together = [seen(*visitor) for visitor in visitors]
+    for visitor, found in zip(visitors, together, strict=True):
+        monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
+        assert seen(*visitor) == found
+    assert len({found[0] for found in together}) == 8  # two records, two languages, two themes
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts the figures that plotly makes."""
+    count = [0]
+    begin = go.Figure.__init__
+
+    def counted(figure: go.Figure, *given: Any, **named: Any) -> None:
+        count[0] += 1
+        begin(figure, *given, **named)
+
+    monkeypatch.setattr(go.Figure, "__init__", counted)
+    return count
+
+
+@pytest.mark.parametrize("word", [page.word for page in PAGES])
+def test_no_figure_is_made_for_a_second_run_or_a_second_visitor(app: App, made: list[int], word: str) -> None:
+    page = app(word)
+    drawn, first = made[0], specs(page)
+    assert bool(drawn) == bool(first)
+    assert specs(page.run()) == first
+    assert specs(app(word)) == first
+    assert made[0] == drawn
+
+
+def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[int]) -> None:
+    page = app("masks")
+    small, drawn = specs(page), made[0]
+    page.toggle(key="large").set_value(True).run()
+    large = specs(page)
+    assert large != small
+    assert made[0] > drawn
+    page.toggle(key="large").set_value(False).run()
+    assert specs(page) == small
+
+
+def test_what_is_nothing_is_kept_and_what_fails_is_not() -> None:
+    calls.clear()
+    assert once.once(partial(nothing, 1)) is None
+    assert once.once(partial(nothing, 1)) is None
+    assert calls == [1]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="2"):
+            once.once(partial(failing, 2))
+    assert calls == [1, 2, 2]
+
+
+calls: list[int] = []
+
+
+def nothing(number: int) -> None:
+    calls.append(number)
+
+
+def failing(number: int) -> None:
+    calls.append(number)
+    raise ValueError(number)
+
+
+def test_what_is_kept_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(once, "_STORE", ByteCache(40_000))
+    for row, dark in itertools.product(range(9), [False, True]):
+        once.figure(partial(square, RECORDS[0].attention("cross"), row=row, dark=dark))
+    assert 0 < once._STORE.bytes <= 40_000
+    assert len(once._STORE) < 18
+
+
+def test_visitors_of_one_text_share_what_was_measured() -> None:
+    one = once.once(partial(of_record, stand_in.record(), "cross"))
+    assert once.once(partial(of_record, stand_in.record(), "cross")) is one
+    with speaking("ko"):
+        assert once.once(partial(of_record, stand_in.record(), "cross")) is not one

@@ -1,0 +1,103 @@
+"""What a server sends: nothing that the browser has, no script with a message, and little on the pages of many weights.
+
+Bytes and messages are counted over the websocket, from a server as it is installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bartviz.figures.classic import offline
+from bartviz.ui import canvas
+from bartviz.ui.components import player
+from bartviz.ui.registry import PAGES
+from scripts.serving import served
+from scripts.visitor import Sent, visitor
+
+VISIT, RERUN = 120_000, 50_000  # bytes at most, of a visit to a page of many weights and of any run after it
+MESSAGES = 150  # of a run at most; the textbook has two for each of its lines
+STYLE = ".bv-lead"  # stands in style.css alone
+SAME = 3  # runs in which nothing changes
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("payload") / "server.log"
+    with served(log) as (address, _process):
+        yield address
+    assert "Traceback" not in log.read_text("utf-8")
+
+
+def runs(address: str, word: str, count: int, query: str = "") -> list[Sent]:
+    """So many script runs of one visitor."""
+
+    async def visit() -> list[Sent]:
+        async with visitor(address, word, query) as one:
+            return [await one.run() for _ in range(count)]
+
+    return asyncio.run(visit())
+
+
+def html(sent: Sent) -> str:
+    return " ".join(message.delta.new_element.html.body for message in sent.messages)
+
+
+@pytest.mark.parametrize("word", [page.word for page in PAGES if page.word != "textbook"])
+def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str, word: str) -> None:
+    first, *later = runs(address, word if word != PAGES[0].word else "", SAME)
+    assert STYLE in html(first)
+    for sent in later:
+        assert STYLE not in html(sent)
+        assert sent.bytes <= RERUN
+        assert len(sent.messages) <= MESSAGES
+        large = [message for message in sent.messages if message.delta.new_element.ByteSize() > 1100]
+        assert not large, [message.delta.new_element.WhichOneof("type") for message in large]
+
+
+def test_the_ledger_is_sent_once(address: str) -> None:
+    first, second = runs(address, "textbook", 2)
+    assert second.bytes <= first.bytes / 3
+
+
+@pytest.mark.parametrize(
+    ("word", "query"),
+    [
+        *((word, "") for word in ("compare", "classic", "heads", "decoding")),
+        ("classic", "classic=model"), ("classic", "kind=encoder&layer=2"), ("compare", "kind=encoder"),
+    ],
+)  # fmt: skip
+def test_a_visit_to_a_page_of_many_weights_is_light(address: str, word: str, query: str) -> None:
+    (sent,) = runs(address, word, 1, query)
+    assert sent.bytes <= VISIT
+
+
+@pytest.mark.parametrize(("word", "script"), [("heads", canvas.script()), ("decoding", player.script())])
+def test_a_script_is_fetched_from_its_address(address: str, word: str, script: str) -> None:
+    (sent,) = runs(address, word, 1)
+    names = [message.delta.new_element.bidi_component for message in sent.messages]
+    (one,) = (name for name in names if name.component_name == f"bartviz.{'canvas' if word == 'heads' else 'player'}")
+    assert one.js_content == ""
+    assert fetched(f"{address}/_stcore/bidi-components/{one.component_name}/{one.js_source_path}") == script
+
+
+def test_the_classic_frame_fetches_its_libraries_and_names_no_other_host(address: str) -> None:
+    (sent,) = runs(address, "classic", 1)
+    (frame,) = (m.delta.new_element.iframe.srcdoc for m in sent.messages if m.delta.new_element.iframe.srcdoc)
+    libraries = re.findall(r'<script src="([^"]+)">', frame)
+    assert [Path(library).name for library in libraries] == list(offline.LIBRARIES)
+    for library in libraries:
+        assert "//" not in library
+        assert fetched(f"{address}/{library}") == (offline.VENDOR / Path(library).name).read_text("utf-8")
+
+
+def fetched(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        assert answer.headers.get_content_type() in ("text/javascript", "application/javascript")
+        text: str = answer.read().decode("utf-8")
+    return text
