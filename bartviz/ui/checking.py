@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import terms
 from bartviz.attention import KINDS
 from bartviz.language import _
-from bartviz.ui import levels, session, show, status, tasks
+from bartviz.ui import content, levels, show, status, tasks
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
@@ -37,7 +36,7 @@ def draw(record: Record) -> None:
             return verify(model, record, cancelled=ticket.cancelled)
 
         found = tasks.ask(
-            TASK, record.model.name, {"record": session.derived("content", record, lambda: content(record))}, work,
+            TASK, record.model.name, {"record": content.key(record)}, work,
             lambda checks: 200 * len(checks), button=_("Run the model again and compare"),
         )  # fmt: skip
         if found is not None:
@@ -54,16 +53,3 @@ def _table(checks: Sequence[Check]) -> None:
     columns = {terms.kind(kind): [cells.get((name, kind), "") for name in names] for kind in kinds}
     columns[_("the record")] = [cells.get((name, None), "") for name in names]
     st.table(pd.DataFrame(columns, index=[_(name) for name in names]))
-
-
-def content(record: Record) -> str:
-    """A digest of the numbers and texts that are compared: two records of the same tokens may differ in them."""
-    digest = hashlib.sha256(
-        repr((record.model, record.source_text, record.target_text, record.log_probability)).encode()
-    )
-    for kind in record.kinds:
-        attention = record.attention(kind)
-        for array in (attention.q, attention.k, attention.v):
-            if array is not None:
-                digest.update(array.data)
-    return digest.hexdigest()

@@ -31,6 +31,8 @@ def _add(found: blake2b, value: object) -> None:
     kind = type(value)
     if kind in PLAIN or isinstance(value, str | np.generic):
         _say(found, f"{kind.__name__} {value!r}")
+    elif isinstance(value, Steps):
+        _all(found, "steps", value.numbers)
     elif isinstance(value, tuple | list):
         _all(found, kind.__name__, value)
     elif isinstance(value, Mapping):
