@@ -15,6 +15,7 @@ from bartviz.language import _, current
 from bartviz.ui import (
     address,
     checking,
+    clicks,
     languages,
     lessons,
     library,
@@ -60,6 +61,7 @@ class Frame:
 
 def frame() -> Frame:
     """Name the app and its pages; a visit calls this first and runs what it returns."""
+    clicks.keep()
     languages.begin()
     navigation = _navigation()
     if navigation.url_path == registry.PAGES[0].word:
