@@ -174,6 +174,11 @@ def _where() -> tuple[str, bool]:
     return ("", False) if context is None else (context.page_script_hash, context.is_history_navigation)
 
 
+def is_back() -> bool:
+    """Whether the browser's Back or Forward has asked for this run."""
+    return _where()[1]
+
+
 def _in_fragment() -> bool:
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)

@@ -13,7 +13,7 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
-from bartviz.ui import session, show, tasks
+from bartviz.ui import address, session, show, tasks
 from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bartviz.record import Record
 
 TASK, PARAMETER, _SHOWN, _WISH = "branch", "branch", "_branch_shown", "_branch_wish"
+_LEFT = "_branch_left"  # the links of branches that were left: a slow browser may send one once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def current(record: Record) -> Record | None:
     if begun is None and session.running() is not None:
         return None  # the link's branch is one of the text which its run will bring
     if begun is None:
-        linked = read_link(st.query_params.get(PARAMETER, ""), len(record.steps), record.model.vocabulary)
+        linked = _linked(record)
         if linked is None:
             st.query_params.pop(PARAMETER, None)
             return None
@@ -60,6 +61,19 @@ def current(record: Record) -> Record | None:
     branch: Record | None = tasks.show(TASK)
     st.session_state[_SHOWN] = branch
     return branch
+
+
+def _linked(record: Record) -> Turn | None:
+    """What the address asks for, unless that was left and the browser has not gone back to it."""
+    said = st.query_params.get(PARAMETER, "")
+    if said in _left() and not address.is_back():
+        return None
+    return read_link(said, len(record.steps), record.model.vocabulary)
+
+
+def _left() -> set[str]:
+    left: set[str] = st.session_state.setdefault(_LEFT, set())
+    return left
 
 
 def hear(record: Record, wish: Wish) -> None:
@@ -96,6 +110,7 @@ def follow(record: Record, turn: Turn, *, asked: bool = True) -> None:
            "asked": asked}  # fmt: skip
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
     tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
+    _left().discard(said)
     _link(said)
 
 
@@ -200,6 +215,9 @@ def _mark(record: Record) -> str:
 
 
 def _forget() -> None:
+    begun = tasks.begun(TASK)
+    if begun is not None:
+        _left().add(str(begun["link"]))
     tasks.drop(TASK)
     st.session_state[_SHOWN] = None
     st.query_params.pop(PARAMETER, None)

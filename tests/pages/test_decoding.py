@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record import Record
-from bartviz.ui import session
+from bartviz.ui import address, session
 from bartviz.ui import tasks as task_module
 from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import Wish
@@ -259,7 +259,7 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
         branches.hear(record, wish)  # type: ignore[arg-type]
 
     inner = AppTest.from_function(script, kwargs={"record": record, "wish": wish})
-    for key in ("_branch_shown", session.RECORD):
+    for key in ("_branch_shown", "_branch_left", session.RECORD):
         if key in app.session_state:
             inner.session_state[key] = app.session_state[key]
     for name, value in dict(app.query_params).items():
@@ -268,7 +268,7 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
     assert not inner.exception
     if "branch" not in inner.query_params and "branch" in app.query_params:
         del app.query_params["branch"]
-    for key in ("_branch_shown", session.RECORD):
+    for key in ("_branch_shown", "_branch_left", session.RECORD):
         if key in inner.session_state:
             app.session_state[key] = inner.session_state[key]
 
@@ -350,3 +350,27 @@ def test_how_the_text_was_made_is_said(record: Record) -> None:
     drawn = replace(record, provenance=replace(record.provenance, settings=settings))
     said = words(opened(drawn))
     assert "How this text was made: mode: sampling; temperature: 0.7; seed: 3; stopped by: &lt;/s&gt;." in said
+
+
+def test_a_dropped_branch_stays_away_when_a_slow_browser_sends_its_address_once_more(
+    record: Record, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(record, branch="3.77")
+    wishing(app, record, Wish(0, None, "drop"))
+    app.query_params["branch"] = "3.77"
+    app.run()
+    assert tasks.asked == []
+    assert "branch" not in app.query_params
+    monkeypatch.setattr(address, "is_back", lambda: True)  # the visitor has gone back to it
+    app.query_params["branch"] = "3.77"
+    app.run()
+    assert [(asked["step"], asked["token"]) for asked in tasks.asked] == [(2, 77)]
+
+
+def test_the_address_of_an_adopted_branch_makes_no_branch_of_it(record: Record, tasks: Tasks) -> None:
+    app = opened(record, branch="3.77")
+    wishing(app, record, Wish(0, None, "adopt"))
+    app.query_params["branch"] = "3.77"
+    app.run()
+    assert sent(app)["branch"] is None
+    assert tasks.asked == []
