@@ -9,7 +9,6 @@ nobody looks while callbacks are done; the run itself is broken off as before.
 from __future__ import annotations
 
 import threading
-from functools import wraps
 from typing import Any
 
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequest, ScriptRequests
@@ -21,11 +20,10 @@ _thread = threading.local()
 
 def keep() -> None:
     """Keep clicks whole in every session of this process, from now on. Asked again it changes nothing."""
-    SafeSessionState.on_script_will_rerun = _undisturbed  # type: ignore[method-assign]
-    ScriptRequests.on_scriptrunner_yield = _look_later  # type: ignore[method-assign]
+    SafeSessionState.on_script_will_rerun = _undisturbed  # type: ignore[method-assign, assignment]
+    ScriptRequests.on_scriptrunner_yield = _look_later  # type: ignore[method-assign, assignment]
 
 
-@wraps(_will_rerun)
 def _undisturbed(state: SafeSessionState, *args: Any, **options: Any) -> None:
     """Take in what the browser says and call the callbacks of what has changed."""
     _thread.acts = True
@@ -35,7 +33,6 @@ def _undisturbed(state: SafeSessionState, *args: Any, **options: Any) -> None:
         _thread.acts = False
 
 
-@wraps(_look)
 def _look_later(requests: ScriptRequests) -> ScriptRequest | None:
     """The newer message, unless callbacks are being called."""
     return None if getattr(_thread, "acts", False) else _look(requests)

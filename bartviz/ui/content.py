@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from bartviz.candidates import Steps
+
 PLAIN = frozenset({bool, int, float, str, bytes, type(None), range, slice})
 _KNOWN: dict[int, tuple[weakref.ref[Any], bytes]] = {}
 

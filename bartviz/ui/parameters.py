@@ -35,7 +35,7 @@ EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_
 _HINT = mark(
     "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
 )
-_DEFAULT, _CHECKED = "facebook/bart-base", "_checked"
+_DEFAULT, _CHECKED, _ASKED = "facebook/bart-base", "_checked", "_check_asked"
 
 
 @dataclass(frozen=True)
@@ -207,16 +207,31 @@ def check(chosen: Chosen, record: Record | None) -> None:
         )
     )
     asked = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
-    if st.button(_("Build it and compare"), key="build"):
-        with st.spinner(_("Building with transformers; the first time loads torch")):
-            library.load()
-            from bartviz import built
-
-            found = parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))
-        st.session_state[_CHECKED] = (asked, found)
+    st.button(_("Build it and compare"), key="build", on_click=_ask, args=(asked,))
+    if st.session_state.get(_ASKED) == asked:
+        st.session_state[_CHECKED] = (asked, _built(chosen))
+        st.session_state[_ASKED] = None  # not before: a script run may be broken off in between
     kept = st.session_state.get(_CHECKED)
     if kept is not None and kept[0] == asked:
         _compared(kept[1])
+
+
+def _ask(asked: object) -> None:
+    """Ask for the model to be built: a callback."""
+    st.session_state[_ASKED] = asked
+
+
+def _built(chosen: Chosen) -> parts.Comparison:
+    """The closed form beside a model that transformers builds. What fails once is not tried again by itself."""
+    with st.spinner(_("Building with transformers; the first time loads torch")):
+        library.load()
+        from bartviz import built
+
+        try:
+            return parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))
+        except Exception:
+            st.session_state[_ASKED] = None
+            raise
 
 
 def _compared(found: parts.Comparison) -> None:

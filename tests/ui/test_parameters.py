@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz import built
 from bartviz.catalogue import CATALOGUE
 from bartviz.record import Record
 from bartviz.ui.parameters import LENGTHS, OWN, _big
@@ -122,6 +125,22 @@ def test_the_build_agrees_and_the_answer_leaves_with_the_model(app: App) -> None
     )
     page.selectbox(key="of").select("gpt2").run()
     assert not page.success
+
+
+def test_a_build_that_was_broken_off_is_made_by_the_next_run(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = app("parameters", of="albert-base-v2", more="Is it true?")
+    build, newer = built.build, ["message"]
+
+    def broken_off(*args: Any) -> Any:
+        if newer:
+            newer.clear()
+            st.rerun()
+        return build(*args)
+
+    monkeypatch.setattr(built, "build", broken_off)
+    page.button(key="build").click().run()
+    assert not newer
+    assert page.success
 
 
 def test_the_loaded_models_own_count(app: App, record: Record) -> None:
