@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bartviz.errors import RecordError
 from bartviz.language import later
 from bartviz.record import open_record
+from bartviz.ui.read_once import read_once
 
 if TYPE_CHECKING:
     from bartviz.record import Record
@@ -19,7 +19,7 @@ FILE = Path(__file__).resolve().parents[1] / "embedded" / "records" / "start.saf
 NAME = "BARTVIZ_RECORD"
 
 
-@cache
+@read_once
 def read() -> tuple[Record | None, RecordError | None]:
     """The saved record, read once per process, and what is wrong with the file that ``BARTVIZ_RECORD`` names.
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -89,3 +92,20 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
     assert page.main.get("plotly_chart")  # the page stands below the sentence
     page = next(button for button in page.button if button.label == "Close").click().run()
     assert not page.error
+
+
+def test_all_who_ask_at_the_same_moment_get_the_same_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A canvas begins anew with another object: what the first visitors of a server had chosen was gone."""
+    together, opened = Barrier(2), saved._opened
+
+    def slowly(file: Path) -> tuple[Record | None, RecordError | None]:
+        with suppress(BrokenBarrierError):
+            together.wait(1)  # for somebody else who reads; nobody comes
+        return opened(file)
+
+    monkeypatch.setattr(saved, "_opened", slowly)
+    with ThreadPoolExecutor(2) as visitors:
+        one, other = visitors.map(lambda _visitor: saved.record(), range(2))
+    assert one is not None
+    assert one is other
+    assert one is saved.record()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 from bartviz.record import open_record
+from bartviz.ui.read_once import read_once
 from bartviz.ui.saved import FILE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ GIVEN: Mapping[str, str] = {"given": "Ich will ein Haus kaufen."}  # outputs tha
 PAIRS: Mapping[str, str] = {"mask": "It is very old."}  # second sentences
 
 
-@cache
+@read_once
 def read(name: str) -> Record:
     """The record of that name (one of NAMES), read once per process. Raises RecordError for one that is not there."""
     return open_record(FILE.with_name(f"{name}.safetensors"))
