@@ -17,6 +17,7 @@ QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
+PATIENCE = 180  # seconds until a server answers; the machine may be busy
 CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
 
 
@@ -28,7 +29,7 @@ def served(
 
     ``without``: variables of our own environment that it does not get, such as one that holds us to one thread.
     What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
-    after 15 seconds, which raises TimeoutExpired.
+    after a minute, which raises TimeoutExpired.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -55,10 +56,10 @@ def served(
     finally:
         process.terminate()
         try:
-            process.wait(15)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(15)
+            process.wait(60)
             raise
 
 
@@ -73,11 +74,11 @@ def health(address: str, patience: float = 20.0) -> float | None:
 
 
 def _await(address: str, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if process.poll() is not None:
             raise RuntimeError(f"The server ended with {process.returncode} before it answered.")
         if health(address, 2) is not None:
             return
         time.sleep(0.02)
-    raise RuntimeError("The server did not come up within a minute.")
+    raise RuntimeError(f"The server did not come up within {PATIENCE} seconds.")

@@ -14,7 +14,8 @@ from bartviz.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
 from tests import stand_in
 
-PATIENCE = 60_000  # milliseconds; the machine may be busy
+PATIENCE = 180_000  # milliseconds; the machine may be busy
+HANG = 600  # seconds; no test of a browser takes that long on a busy machine
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
 expect.set_options(timeout=PATIENCE)
@@ -24,6 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in item.nodeid:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(HANG))
 
 
 @contextmanager
@@ -142,9 +144,32 @@ def go(page: Page, label: str) -> None:
     settle(page)
 
 
+# Nothing more will change by itself: no run of the script is on its way, nothing waits to be said, every control and
+# font has come, pictures have their size. All in the page's own time: a rest of 400 ms ends after every timer of ours
+# that was set before it, however slow the page is (the player's is the longest, 350 ms); and when the server answers
+# for the second time it has heard all that was said to it before.
+SETTLED = """async () => {
+    const app = document.querySelector("[data-testid=stApp]"), runs = [];
+    const still = () => app?.isConnected && app.dataset.testConnectionState === "CONNECTED" &&
+        app.dataset.testScriptState === "notRunning" && document.fonts.status === "loaded" &&
+        !document.querySelector("[data-testid=stSkeleton]");
+    const places = () => JSON.stringify([...document.querySelectorAll(".js-plotly-plot .nsewdrag, iframe")].map(
+        (picture) => picture.getBoundingClientRect()));
+    if (!still()) return false;
+    const watch = new MutationObserver(() => runs.push(app.dataset.testScriptState));
+    watch.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+    const before = places();
+    const rest = (time) => new Promise((done) => setTimeout(done, time));
+    try {
+        await rest(400);
+        for (const time of [0, 50]) await rest(time).then(() => fetch("/_stcore/health", { cache: "no-store" }));
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    } finally { watch.disconnect(); }
+    return still() && runs.length === 0 && places() === before;
+}"""
+
+
 def settle(page: Page) -> None:
     """Wait until the server has nothing more to say, and hold that it said no error."""
-    page.wait_for_selector("[data-testid='stApp'][data-test-connection-state='CONNECTED']")
-    page.wait_for_timeout(250)  # a rerun begins after the event has reached the server
-    page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+    page.wait_for_function(SETTLED)
     assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").all_inner_texts()

@@ -12,9 +12,8 @@ from bartviz.ui import registry
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
-from tests.browser.conftest import Open, settle
+from tests.browser.conftest import PATIENCE, Open, settle
 
-SETTLED = 60.0  # seconds in which a page must say what its step wants; the machine may be busy
 LETTERS = {"next": "n", "answer": "a", "back": "b"}
 WORDS = [lesson.word for lesson in LESSONS]
 
@@ -80,7 +79,7 @@ def stands(page: Page, lesson: Lesson, at: int) -> None:
 
 def shows(page: Page, step: Step) -> None:
     """Every word of the step's view that is not the page's own default stands in the address."""
-    until = time.monotonic() + SETTLED
+    until = time.monotonic() + PATIENCE / 1000
     while missing := absent(page, step):
         assert time.monotonic() < until, f"{page.url} lacks {missing}"
         page.wait_for_timeout(100)

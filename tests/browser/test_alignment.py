@@ -20,7 +20,6 @@ def drawn(page: Page) -> None:
     """Wait until both pictures stand."""
     expect(page.locator(PLOT)).to_have_count(2)
     settle(page)
-    page.wait_for_timeout(800)  # the picture takes its final size
 
 
 def judge(page: Page, text: str) -> None:

@@ -22,10 +22,10 @@ COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
 FRAME = """() => new Promise((done) => {
     const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
     const root = hosts.map((host) => host.shadowRoot?.querySelector(".attention")).find(Boolean);
-    const find = (name) => root.querySelector(`[data-is=${name}]`), before = performance.now();
+    const find = (name) => root.querySelector(`[data-is=${name}]`);
     const key = new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, composed: true });
     find("overview").dispatchEvent(key);
-    const told = () => ({ name: find("name").textContent, took: performance.now() - before, sent: window.sent });
+    const told = () => ({ name: find("name").textContent, sent: window.sent });
     requestAnimationFrame(() => done(told())); })"""
 SAID = re.compile(r"\((\d+)\) attends to “.*” \((\d+)\): ([\d.]+)$")
 
@@ -129,9 +129,7 @@ def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(v
     ready(page, "Cross L1H0")
     page.evaluate(COUNT)
     frame = page.evaluate(FRAME)
-    assert frame["name"] == "Cross L1H1"
-    assert frame["sent"] == 0
-    assert frame["took"] < 1000
+    assert frame == {"name": "Cross L1H1", "sent": 0}
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
 
 
@@ -271,11 +269,11 @@ def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open,
     assert box is not None
     place = (box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.6)
     page.mouse.click(*place)
+    expect(part(page, "said")).to_have_text(SAID)
     said = part(page, "said").inner_text()
     settle(page)
     page.emulate_media(color_scheme="dark")
     settle(page)
-    page.wait_for_timeout(500)
     assert part(page, "said").inner_text() == said
     assert part(page, "plot").bounding_box() == box
 

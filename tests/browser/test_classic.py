@@ -55,6 +55,7 @@ def test_words_are_readable_in_both_schemes(visit: Open, server: str, scheme: st
 def test_its_place_is_kept_and_it_fits_a_phone(visit: Open, server: str) -> None:
     page = visit(f"{server}/classic", size=(420, 900))
     view = frame(page)
+    settle(page)
     inner = view.locator("#vis svg").bounding_box()
     outer = page.locator("iframe[srcdoc]").first.bounding_box()
     assert inner is not None

@@ -25,7 +25,6 @@ def drawn(page: Page, charts: int = 3) -> None:
         expect(of(page, letter, "said")).not_to_be_empty()
     expect(page.locator(".stPlotlyChart .js-plotly-plot .main-svg:first-child")).to_have_count(charts)
     settle(page)
-    page.wait_for_timeout(1000)  # the pictures take their final size
 
 
 def click_on(page: Page, chart: int, across: float, down: float) -> None:

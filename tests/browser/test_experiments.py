@@ -124,7 +124,8 @@ def test_a_long_sweep_is_asked_for_shows_how_far_it_is_and_can_be_stopped(visit:
 def test_the_maps_are_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
     for experiment, count in (("ablation", 3), ("edit", 2)):
         page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", scheme=scheme)
-        expect(page.locator(PLOT)).not_to_have_count(0)
+        expect(page.locator(PLOT).nth(count - 1)).to_be_attached()
+        settle(page)
         for place in range(count):
             box = page.locator(PLOT).nth(place).bounding_box()
             assert box is not None
@@ -135,4 +136,5 @@ def test_the_maps_are_seen_without_scrolling(visit: Open, server: str, scheme: s
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, experiment: str) -> None:
     page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", size=(420, 900))
     expect(page.locator(PLOT)).not_to_have_count(0)
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420

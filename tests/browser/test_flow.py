@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import bartviz
 from bartviz.ui.saved import FILE
-from tests.browser.conftest import PATIENCE, Open, go, settle
+from tests.browser.conftest import Open, go, settle
 
 TEXT = "The weather is nice today."
 HOSTILE = (
@@ -25,7 +25,7 @@ def run(page: Page, text: str) -> None:
     page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").fill(text)
     page.get_by_test_id("stSidebar").get_by_role("button", name=re.compile("^Run")).click()
     settle(page)
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     settle(page)
 
 
@@ -40,14 +40,14 @@ def test_the_start_record_is_the_models_own() -> None:
 def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     page = visit(shipped)
     run(page, TEXT)
-    expect(page.locator(".ribbons .above")).to_contain_text("weather", timeout=PATIENCE)
+    expect(page.locator(".ribbons .above")).to_contain_text("weather")
     go(page, "Heads")
     page.get_by_text("output reproduced: ok").wait_for()
     go(page, "Decoding")
     page.locator(".player").first.wait_for()
     go(page, "Parameters")
     go(page, "Masks")
-    expect(page.get_by_test_id("stMain")).to_contain_text("causal", timeout=PATIENCE)
+    expect(page.get_by_test_id("stMain")).to_contain_text("causal")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -57,5 +57,5 @@ def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: 
     run(page, text)
     for name in ("Masks", "Heads", "Decoding", "Start"):
         go(page, name)
-        expect(page.get_by_text("output reproduced: ok")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("output reproduced: ok")).to_be_visible()
         assert page.locator("img[src='x']").count() == 0

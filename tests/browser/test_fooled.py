@@ -24,7 +24,7 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
     page.get_by_role("button", name=re.compile("^Silence each of 96 heads")).click()
     expect(page.get_by_text(re.compile(r"Of \d+ heads that look so sharply"))).to_be_visible()
     settle(page)
-    assert page.locator(".js-plotly-plot").count() == 11
+    expect(page.locator(".js-plotly-plot")).to_have_count(11)
 
 
 def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) -> None:

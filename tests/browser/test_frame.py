@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bartviz.ui import registry
-from tests.browser.conftest import Open, go, serve
+from tests.browser.conftest import Open, go, serve, settle
 
 
 @pytest.mark.parametrize("entry", registry.PAGES, ids=lambda entry: entry.word)
@@ -54,6 +54,7 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
     matrix = page.locator("[data-is=matrix]")
     expect(page.locator(".player [data-is=counter]")).to_have_text("2 / 9")
     matrix.scroll_into_view_if_needed()
+    settle(page)
     box = matrix.bounding_box()
     assert box is not None
     matrix.click(position={"x": 0.6 * box["width"], "y": 0.98 * box["height"]})

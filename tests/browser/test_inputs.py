@@ -11,6 +11,7 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipp
     page = visit(f"{shipped}/inputs")
     columns = page.locator(".bv-piece")
     expect(columns.first).to_be_visible()
+    settle(page)
     text, chip, number = (columns.nth(2).locator("span").nth(i).bounding_box() for i in range(3))
     assert text is not None
     assert chip is not None

@@ -17,9 +17,8 @@ from tests.browser.conftest import Open, settle
 
 def drawn(page: Page) -> None:
     """Wait until the row of arithmetic stands."""
-    expect(page.locator(".st-key-inside_row .nsewdrag").first).to_be_attached(timeout=60_000)
+    expect(page.locator(".st-key-inside_row .nsewdrag").first).to_be_attached()
     settle(page)
-    page.wait_for_timeout(1000)  # the picture takes its final size
 
 
 def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> None:
@@ -44,7 +43,7 @@ def test_a_click_takes_a_key_apart(visit: Open, server: str) -> None:
     weights = sorted((box for box in boxes if box["height"] > 60), key=lambda box: box["x"])[-2]
     line = weights["height"] / len(one.keys)
     page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.42, weights["y"] + line * (key + 0.5))
-    expect(page).to_have_url(re.compile(f"token={key}"), timeout=30_000)
+    expect(page).to_have_url(re.compile(f"token={key}"))
     expect(page.locator(".bv-equation")).to_contain_text(inside.equation(one, key)[-1][0])
 
 

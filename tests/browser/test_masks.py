@@ -17,13 +17,13 @@ PLOT = ".stPlotlyChart .nsewdrag"
 
 def drawn(page: Page, count: int = 3) -> None:
     """Wait until so many pictures stand."""
-    expect(page.locator(PLOT)).to_have_count(count, timeout=60_000)
+    expect(page.locator(PLOT)).to_have_count(count)
+    settle(page)
 
 
 def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=intermediate")
     drawn(page)
-    settle(page)
     square = page.locator(".stPlotlyChart").nth(1)
     for place, words in ((0.95, "may not look at"), (0.05, "may look at")):
         box = square.locator(".nsewdrag").first.bounding_box()

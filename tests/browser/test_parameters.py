@@ -11,21 +11,20 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, settle
 
-SLOW = 60_000  # milliseconds: the first plotly page of a server loads its script, and the machine may be busy
-
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_deep_link_draws_map_and_curves(server: str, visit: Open, scheme: str) -> None:
     page = visit(f"{server}/parameters?of=t5-small&n=1024&level=intermediate", scheme=scheme)
-    expect(page.locator(".bv-lead")).to_contain_text("32,128 tokens × 512", timeout=SLOW)
-    expect(page.locator(".treemaplayer").get_by_text("Decoder · 25.2 M").first).to_be_visible(timeout=SLOW)
-    expect(page.get_by_text("equal at").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".bv-lead")).to_contain_text("32,128 tokens × 512")
+    expect(page.locator(".treemaplayer").get_by_text("Decoder · 25.2 M").first).to_be_visible()
+    expect(page.get_by_text("equal at").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?level=intermediate")
-    expect(page.locator(".treemaplayer").get_by_text("Layer 5").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".treemaplayer").get_by_text("Layer 5").first).to_be_visible()
+    settle(page)
     box = page.locator(".js-plotly-plot").first.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= 768
@@ -34,26 +33,27 @@ def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
 def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?level=intermediate")
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last
-    expect(layer).to_be_visible(timeout=SLOW)
+    expect(layer).to_be_visible()
+    settle(page)
     box = layer.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
-    expect(page.locator(".treemaplayer").get_by_text("cross-attention query weight")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".treemaplayer").get_by_text("cross-attention query weight")).to_be_visible()
     path = page.locator(".treemaplayer .pathbar")
-    expect(path.first).to_be_visible(timeout=SLOW)
+    expect(path.first).to_be_visible()
     path.first.click()
-    expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible()
 
 
 def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=bert-base-uncased&level=intermediate")
-    expect(page.get_by_text("151 MB")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("151 MB")).to_be_visible()
     slider = page.get_by_role("slider").first
     slider.focus()
     slider.press("ArrowLeft")
     settle(page)
-    expect(page).to_have_url(re.compile(r"n=384"), timeout=SLOW)
-    expect(page.get_by_text("84.9 MB")).to_be_visible(timeout=SLOW)
+    expect(page).to_have_url(re.compile(r"n=384"))
+    expect(page.get_by_text("84.9 MB")).to_be_visible()
 
 
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
@@ -68,5 +68,5 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
 
 def test_a_phone(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?more=What+the+articles+say&level=intermediate", size=(420, 900))
-    expect(page.get_by_text("does not hold").first).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("does not hold").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

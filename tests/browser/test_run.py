@@ -23,7 +23,7 @@ def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> No
     page = visit(server)
     type_and_run(page, "The cat is sleeping on the sofa.")
     above = page.locator(".ribbons .above")
-    expect(above).to_contain_text("cat", timeout=240_000)
+    expect(above).to_contain_text("cat")
     settle(page)
     expect(page.locator(".ribbons .below")).to_contain_text("Katze")
     expect(page.locator(".bv-status")).to_contain_text("bart-tiny-en-de")
@@ -35,7 +35,7 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, serv
     page = visit(server)
     type_and_run(page, "   ")
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("text", timeout=240_000)
+    expect(alert).to_contain_text("text")
     page.get_by_role("button", name="Back to the last picture").click()
     expect(alert).to_have_count(0)
     assert page.locator(".ribbons path").count() > 0
@@ -43,18 +43,18 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, serv
 
 def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:
     page = visit(f"{server}/?text=I+have+a+dog.&model=bart-tiny-en-de")
-    expect(page.locator(".ribbons .above")).to_contain_text("dog", timeout=240_000)
+    expect(page.locator(".ribbons .above")).to_contain_text("dog")
     settle(page)
     assert "text=I+have+a+dog." in page.url or "text=I%20have%20a%20dog." in page.url
     type_and_run(page, "I have a cat.")
-    expect(page.locator(".ribbons .above")).to_contain_text("cat", timeout=120_000)
+    expect(page.locator(".ribbons .above")).to_contain_text("cat")
     expect(page).to_have_url(re.compile(r"text=I(\+|%20)have(\+|%20)a(\+|%20)cat"))
 
 
 def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
     page = visit(server)
     type_and_run(page, "I have a dog.")
-    expect(page.locator(".ribbons .above")).to_contain_text("dog", timeout=240_000)
+    expect(page.locator(".ribbons .above")).to_contain_text("dog")
     page.get_by_role("link", name="Step through it").click()
     page.get_by_role("heading", name="How is each word chosen?").wait_for()
     settle(page)
@@ -65,7 +65,7 @@ def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: 
     page = visit(server)
     odd = "</script><script>hit=1</script> ![a](http://x.example/a.png) **b** <s> %{z} '\"><img src=x onerror=hit=1>"
     type_and_run(page, odd)
-    expect(page.locator(".ribbons .above")).to_contain_text("hit", timeout=240_000)
+    expect(page.locator(".ribbons .above")).to_contain_text("hit")
     settle(page)
     assert page.evaluate("window.hit") is None
     assert page.locator("img[src='x']").count() == 0

@@ -80,10 +80,9 @@ def test_hovering_asks_nothing_of_the_server(visit: Open, server: str) -> None:
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))  # noqa: PLW0108
     page.reload()
     settle(page)
-    page.wait_for_timeout(500)
     before = len(sent)
     for index in (1, 2, 3, 4):
         word(page, "below", index).hover()
-    page.wait_for_timeout(500)
+    settle(page)
     assert before > 0
     assert len(sent) == before

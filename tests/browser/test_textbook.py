@@ -11,41 +11,37 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, go, settle
 
-SLOW = 90_000  # milliseconds: the model is loaded meanwhile, and the machine may be busy
-
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_lines_stand_and_the_model_s_come_later(server: str, visit: Open, scheme: str) -> None:
     page = visit(f"{server}/textbook", scheme=scheme)
-    expect(page.locator(".bv-lead")).to_contain_text("67 statements", timeout=SLOW)
-    expect(page.locator(".bv-claim")).to_have_count(67, timeout=SLOW)
-    expect(page.get_by_text("not computed yet")).to_have_count(0, timeout=SLOW)
-    expect(page.locator("[class*='st-key-claim_'][class*='_18']")).to_contain_text("13th word", timeout=SLOW)
+    expect(page.locator(".bv-lead")).to_contain_text("67 statements")
+    expect(page.locator(".bv-claim")).to_have_count(67)
+    expect(page.get_by_text("not computed yet")).to_have_count(0)
+    expect(page.locator("[class*='st-key-claim_'][class*='_18']")).to_contain_text("13th word")
 
 
 def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook")
     page.get_by_role("radio", name="does not hold").click()
     settle(page)
-    expect(page).to_have_url(re.compile(r"verdict=fails"), timeout=SLOW)
+    expect(page).to_have_url(re.compile(r"verdict=fails"))
     line = page.locator("[class*='st-key-claim_fails_6']")
-    expect(line).to_contain_text("A BERT of 85 million", timeout=SLOW)
+    expect(line).to_contain_text("A BERT of 85 million")
     line.locator("summary").click()
     expect(line.locator("table")).to_contain_text("85,054,464")
     line.get_by_role("link", name="See it: Parameters").click()
-    expect(page).to_have_url(re.compile(r"/parameters\?.*of=bert-base-uncased"), timeout=SLOW)
-    expect(page.locator(".bv-lead")).to_contain_text("109,514,298", timeout=SLOW)  # with the head: BertForMaskedLM
+    expect(page).to_have_url(re.compile(r"/parameters\?.*of=bert-base-uncased"))
+    expect(page.locator(".bv-lead")).to_contain_text("109,514,298")  # with the head: BertForMaskedLM
 
 
 def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?chapter=masks")
     page.locator("[class*='st-key-claim_'][class*='_10']").get_by_role("link", name="See it: Masks").click()
-    expect(page).to_have_url(re.compile(r"/masks\?.*view=additive"), timeout=SLOW)
+    expect(page).to_have_url(re.compile(r"/masks\?.*view=additive"))
     settle(page)
-    expect(page.get_by_role("tab", name="About 0 or exactly 0")).to_have_attribute(
-        "aria-selected", "true", timeout=SLOW
-    )
-    expect(page.locator(".st-key-about")).to_be_in_viewport(timeout=SLOW)  # far below the page's hero
+    expect(page.get_by_role("tab", name="About 0 or exactly 0")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".st-key-about")).to_be_in_viewport()  # far below the page's hero
     expect(page.get_by_role("heading", name="Who may see whom?")).not_to_be_in_viewport()
     go(page, "Heads")
     go(page, "Masks")  # not by a link that speaks of a part
@@ -55,7 +51,7 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
 def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?line=33")
     line = page.locator(".bv-claim:has(details[open])")
-    expect(line).to_be_in_viewport(timeout=SLOW)
+    expect(line).to_be_in_viewport()
     page.mouse.move(700, 400)
     page.mouse.wheel(0, -20_000)
     expect(page.get_by_role("heading").first).to_be_in_viewport()
@@ -68,14 +64,14 @@ def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Ope
     with page.context.expect_page() as opening:
         page.get_by_role("link", name="See it: Compare").first.click()
     opened = opening.value
-    expect(opened.locator(".bv-status")).to_contain_text("bert-tiny-en", timeout=SLOW)
+    expect(opened.locator(".bv-status")).to_contain_text("bert-tiny-en")
     assert opened.get_by_test_id("stException").count() == 0
 
 
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
-    expect(page.locator(".bv-claim")).to_have_count(4, timeout=SLOW)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=SLOW)
+    expect(page.locator(".bv-claim")).to_have_count(4)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
     with page.expect_download() as arriving:
         page.locator(".st-key-ledger_csv button").click()
     arriving.value.save_as(tmp_path / "ledger.csv")
@@ -86,5 +82,5 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
 
 def test_a_phone(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?line=33&chapter=cost", size=(420, 900))
-    expect(page.locator("details[open] table")).to_contain_text("3,072", timeout=SLOW)
+    expect(page.locator("details[open] table")).to_contain_text("3,072")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
