@@ -51,7 +51,7 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
 
     def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:
         monkeypatch.setattr(saved, "record", lambda: record)
-        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for name, value in ({"level": "intermediate"} | query).items():
             test.query_params[name] = value
         if word != "start":

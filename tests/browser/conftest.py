@@ -15,7 +15,6 @@ from scripts.serving import CHROMIUM, QUIET, served
 from tests import stand_in
 
 PATIENCE = 180_000  # milliseconds; the machine may be busy
-HANG = 600  # seconds; no test of a browser takes that long on a busy machine
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
 expect.set_options(timeout=PATIENCE)
@@ -25,7 +24,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in item.nodeid:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.timeout(HANG))
 
 
 @contextmanager

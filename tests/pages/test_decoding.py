@@ -258,7 +258,7 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
 
         branches.hear(record, wish)  # type: ignore[arg-type]
 
-    inner = AppTest.from_function(script, kwargs={"record": record, "wish": wish})
+    inner = AppTest.from_function(script, default_timeout=120, kwargs={"record": record, "wish": wish})
     for key in ("_branch_shown", "_branch_left", session.RECORD):
         if key in app.session_state:
             inner.session_state[key] = app.session_state[key]

@@ -35,7 +35,7 @@ def script() -> None:
 
 
 def opened(**query: str | list[str]) -> AppTest:
-    page = AppTest.from_function(script, default_timeout=30)
+    page = AppTest.from_function(script, default_timeout=120)
     for name, value in query.items():
         page.query_params[name] = value
     return page.run()
@@ -75,7 +75,7 @@ def test_an_english_label_is_understood_in_another_language(monkeypatch: pytest.
         st.text(pick.reading())
 
     monkeypatch.setattr(language, "_followed", [lambda: "ko"])
-    page = AppTest.from_function(korean)
+    page = AppTest.from_function(korean, default_timeout=120)
     page.query_params["reading"] = "token it reads"
     assert page.run().text[0].value == "reads"
     assert page.segmented_control(key="reading").options != ["token it predicts", "token it reads"]
@@ -173,10 +173,10 @@ def test_one_key_may_hold_one_word_on_a_page_and_several_on_another() -> None:
         else:
             st.text(pick.one_of("One", {"a": "A", "b": "B"}, key="which"))
 
-    page = AppTest.from_function(two_pages)
+    page = AppTest.from_function(two_pages, default_timeout=120)
     page.session_state["which"] = ["b", "a"]
     assert page.run().text[0].value == "a"
-    other = AppTest.from_function(two_pages)
+    other = AppTest.from_function(two_pages, default_timeout=120)
     other.session_state["which"] = "b"
     other.session_state["second"] = True
     assert other.run().text[0].value == "a"

@@ -40,13 +40,13 @@ def script() -> None:
 
 
 def test_a_message_that_comes_while_a_click_is_being_done_does_not_undo_it() -> None:
-    page = AppTest.from_function(script, default_timeout=60).run()
+    page = AppTest.from_function(script, default_timeout=120).run()
     page.button[1].click().run()
     assert page.session_state["pressed"] == ["second"]
 
 
 def test_a_message_that_comes_before_a_click_is_done_does_not_undo_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = AppTest.from_function(script, default_timeout=60).run()
+    page = AppTest.from_function(script, default_timeout=120).run()
     begin, messages = ScriptRunContext.reset, [RerunData()]
 
     def reset(context: ScriptRunContext, *args: object, **options: object) -> None:
@@ -61,7 +61,7 @@ def test_a_message_that_comes_before_a_click_is_done_does_not_undo_it(monkeypatc
 
 
 def test_a_run_is_broken_off_for_a_newer_message_once_its_clicks_are_done() -> None:
-    page = AppTest.from_function(script, default_timeout=60).run()
+    page = AppTest.from_function(script, default_timeout=120).run()
     page.button[0].click().run()  # its run is the second one: a message comes in the middle of it
     assert (page.session_state["begun"], page.session_state["ended"]) == (3, 2)
     assert page.session_state["pressed"] == ["first"]

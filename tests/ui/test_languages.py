@@ -44,7 +44,7 @@ def script() -> None:
 
 def opened(monkeypatch: pytest.MonkeyPatch, locale: str | None = None, **query: str) -> AppTest:
     monkeypatch.setattr(st, "context", SimpleNamespace(locale=locale))
-    page = AppTest.from_function(script, default_timeout=30)
+    page = AppTest.from_function(script, default_timeout=120)
     for name, value in query.items():
         page.query_params[name] = value
     return page.run()

@@ -130,6 +130,6 @@ def test_a_page_without_a_text_draws_nothing() -> None:
 
         levels.explain("nowhere")
 
-    page = AppTest.from_function(script).run()
+    page = AppTest.from_function(script, default_timeout=120).run()
     assert not page.exception
     assert not page.expander

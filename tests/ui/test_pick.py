@@ -30,7 +30,7 @@ def script() -> None:
 
 
 def drawn(record: Record, **query: str) -> AppTest:
-    page = AppTest.from_function(script, default_timeout=30)
+    page = AppTest.from_function(script, default_timeout=120)
     page.session_state["given"] = record
     for name, value in query.items():
         page.query_params[name] = value

@@ -83,7 +83,7 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "cut.safetensors"
     file.write_bytes(saved.FILE.read_bytes()[:5000])
     monkeypatch.setenv("BARTVIZ_RECORD", str(file))
-    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    page = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not page.exception
     assert page.error[0].value.startswith("The record that BARTVIZ")
     assert any(b'"buy"' in part.proto.bytes for part in page.get("bidi_component"))

@@ -71,7 +71,7 @@ def script() -> None:
 
 
 def drawn(labels: tuple[str, ...], weights: object = None, sentence: str = "a sentence") -> list[str]:
-    page = AppTest.from_function(script, default_timeout=30)
+    page = AppTest.from_function(script, default_timeout=120)
     page.session_state["tokens"] = stand_in.tokens(labels)
     page.session_state["weights"] = weights
     page.session_state["sentence"] = sentence
@@ -98,7 +98,7 @@ def test_chips_say_their_weight_and_pieces_touch() -> None:
 
 
 def test_pieces_that_touch_need_no_mark_of_continuation() -> None:
-    page = AppTest.from_function(script, default_timeout=30)
+    page = AppTest.from_function(script, default_timeout=120)
     tokens = stand_in.tokens(("Kat", "ze", "n"))
     page.session_state["tokens"] = replace(tokens, labels=("Kat", "⋯ze", "⋯"))
     page.session_state["weights"] = None
@@ -137,7 +137,7 @@ def downloads() -> None:
 
 
 def test_downloads_offer_what_was_given(record: Record) -> None:
-    page = AppTest.from_function(downloads, default_timeout=30)
+    page = AppTest.from_function(downloads, default_timeout=120)
     page.session_state["record"] = record
     page.run()
     assert not page.exception

@@ -59,7 +59,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     PROCEED.clear()
-    return AppTest.from_function(script, default_timeout=30).run()
+    return AppTest.from_function(script, default_timeout=120).run()
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -117,7 +117,7 @@ def named(page: AppTest) -> list[str]:
 def test_a_question_is_asked_once_and_again_for_another_model(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "PATIENCE", 10.0)
     PROCEED.set()
-    page = AppTest.from_function(asking, default_timeout=30).run()
+    page = AppTest.from_function(asking, default_timeout=120).run()
     assert page.text[0].value == "answer of good"
     run = page.session_state["_task_sum"].run
     assert page.run().session_state["_task_sum"].run is run
@@ -128,7 +128,7 @@ def test_a_question_is_asked_once_and_again_for_another_model(page: AppTest, mon
 
 def test_what_was_stopped_can_be_asked_again(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "PATIENCE", 0.2)
-    page = press(AppTest.from_function(asking, default_timeout=30).run(), "Cancel")
+    page = press(AppTest.from_function(asking, default_timeout=120).run(), "Cancel")
     assert page.session_state["_task_sum"].run.wait(30)
     page = page.run()
     assert named(page) == ["Run it again"]
@@ -140,7 +140,7 @@ def test_what_was_stopped_can_be_asked_again(page: AppTest, monkeypatch: pytest.
 def test_a_long_question_waits_for_its_button(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "PATIENCE", 10.0)
     PROCEED.set()
-    page = AppTest.from_function(asking, default_timeout=30).run()
+    page = AppTest.from_function(asking, default_timeout=120).run()
     page = page.checkbox[0].check().run()
     assert page.text[0].value == "answer of good"  # it is there already
     page = page.selectbox[0].select("bad").run()
