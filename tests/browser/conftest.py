@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from tests import stand_in
 PATIENCE = 180_000  # milliseconds; the machine may be busy
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
+SERVERS: dict[str, subprocess.Popen[bytes]] = {}  # address -> process
 expect.set_options(timeout=PATIENCE)
 
 
@@ -30,9 +33,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def serve(folder: Path, **environment: str) -> Iterator[str]:
     """A server of its own on a free port, with these environment variables; gives its address."""
     log = folder / "server.log"
-    with served(log, **environment) as (address, _process):
+    with served(log, **environment) as (address, process):
+        SERVERS[address] = process
         yield address
     assert "Traceback" not in log.read_text("utf-8"), log.read_text("utf-8")[-3000:]
+
+
+@contextmanager
+def silent(address: str) -> Iterator[None]:
+    """The server comes to nothing meanwhile: all that is said to it waits, and then comes at the same moment."""
+    SERVERS[address].send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        SERVERS[address].send_signal(signal.SIGCONT)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import stand_in, trees
-from tests.browser.conftest import Open, beginning, go, settle
-from tests.browser.test_decoding import counter
+from tests.browser.conftest import Open, beginning, go, settle, silent
+from tests.browser.test_decoding import COUNT, counter
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,21 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     page.get_by_role("button", name="Drop").click()
     expect(page.locator(".player [data-is=twins]")).to_be_hidden()
     settle(page)
+    assert "branch" not in page.url
+
+
+def test_a_branch_is_dropped_although_the_step_is_told_right_behind_it(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=7&branch=3.77")
+    branched(page)
+    page.evaluate(COUNT)
+    page.locator(".player").press("ArrowRight")
+    with silent(shipped):
+        page.get_by_role("button", name="Drop").click()
+        page.wait_for_function("window.sent === 2")
+    expect(page.locator(".player [data-is=twins]")).to_be_hidden()
+    counter(page, 8, steps=8)
+    settle(page)
+    expect(page.locator(".player [data-is=twins]")).to_be_hidden()
     assert "branch" not in page.url
 
 
