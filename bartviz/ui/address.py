@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Words = tuple[str, ...]
-LAG = 5.0  # seconds for which a browser may still send an address that it had before we wrote another
+LAG = 60.0  # seconds for which a slow browser may still send an address that it had before we wrote another
 
 
 @dataclass

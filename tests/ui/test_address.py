@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -121,6 +123,8 @@ def test_a_link_to_the_page_itself_counts_and_stays() -> None:
 def test_a_slow_browser_that_sends_its_old_address_takes_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(colour="green")
     page.segmented_control(key="colour").set_value("blue").run()
+    late = time.monotonic() + 30  # the server had other things to do
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
     page.query_params["colour"] = "green"  # it has not heard of blue yet
     page.selectbox(key="size").set_value("s").run()
     assert (drawn(page), said(page)) == ("blue s fig one", {"colour": "blue", "size": "s"})
