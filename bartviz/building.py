@@ -14,7 +14,7 @@ import transformers
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz import checkpoint, tape, waiting, weights
+from bartviz import checkpoint, memory, tape, waiting, weights
 from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
 from bartviz.language import later
@@ -55,10 +55,11 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
 
 
-def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> None:
-    """Raise BudgetError where the network would take more than ``budget`` bytes (None: the memory that is free).
+def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int:
+    """The bytes that the network will take. Raises BudgetError where they are more than ``budget``.
 
-    stored: what the checkpoint's tensors take as float32, where that is known already.
+    budget: None means the memory that is free. stored: what the checkpoint's tensors take as float32, where that is
+    known already.
     """
     limit = free_memory() if budget is None else budget
     needed = max(predicted_bytes(settings), stored)
@@ -71,6 +72,7 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> Non
                 limit=_size(limit),
             )
         )
+    return needed
 
 
 def free_memory() -> int | None:
@@ -138,7 +140,9 @@ def _build(
                 use_safetensors=True, trust_remote_code=False, local_files_only=True,
                 ignore_mismatched_sizes=True, output_loading_info=True, **options,
             )  # fmt: skip
-        except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError):
+        except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            if memory.was_short(error):
+                raise memory.too_small() from None
             raise ModelError(later("The model's network cannot be built from its configuration and weights.")) from None
     return network, info
 

@@ -91,6 +91,15 @@ class ByteCache(Generic[T]):
             _, freed = self._values.pop(key, (None, 0))
             self._bytes -= freed
 
+    def evict(self) -> bool:
+        """Forget the longest unused value; False where there is none."""
+        with self._lock:
+            if not self._values:
+                return False
+            _, (_, freed) = self._values.popitem(last=False)
+            self._bytes -= freed
+            return True
+
     def _find(self, key: str) -> T | None:
         if key not in self._values:
             return None

@@ -6,6 +6,7 @@ No message carries the user's text, a path of the machine or a stack: each may b
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from bartviz.language import _, later
 
@@ -46,6 +47,15 @@ class Cancelled(BartvizError):
 
 class Busy(BartvizError):
     """The compute queue is full; the message says how many wait."""
+
+
+E = TypeVar("E", bound=BaseException)
+
+
+def without_stack(error: E) -> E:
+    """An error that is kept, without the frames it went through: they would hold all that the work held."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def choices(values: Iterable[object]) -> str:

@@ -11,12 +11,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
-from bartviz import logs
-from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
+from bartviz import logs, memory
+from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
 from bartviz.language import later
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+def _always() -> bool:
+    return True
 
 
 class Ticket(Generic[T]):
@@ -99,12 +103,12 @@ class Ticket(Generic[T]):
             self._end("cancelled", error)
         except BartvizError as error:
             self._end("failed", error)
-        except MemoryError:
-            self._end(
-                "failed",
-                BudgetError(later("The machine has no memory left for this run. Take a shorter text.")),
-            )
         except BaseException as error:  # the one place that must outlive any fault of the work
+            if memory.was_short(error):
+                self._end(
+                    "failed", BudgetError(later("The machine has no memory left for this run. Take a shorter text."))
+                )
+                return
             logs.fault("A run failed inside.", error)
             name = type(error).__name__
             self._end(
@@ -113,8 +117,8 @@ class Ticket(Generic[T]):
             )
 
     def _end(self, state: State, error: BartvizError | None = None) -> None:
-        self._work = None  # what it holds (a text, a model) must not live as long as the ticket
-        self.error = error.with_traceback(None) if error is not None else None
+        self._work, self._alive = None, _always  # what they hold (a text, a model) must not live as long as the ticket
+        self.error = None if error is None else without_stack(error)
         self.state = state
         self._finished.set()
 

@@ -22,6 +22,7 @@ from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError, SettingError
 from bartviz.folders import Roots, default_roots, listed
 from bartviz.language import later
+from bartviz.memory import Claims, unbounded
 from bartviz.record import ModelInfo, Record
 from bartviz.waiting import DEADLINE, Cancel, Job, Progress
 
@@ -29,6 +30,7 @@ __all__ = ["Model", "default_roots", "expect_model", "listed", "load", "predicte
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
+Found = tuple[Source, Path, str | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,38 +78,47 @@ def load(
     deadline: float = DEADLINE,
     roots: Roots | None = None,
     budget: int | None = None,
+    claims: Claims = unbounded,
 ) -> Model:
-    """As ``bartviz.load``, which says what each argument means. Raises ModelError, BudgetError, Cancelled."""
-    return waiting.run(
-        lambda job: _load(name, revision, roots, budget, job), seconds=deadline, cancel=cancel, progress=progress
-    )
+    """As ``bartviz.load``, which says what each argument means. Raises ModelError, BudgetError, Cancelled.
+
+    ``claims`` is asked for the model's bytes before its weights are read; they are its own until it is gone.
+    """
+
+    def work(job: Job) -> Model:
+        return _load(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
+
+    return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
 
 
-def _load(
-    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
-) -> Model:
-    source, folder, commit, notices = _find(name, revision, roots, budget, job)
+def _load(found: Found, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
+    source, folder, commit, notices = found
     stamp = _stamp(folder)
     files = folders.contents(folder, roots if source == "folder" else None)
     settings = checkpoint.read(files)
     paths = _weight_paths(files)
-    building.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
+    needed = building.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
     tokenizer, words = _tokenizer(files, settings, job)
-    stored = weights.read(paths, job)
-    network, spare = building.network_of(settings, stored, job)
-    building.probe(network, tokenizer)
-    if _stamp(folder) != stamp:
-        raise ModelError(later("The model's files changed while they were read. Load it again."))
-    fingerprint = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
-    notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
-    info = _info(str(name), source, network, settings, fingerprint.hexdigest()[:32])
-    size = building.nbytes(network)
-    return Model(info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp)
+    with claims(needed, job.check) as claim:
+        stored = weights.read(paths, job)
+        network, spare = building.network_of(settings, stored, job)
+        building.probe(network, tokenizer)
+        if _stamp(folder) != stamp:
+            raise ModelError(later("The model's files changed while they were read. Load it again."))
+        content = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
+        notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
+        info = _info(name, source, network, settings, content.hexdigest()[:32])
+        size = building.nbytes(network)
+        model = Model(
+            info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp
+        )
+        claim.become(model, size)
+    return model
 
 
 def _find(
     name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
-) -> tuple[Source, Path, str | None, tuple[str, ...]]:
+) -> Found:
     """Where the name leads: source, folder, commit, notices. A hub model is downloaded, its settings first."""
     hub.check_revision(revision)
     shipped = isinstance(name, str) and name in folders.embedded()

@@ -92,6 +92,7 @@ def run(
             job.check()
     finally:
         job.abandon()
+        del future  # an error holds the frames it went through, this one too: nothing here may hold the error
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
@@ -108,7 +109,8 @@ def _start(work: Callable[[], T]) -> Future[T]:
         try:
             future.set_result(context.run(work))
         except BaseException as error:
-            future.set_exception(error)
+            stack = error.__traceback__
+            future.set_exception(error.with_traceback(stack and stack.tb_next))  # without this frame, as above
 
     Thread(target=target, name="bartviz-loading", daemon=True).start()
     return future

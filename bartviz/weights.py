@@ -13,6 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from bartviz import memory
 from bartviz.errors import ModelError
 from bartviz.families import FAMILIES
 from bartviz.language import later
@@ -72,7 +73,9 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                         _refuse_quantized(key, stored)
                         continue
                     tensors[key] = _own(file.get_tensor(key), key, digest)
-        except (SafetensorError, OSError, MemoryError):
+        except (SafetensorError, OSError, MemoryError, RuntimeError) as error:
+            if memory.was_short(error):  # the header was read before, and its sizes are those of the file
+                raise memory.too_small() from None
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())
 

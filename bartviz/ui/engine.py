@@ -15,10 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
-from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled
+from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
 from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
+from bartviz.memory import Claim, Room
 from bartviz.ui import library, threads
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options
@@ -61,17 +62,17 @@ class Run(Generic[T]):
     def __init__(self, alive: Callable[[], bool]) -> None:
         self.stopped = threading.Event()
         self._alive = alive
-        self._tickets: list[Ticket[Model] | Ticket[T]] = []
+        self._tickets: list[Ticket[None] | Ticket[T]] = []
         self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
-        self._door: Callable[[], Ticket[Model]] | None = None  # until it has a place in the queue
+        self._door: Callable[[], Ticket[None]] | None = None  # until it has a place in the queue
         self._inside: Callable[[], int] = lambda: 0
 
     def wanted(self) -> bool:
         """Whether somebody still waits for it."""
         return not self.stopped.is_set() and self._alive()
 
-    def enter(self, door: Callable[[], Ticket[Model]], inside: Callable[[], int]) -> None:
+    def enter(self, door: Callable[[], Ticket[None]], inside: Callable[[], int]) -> None:
         """Take a place in the queue by ``door``; where it is full (it holds ``inside``), each look tries again."""
         self._door, self._inside = door, inside
         self.knock()
@@ -93,7 +94,7 @@ class Run(Generic[T]):
         self._tickets.append(ticket)
 
     def refuse(self, error: BartvizError) -> None:
-        self._refused = error
+        self._refused = without_stack(error)
 
     @property
     def state(self) -> State:
@@ -158,6 +159,7 @@ class Engine:
 
     def __init__(self, limits: Limits) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
+        self.room = Room(self.models.limit, self.models.evict)  # those that are loading or in use count too
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000)
         self.queue = limits.queue
         self.gate = Gate(waiting=limits.queue + LOADERS)  # all who were let in find a place
@@ -201,16 +203,15 @@ class Engine:
                 return Ticket.of(self.gate, owner, known)
             return self.gate.submit(owner, partial(compute, loaded=loaded, whole=whole), alive=run.wanted)
 
-        def load(ticket: Ticket[Model]) -> Model:
+        def load(ticket: Ticket[None]) -> None:
             with speaking(spoken):
                 loaded = self._load(ticket, model)
             with self._handing:  # an older run, loaded late, must not push the newer one of its owner out of the gate
                 if ticket.cancelled():
                     raise Cancelled(later("A newer request took its place."))
                 run.compute(hand_on(loaded))
-            return loaded
 
-        def enter() -> Ticket[Model]:
+        def enter() -> Ticket[None]:
             if self._waiting() >= self.queue:
                 raise Busy
             return self.loading.submit(owner, load, alive=run.wanted)
@@ -221,7 +222,7 @@ class Engine:
     def _waiting(self) -> int:
         return len(self.loading) + len(self.gate)
 
-    def _load(self, ticket: Ticket[Model], name: str) -> Model:
+    def _load(self, ticket: Ticket[Any], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
         if not library.imported():  # a name that leads nowhere need not wait for it
             from bartviz import loading
@@ -230,21 +231,33 @@ class Engine:
         library.load()
         from bartviz import models
 
-        known = self.models.peek(name)
-        if known is not None and known.stale():
-            self.models.discard(name)
-        ticket.report(later("Loading the model"))
+        self._forget_stale(name)
+        loads, waits = later("Loading the model"), later("Waiting until other models give up memory")
+        ticket.report(loads)
 
         def progress(done: int, total: int) -> None:
             if total:
                 ticket.report(downloading(done, total), done / total)
 
+        def claim(size: int, check: Callable[[], None]) -> Claim:
+            made = self.room.claim(size, check, partial(ticket.report, waits))
+            if ticket.note != loads:
+                ticket.report(loads)
+            return made
+
         def load() -> Model:
             return models.load(
-                name, progress=progress, cancel=_Cancel(ticket), roots=default_roots(), budget=self.models.limit
-            )
+                name, progress=progress, cancel=_Cancel(ticket), roots=default_roots(), budget=self.models.limit,
+                claims=claim,
+            )  # fmt: skip
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
+
+    def _forget_stale(self, name: str) -> None:
+        """Forget a model whose files have been replaced. Nothing here may hold it while the new one waits for room."""
+        known = self.models.peek(name)
+        if known is not None and known.stale():
+            self.models.discard(name)
 
 
 class _Cancel:
