@@ -142,7 +142,7 @@ def _build(
             )  # fmt: skip
         except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             if memory.was_short(error):
-                raise memory.too_small() from None
+                raise MemoryError from None  # told by models.load
             raise ModelError(later("The model's network cannot be built from its configuration and weights.")) from None
     return network, info
 

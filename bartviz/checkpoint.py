@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     """A small file of a model; raises ModelError that names it."""
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            content = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)  # so much memory is taken at once
     except OSError:
         raise ModelError(
             later("The model's {name} cannot be read: check the folder and its permissions.", name=path.name)

@@ -13,10 +13,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 from bartviz import logs, memory
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
-from bartviz.language import later
+from bartviz.language import later, mark
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+_NO_MEMORY = mark("The machine has no memory left for this run. Take a shorter text.")
 
 
 def _always() -> bool:
@@ -105,9 +108,7 @@ class Ticket(Generic[T]):
             self._end("failed", error)
         except BaseException as error:  # the one place that must outlive any fault of the work
             if memory.was_short(error):
-                self._end(
-                    "failed", BudgetError(later("The machine has no memory left for this run. Take a shorter text."))
-                )
+                self._end("failed", BudgetError(later(_NO_MEMORY)))
                 return
             logs.fault("A run failed inside.", error)
             name = type(error).__name__
@@ -172,10 +173,20 @@ class Gate:
                 if each.owner == owner:
                     each._stop.set()
             if self._threads < self.workers:
-                self._threads += 1
-                threading.Thread(target=self._serve, name="bartviz-gate", daemon=True).start()
+                self._begin_thread()
             self._changed.notify()
         return ticket
+
+    def _begin_thread(self) -> None:
+        """One more worker; where the system gives no thread those that are there go on. The lock is held."""
+        try:
+            threading.Thread(target=self._serve, name="bartviz-gate", daemon=True).start()
+        except RuntimeError:
+            if not self._threads:
+                self._queue.clear()
+                raise BudgetError(later(_NO_MEMORY)) from None
+        else:
+            self._threads += 1
 
     def _position(self, ticket: Ticket[Any]) -> int:
         with self._changed:

@@ -12,12 +12,9 @@ from collections.abc import Callable
 from functools import cache
 from types import TracebackType
 
-from bartviz.errors import BudgetError
-from bartviz.language import later
-
 TICK = 0.05  # seconds between two looks at whether there is room
 _COLLECT = 1.0  # seconds between two collections while somebody waits for room
-_SAID = ("allocate memory", "failed to map segment", "out of memory", "bad_alloc")  # by torch, and by the linker
+_SAID = ("allocate memory", "failed to map segment", "bad_alloc", "can't start new thread")  # by torch, the linker ...
 
 
 class Claim:
@@ -138,10 +135,3 @@ def was_short(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
     return isinstance(error, OSError | ImportError | RuntimeError) and any(said in str(error) for said in _SAID)
-
-
-def too_small() -> BudgetError:
-    """What a model's loader says of an error that ``was_short``."""
-    return BudgetError(
-        later("The machine has too little memory left to load this model. Choose a smaller one, or free some memory.")
-    )

@@ -19,7 +19,7 @@ from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, wei
 from bartviz.building import predicted_bytes
 from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
-from bartviz.errors import ModelError, SettingError
+from bartviz.errors import BudgetError, ModelError, SettingError
 from bartviz.folders import Roots, default_roots, listed
 from bartviz.language import later
 from bartviz.memory import Claims, unbounded
@@ -88,7 +88,14 @@ def load(
     def work(job: Job) -> Model:
         return _load(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
 
-    return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
+    try:
+        return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
+    except MemoryError:
+        raise BudgetError(
+            later(
+                "The machine has too little memory left to load this model. Choose a smaller one, or free some memory."
+            )
+        ) from None
 
 
 def _load(found: Found, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:

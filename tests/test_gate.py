@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import threading
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -146,6 +148,8 @@ def test_a_run_whose_owner_leaves_stops() -> None:
             r"inside the model \(RuntimeError\)",
         ),
         (MemoryError(), BudgetError, "no memory left"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), BudgetError, "no memory left"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), BudgetError, "no memory left"),
         (SystemExit(), BartvizError, r"\(SystemExit\)"),
     ],
 )
@@ -163,6 +167,37 @@ def test_a_fault_is_told_in_our_words_and_the_gate_goes_on(
     assert "secret" not in str(told.value)
     assert ticket.state == "failed"
     assert gate.submit("a", value("next")).result() == "next"
+
+
+def test_a_machine_without_threads_refuses_and_goes_on_when_it_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    gate = Gate(workers=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        with pytest.raises(BudgetError, match="no memory left"):
+            gate.submit("a", value("a"))
+    assert len(gate) == 0
+    assert gate.submit("a", value("first")).result() == "first"
+
+
+def test_what_has_ended_holds_neither_the_work_nor_who_asked() -> None:
+    class Held:
+        def __call__(self, ticket: Ticket[str]) -> str:
+            raise TextError("The text is empty.")
+
+        def here(self) -> bool:
+            return True
+
+    gate, held = Gate(), Held()
+    gone = weakref.ref(held)
+    ticket = gate.submit("a", held, alive=held.here)
+    assert ticket.wait(10)
+    del held
+    assert gate.submit("b", value("next")).result() == "next"  # the thread has left the work before
+    assert gone() is None
+    assert isinstance(ticket.error, TextError)
 
 
 def test_two_workers_run_two_at_once() -> None:

@@ -13,13 +13,15 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
+from bartviz import memory
+from bartviz.errors import BudgetError
+from bartviz.language import later
+
+SIZE = 400  # MB of the model library
 ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # what pages draw with; none imports torch by itself
 _PAGES, _IMPORT, _WARM = threading.Lock(), threading.Lock(), threading.Lock()
 _whole = threading.Event()
-
-
-def first() -> None:
-    """What the first picture needs, in the order in which a visit imports it."""
+_SHORT = threading.Event()  # the memory was too small
 
 
 def pages() -> None:
@@ -34,16 +36,37 @@ def pages() -> None:
 
 
 def load() -> None:
-    """Import torch and the model classes, once; what they made is then kept out of every later garbage collection."""
+    """Import torch and the model classes, once; what they made is then kept out of every later garbage collection.
+
+    Raises BudgetError where the memory is too small for them: what they have not loaded then is not loaded by a second
+    attempt, whatever that complains of.
+    """
     pages()
     with _IMPORT:
         if imported():
             return
-        import bartviz.forward
-        import bartviz.models  # noqa: F401 - imported for what it brings in
-
+        if _SHORT.is_set():
+            raise _too_small()
+        try:
+            import bartviz.forward
+            import bartviz.models  # noqa: F401 - imported for what it brings in
+        except Exception as error:
+            if not memory.was_short(error):
+                raise
+            _SHORT.set()
+            raise _too_small() from None
         gc.collect()
         gc.freeze()
+
+
+def _too_small() -> BudgetError:
+    return BudgetError(
+        later(
+            "The machine has too little memory to start the model library, which takes about {size} MB. Give the app "
+            "more memory and start it again; until then it shows saved records alone.",
+            size=SIZE,
+        )
+    )
 
 
 def imported() -> bool:

@@ -187,6 +187,7 @@ def test_a_run_that_failed_holds_no_model(alive: Alive) -> None:
         assert run.wait(120)
         assert isinstance(run.error, TextError)
         engine.models.evict()
+        assert engine.gate.submit("b", lambda ticket: "next").result() == "next"  # its thread has left the run
         assert alive.networks == 0
     finally:
         gc.enable()

@@ -1,0 +1,73 @@
+"""The model library on a machine that is too small for it: told as what it is, and told again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bartviz.errors import BudgetError
+from bartviz.language import speaking
+from bartviz.ui import library
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import resource
+from bartviz.ui.engine import Engine, Request
+from bartviz.ui.limits import Limits
+
+engine = Engine(Limits())
+used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
+resource.setrlimit(resource.RLIMIT_AS, (used + 200_000_000, -1))  # the library maps more than that
+for attempt in range(2):
+    run = engine.start("a", Request("bert-tiny-en", "the cat sat"))
+    assert run.wait(60)
+    print(type(run.error).__name__, run.error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
+def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    told = done.stdout.splitlines()
+    assert len(told) == 2
+    assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in told)
+
+
+def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "imported", lambda: False)
+    monkeypatch.setattr(library, "_SHORT", threading.Event())
+    errors = [
+        ImportError("libtorch_cpu.so: failed to map segment from shared object"),
+        RuntimeError("function '_has_torch_function' already has a docstring"),
+    ]
+
+    def broken(name: str, *rest: Any) -> Any:
+        if name == "bartviz.forward":
+            raise errors.pop(0)
+        return real(name, *rest)
+
+    real = __import__
+    monkeypatch.setattr("builtins.__import__", broken)
+    for _ in range(2):
+        with pytest.raises(BudgetError, match="takes about 400 MB") as told:
+            library.load()
+    monkeypatch.undo()
+    with speaking("ko"):
+        assert "메모리가 부족" in str(told.value)
+
+
+def test_another_fault_of_the_library_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "imported", lambda: False)
+    monkeypatch.setattr(library, "_SHORT", threading.Event())
+    monkeypatch.setitem(sys.modules, "bartviz.forward", None)
+    with pytest.raises(ImportError):
+        library.load()
