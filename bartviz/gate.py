@@ -80,6 +80,10 @@ class Ticket(Generic[T]):
             raise self.error
         return self._value  # type: ignore[return-value]  # None only where T is
 
+    def forget(self) -> None:
+        """Hold the value no longer; ``result`` is then None."""
+        self._value = None
+
     def cancel(self) -> None:
         """Stop it: at once when it waits, at its next look at ``cancelled`` when it runs."""
         self._stop.set()

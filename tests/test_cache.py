@@ -112,6 +112,57 @@ def test_one_who_waits_may_leave() -> None:
     assert cache.peek("a") == b"1"
 
 
+class Held:
+    """A value that can be watched, as a record can."""
+
+
+def test_what_somebody_holds_counts_after_it_has_left_and_is_found_again() -> None:
+    cache = ByteCache[Held](100)
+    mine = cache.get("mine", Held, lambda _: 60)
+    cache.get("idle", Held, lambda _: 30)
+    cache.get("new", Held, lambda _: 40)  # mine is the longest unused, and still there: the idle one leaves too
+    assert (cache.bytes, len(cache)) == (100, 1)
+    assert (cache.peek("idle"), cache.peek("mine")) == (None, mine)
+    assert (cache.bytes, len(cache)) == (100, 2)
+    del mine
+    cache.get("other", Held, lambda _: 60)
+    assert (cache.bytes, len(cache)) == (60, 1)
+
+
+def test_what_is_held_and_larger_than_the_limit_counts_until_it_is_let_go() -> None:
+    cache = ByteCache[Held](100)
+    cache.get("small", Held, lambda _: 60)
+    large = cache.get("large", Held, lambda _: 120)
+    assert cache.bytes == 180
+    cache.get("small too", Held, lambda _: 10)
+    assert (cache.bytes, len(cache)) == (120, 0)
+    assert cache.peek("large") is large
+    del large
+    cache.get("last", Held, lambda _: 10)
+    assert (cache.bytes, len(cache)) == (10, 1)
+
+
+def test_what_was_made_elsewhere_counts_while_it_is_held() -> None:
+    cache = ByteCache[Held](100)
+    cache.get("a", Held, lambda _: 60)
+    own = Held()
+    cache.count(own, 70)
+    assert (cache.bytes, len(cache)) == (70, 0)
+    del own
+    assert cache.bytes == 0
+
+
+def test_who_has_others_let_go_is_told_when_there_is_no_room() -> None:
+    told: list[int] = []
+    cache = ByteCache[Held](100, lambda: told.append(cache.bytes))
+    cache.get("a", Held, lambda _: 60)
+    assert told == []
+    cache.get("b", Held, lambda _: 60)
+    cache.get("too large", Held, lambda _: 160)
+    cache.count(Held(), 50)
+    assert told == [60, 220, 50]  # what nobody holds is gone at once
+
+
 def test_discard_forgets_one_value() -> None:
     cache = ByteCache[bytes](10)
     cache.get("a", lambda: b"123", len)

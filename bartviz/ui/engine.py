@@ -119,6 +119,11 @@ class Run(Generic[T]):
         """What came of it, or None where it has not ended well."""
         return self._last.result() if self._last is not None and self.state == "done" else None
 
+    def forget(self) -> None:
+        """Hold the result no longer: who asked for it has it."""
+        if self._last is not None:
+            self._last.forget()
+
     @property
     def position(self) -> int:
         """How many runs come before it; 0 when it runs."""
@@ -155,12 +160,15 @@ class Run(Generic[T]):
 
 
 class Engine:
-    """The models, the records, and the two gates before them: one per process."""
+    """The models, the records, and the two gates before them: one per process.
 
-    def __init__(self, limits: Limits) -> None:
+    ``full`` is called when results had to leave for want of room.
+    """
+
+    def __init__(self, limits: Limits, full: Callable[[], None] = lambda: None) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
         self.room = Room(self.models.limit, self.models.evict)  # those that are loading or in use count too
-        self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000)
+        self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000, full)
         self.queue = limits.queue
         self.gate = Gate(waiting=limits.queue + LOADERS)  # all who were let in find a place
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)

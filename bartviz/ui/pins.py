@@ -14,7 +14,7 @@ from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
 from bartviz.record import Record, open_record
-from bartviz.ui import pick, show
+from bartviz.ui import pick, session, show
 from bartviz.ui.once import once
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
@@ -192,6 +192,8 @@ def _open() -> None:
     except BartvizError as error:
         st.session_state[_REFUSED] = str(error)
         return
+    session.note(session.owner())
+    session.engine().results.count(record, record.nbytes)
     _keep(record)
 
 

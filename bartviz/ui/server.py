@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +21,6 @@ from streamlit import delta_generator
 
 from bartviz import hosts, logs
 from bartviz.errors import SettingError
-from bartviz.ui import library
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -74,7 +72,6 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     sys.setswitchinterval(SWITCH)
     # Nobody types at a prompt here. To find that out, Streamlit's first element looks at the file of every module.
     delta_generator._use_warning_has_been_displayed = True
-    threading.Thread(target=library.first, name="bartviz-first", daemon=True).start()
     address, port = st.get_option("server.address"), st.get_option("server.port")
     print(hosts.reach(address, port, st.get_option("server.allowedHosts")), flush=True)
     if not st.get_option("server.headless"):

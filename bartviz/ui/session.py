@@ -10,13 +10,14 @@ script run does again what was broken off.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bartviz.errors import BartvizError, Cancelled
+from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.ui import saved, turns
 from bartviz.ui.engine import Engine, Request, Run
@@ -31,12 +32,14 @@ PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
 ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was begun again
 LINKED = "_linked_request"  # that of the link with which the visit began
+MOST_NOTED = 1000
+_OWNERS: set[str] = set()  # the sessions that have asked for something
 
 
 @st.cache_resource(show_spinner=False)
 def engine() -> Engine:
     """The one engine of this process. Raises SettingError for a limit that makes no sense."""
-    return Engine(Limits.read())
+    return Engine(Limits.read(), close_left)
 
 
 def owner() -> str:
@@ -50,6 +53,38 @@ def is_alive(owner: str) -> bool:
     return get_instance().is_active_session(owner)
 
 
+def note(owner: str) -> None:
+    """Remember that a session holds results; of those that were left Streamlit keeps at most 128."""
+    if len(_OWNERS) > MOST_NOTED:
+        _OWNERS.intersection_update({one for one in _OWNERS if is_alive(one)})
+    _OWNERS.add(owner)
+
+
+def close_left() -> None:
+    """Close the sessions that visitors have left: Streamlit keeps them for a while, with all that they hold.
+
+    Who comes back to one that was closed begins a new one, in which the sidebar runs the text again.
+    """
+    runtime: Any = get_instance()
+    for owner in list(_OWNERS):
+        if not is_alive(owner):
+            _OWNERS.discard(owner)
+            runtime._get_async_objs().eventloop.call_soon_threadsafe(_close, owner)
+
+
+def _close(owner: str) -> None:
+    runtime: Any = get_instance()
+    if is_alive(owner):  # has come back meanwhile
+        return
+    left = runtime._session_mgr.get_session_info(owner)
+    if left is not None:
+        left.session.session_state.clear()  # at once: a session hangs in cycles
+        runtime.close_session(owner)
+    else:  # one whose time is over is not found, and kept until somebody else leaves
+        with suppress(KeyError):
+            runtime._session_mgr._session_storage.delete(owner)
+
+
 def begin() -> None:
     """Take in the outcome of a run that has ended; wait a moment for one that has just been asked for."""
     if ERROR not in st.session_state:
@@ -57,7 +92,7 @@ def begin() -> None:
     run = running()
     if run is not None and _ended(run, 0 if run is st.session_state.get(SEEN) else PATIENCE):
         _take(run)
-    st.session_state[SEEN] = run
+    st.session_state[SEEN] = running()
 
 
 def _ended(run: Run[Record], seconds: float) -> bool:
@@ -82,12 +117,13 @@ def submit(request: Request) -> None:
         older.cancel()
     st.session_state[ERROR] = None
     st.session_state[ASKED] = request
+    note(mine)
     st.session_state[RUN] = engine().start(mine, request, alive=lambda: is_alive(mine))
 
 
 def refuse(error: BartvizError) -> None:
     """Tell the visitor why nothing was started."""
-    st.session_state[ERROR] = error
+    st.session_state[ERROR] = without_stack(error)
 
 
 def running() -> Run[Record] | None:
@@ -116,7 +152,10 @@ def current_record() -> Record | None:
 def _take(run: Run[Record]) -> None:
     if run.result is not None:
         st.session_state[RECORD] = run.result
-    elif not isinstance(run.error, Cancelled):
+        st.session_state[RUN] = None
+        run.forget()
+        return
+    if not isinstance(run.error, Cancelled):
         st.session_state[ERROR] = run.error
     elif not run.stopped.is_set() and _begun_again():
         return

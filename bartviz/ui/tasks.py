@@ -50,6 +50,7 @@ def begin(
     older: _Task | None = st.session_state.get(_place(name))
     owner = session.owner()
     whole = {"work": name} | dict(key)
+    session.note(owner)
     run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
     st.session_state[_place(name)] = _Task(dict(key), run)  # before the older one is stopped: this line may break off
     if older is not None:

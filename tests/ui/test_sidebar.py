@@ -26,12 +26,19 @@ from tests.conftest import App
 from tests.visits import words
 
 
+class Forgets(ByteCache[Any]):
+    """Each question is asked anew, also one whose answer a session still holds."""
+
+    def _find(self, key: str) -> None:
+        return None
+
+
 class Answers(Engine):
     """An engine without models: it notes what it is asked and answers with ``answer``."""
 
     def __init__(self) -> None:
         super().__init__(Limits())
-        self.results = ByteCache(0)  # each question is asked anew
+        self.results = Forgets(0)
         self.asked: list[Request] = []
         self.answer: Callable[[Any, Request], Record] = lambda ticket, request: stand_in.record(kind="encoder")
 
@@ -85,6 +92,18 @@ def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: Ap
     assert "kept for it" not in words(page)
     page = press(page.selectbox(key="model").set_value("gpt2").run(), "Run")
     assert [request.target for request in answers.asked] == ["Hallo.", "and on", "and on"]
+
+
+def test_a_browser_that_comes_back_to_a_new_server_brings_its_text(app: App, answers: Answers) -> None:
+    """The visit is new, since its earlier one was closed; the browser still has what was typed."""
+    page = app()
+    page.text_area(key="text").input("Hello there.")
+    page = settled(press(page, "Run")).run()
+    for key in ("_source", "_link", "_linked", session.RECORD, session.ASKED):
+        del page.session_state[key]
+    page = settled(page.run()).run()
+    assert [request.text for request in answers.asked] == ["Hello there."] * 2
+    assert page.session_state[session.RECORD] is not None
 
 
 def test_nothing_runs_before_somebody_asks(app: App, answers: Answers) -> None:
