@@ -31,6 +31,7 @@ PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
 ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was begun again
+FRESH = "_fresh"  # whether the visit has just begun, and with no link
 LINKED = "_linked_request"  # that of the link with which the visit began
 MOST_NOTED = 1000
 _OWNERS: set[str] = set()  # the sessions that have asked for something
@@ -109,6 +110,14 @@ def awaits_link() -> bool:
     return linked and running() is not None and st.session_state.get(RECORD) is None
 
 
+def came_back() -> bool:
+    """Whether the browser brings a text of its own to a visit that has just begun: its earlier one was closed."""
+    state = st.session_state
+    if state.get(FRESH) and (state["text"] or "") == state["_source"]:
+        state[FRESH] = False
+    return bool(state.get(FRESH))
+
+
 def submit(request: Request) -> None:
     """Start a request; the one that runs for this session is stopped. The record stays until the new one is there."""
     mine = owner()
@@ -119,10 +128,12 @@ def submit(request: Request) -> None:
     st.session_state[ASKED] = request
     note(mine)
     st.session_state[RUN] = engine().start(mine, request, alive=lambda: is_alive(mine))
+    st.session_state[FRESH] = False
 
 
 def refuse(error: BartvizError) -> None:
     """Tell the visitor why nothing was started."""
+    st.session_state[FRESH] = False
     st.session_state[ERROR] = without_stack(error)
 
 

@@ -53,8 +53,7 @@ def draw() -> None:
         projector.toggle()
         theme.watch()
         keys.keep()
-    _come_back()
-    if st.session_state["_linked"]:
+    if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is taken down last: a script run may be broken off in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
         if library.imported():
@@ -103,15 +102,8 @@ def _begin() -> None:
     record = session.current_record()
     st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
     st.session_state["_linked"] = linked = any(key in st.query_params for key in LINKED)
-    st.session_state["_bare"] = linked and "text" not in st.query_params
-    st.session_state["_fresh"] = not linked
+    st.session_state["_bare"], st.session_state[session.FRESH] = linked and "text" not in st.query_params, not linked
     st.session_state["_source"] = record.source_text if record is not None else ""
-
-
-def _come_back() -> None:
-    """Run the text that a browser brings to a visit that has just begun: its earlier one was closed, or the server."""
-    if st.session_state.pop("_fresh", False) and (st.session_state["text"] or "") != st.session_state["_source"]:
-        st.session_state["_linked"] = True
 
 
 def _set(**values: str | bool) -> None:
