@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -13,21 +13,23 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Megabytes of models and of records kept in memory, and how many runs may wait at the gate."""
+    """What is kept in memory, in megabytes, and how many runs may wait at the gate.
+
+    ``model_mb``: of models, those that are loading or in use included; ``record_mb``: of records and other results,
+    those that visitors look at included; ``upload_mb`` and ``uploads_mb``: of the files of one visitor, and of all.
+    """
 
     model_mb: int = 2048
     record_mb: int = 256
     queue: int = 256
+    upload_mb: int = 8
+    uploads_mb: int = 128
 
     @classmethod
     def read(cls) -> Limits:
-        """From ``BARTVIZ_MODEL_MB``, ``BARTVIZ_RECORD_MB`` and ``BARTVIZ_QUEUE``. Raises SettingError."""
+        """From ``BARTVIZ_MODEL_MB`` and so on, each name in capitals. Raises SettingError."""
         ours = cls()
-        return cls(
-            _whole("BARTVIZ_MODEL_MB", ours.model_mb),
-            _whole("BARTVIZ_RECORD_MB", ours.record_mb),
-            _whole("BARTVIZ_QUEUE", ours.queue),
-        )
+        return cls(**{name: _whole(f"BARTVIZ_{name.upper()}", value) for name, value in asdict(ours).items()})
 
 
 def _whole(name: str, otherwise: int) -> int:

@@ -192,6 +192,7 @@ def _open() -> None:
     except BartvizError as error:
         st.session_state[_REFUSED] = str(error)
         return
+    session.release(file)
     session.note(session.owner())
     session.engine().results.count(record, record.nbytes)
     _keep(record)

@@ -19,11 +19,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
-from bartviz.ui import saved, turns
+from bartviz.ui import saved, turns, uploads
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
 
 if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
     from bartviz.record import Record
 
 T = TypeVar("T")
@@ -40,7 +42,9 @@ _OWNERS: set[str] = set()  # the sessions that have asked for something
 @st.cache_resource(show_spinner=False)
 def engine() -> Engine:
     """The one engine of this process. Raises SettingError for a limit that makes no sense."""
-    return Engine(Limits.read(), close_left)
+    limits = Limits.read()
+    uploads.begin(limits, is_alive)
+    return Engine(limits, close_left)
 
 
 def owner() -> str:
@@ -59,6 +63,11 @@ def note(owner: str) -> None:
     if len(_OWNERS) > MOST_NOTED:
         _OWNERS.intersection_update({one for one in _OWNERS if is_alive(one)})
     _OWNERS.add(owner)
+
+
+def release(file: UploadedFile) -> None:
+    """Forget a file of this visitor, whose content has been taken."""
+    uploads.release(owner(), file)
 
 
 def close_left() -> None:

@@ -267,13 +267,13 @@ def _run() -> None:
 
 def _read_file() -> None:
     """Put a file that has just been given into the text field. Raises TextError."""
-    file = st.session_state.get("file")
+    file, encoding = st.session_state.get("file"), st.session_state["encoding"]
     if file is None or file.file_id == st.session_state.get("_file"):
         return
-    encoding = st.session_state["encoding"]
     read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)
     _set(text=read.texts[0])
     st.session_state["_file"] = file.file_id
+    session.release(file)
     st.session_state["_file_said"] = (later("{name} is the text now.", name=read.name), *read.notices)
 
 

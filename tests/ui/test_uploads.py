@@ -1,0 +1,93 @@
+"""Files that visitors upload: counted for each and for all, refused with the number, forgotten when they are used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.exceptions import HTTPException
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from bartviz.ui import session, uploads
+from bartviz.ui.limits import Limits
+from tests.conftest import App
+from tests.ui.test_sidebar import Answers, answers, press, settled
+
+__all__ = ["answers"]
+
+HERE = {"a", "b", "c"}
+
+
+@pytest.fixture
+def here() -> set[str]:
+    return set(HERE)
+
+
+@pytest.fixture
+def manager(here: set[str]) -> MemoryUploadedFileManager:
+    """Two megabytes for each visitor, five for all."""
+    made = MemoryUploadedFileManager("/upload")
+    uploads.bound(made, Limits(upload_mb=2, uploads_mb=5), here.__contains__)
+    return made
+
+
+def put(manager: MemoryUploadedFileManager, owner: str, name: str, size: int = 1_000_000) -> None:
+    manager.add_file(owner, UploadedFileRec(name, name, "text/plain", bytes(size)))
+
+
+def test_a_visitors_files_are_counted_together(manager: MemoryUploadedFileManager) -> None:
+    put(manager, "a", "1")
+    put(manager, "a", "2")
+    with pytest.raises(
+        HTTPException, match=r"413: Your files hold 2\.0 MB here, and this one has 0\.1 MB; at most 2 MB"
+    ):
+        put(manager, "a", "3", 100_000)
+    assert uploads.held(manager, "a") == 2_000_000
+    put(manager, "b", "1")
+
+
+def test_what_was_removed_counts_no_longer(manager: MemoryUploadedFileManager) -> None:
+    put(manager, "a", "1", 2_000_000)
+    manager.remove_file("a", "1")
+    put(manager, "a", "2", 2_000_000)
+
+
+def test_all_visitors_files_are_counted_and_those_of_who_has_left_are_forgotten(
+    manager: MemoryUploadedFileManager, here: set[str]
+) -> None:
+    put(manager, "a", "1", 2_000_000)
+    put(manager, "b", "1", 2_000_000)
+    with pytest.raises(HTTPException, match=r"all visitors hold 4\.0 MB here, and this one has 1\.5 MB; at most 5 MB"):
+        put(manager, "c", "1", 1_500_000)
+    here.discard("a")
+    put(manager, "c", "1", 1_500_000)
+    assert [uploads.held(manager, owner) for owner in "abc"] == [0, 2_000_000, 1_500_000]
+
+
+def test_a_file_whose_text_was_taken_is_forgotten(app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[str] = []
+    monkeypatch.setattr(session, "release", lambda file: released.append(file.name))
+    page = app()
+    page.file_uploader(key="file").upload("words.txt", b"The cat sat.")
+    settled(press(page, "Run"))
+    assert [request.text for request in answers.asked] == ["The cat sat."]
+    assert released == ["words.txt"]
+
+
+def test_a_record_that_was_opened_is_forgotten_as_a_file(
+    app: App, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests import stand_in
+
+    released: list[str] = []
+    monkeypatch.setattr(session, "release", lambda file: released.append(file.name))
+    record = stand_in.record(("<s>", "Other", "</s>"))
+    record.save(tmp_path / "other.safetensors")
+    page = app("compare")
+    before = answers.results.bytes
+    data = (tmp_path / "other.safetensors").read_bytes()
+    page.file_uploader(key="_pin_file").set_value(("other.safetensors", data, "application/octet-stream")).run()
+    assert released == ["other.safetensors"]
+    assert page.session_state["_pinned"] == record
+    assert answers.results.bytes == before + record.nbytes
