@@ -1,4 +1,4 @@
-"""``python -m benchmarks [start] [capture] [decode] [payload] [drawing] [pages] [sessions]``: the tables; all."""
+"""``python -m benchmarks [start] [memory] [capture] [decode] [payload] [drawing] [pages] [sessions]``: no word means all."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from benchmarks import capture, decode, drawing, memory, pages, payload, session
 
 def main(words: list[str]) -> None:
     torch.set_num_threads(1)
-    wanted = words or ["start", "capture", "decode", "payload", "drawing", "pages", "sessions"]
+    wanted = words or ["start", "memory", "capture", "decode", "payload", "drawing", "pages", "sessions"]
     with tempfile.TemporaryDirectory() as folder:
         if "start" in wanted:
             memory.report()
+        if "memory" in wanted:
+            memory.evicted(Path(folder) / "evicted")
         if "capture" in wanted:
             capture.report(Path(folder))
         if "decode" in wanted:

@@ -1,10 +1,15 @@
-"""How soon the first picture is there, and how much memory the server holds then and after the first capture."""
+"""How soon the first picture is there, how much memory the server holds then and after the first capture, and what
+remains of models that had to leave."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import psutil
 from playwright.sync_api import Page, sync_playwright
@@ -59,3 +64,49 @@ def _megabytes(process: psutil.Process) -> float:
 
 def _has_torch(process: psutil.Process) -> bool:
     return any("libtorch" in part.path for part in process.memory_maps())
+
+
+NAMES = ("one", "two", "three", "four")
+SIZE = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12, "num_hidden_layers": 7}
+
+
+def evicted(folder: Path) -> None:
+    """Four models of 200 MB under a budget that holds one: one after the other, and all at the same moment."""
+    import transformers
+
+    from benchmarks import subjects
+
+    transformers.utils.logging.disable_progress_bar()
+    print("\nResident memory: four models of 0.2 GB under BARTVIZ_MODEL_MB=250 (a process of its own)")
+    for name in NAMES:
+        network = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=2000, **SIZE))
+        network.save_pretrained(folder / name)
+        subjects.tokenizer(2000).save_pretrained(folder / name)
+    environment = {**os.environ, "BARTVIZ_MODEL_ROOTS": str(folder), "HF_HUB_OFFLINE": "1"}
+    for order in ("turn", "once"):
+        subprocess.run([sys.executable, "-m", "benchmarks.memory", order], check=True, env=environment)
+
+
+def _load_four(order: str) -> None:
+    from bartviz.ui.engine import Engine, Request
+    from bartviz.ui.limits import Limits
+
+    def run(*names: str) -> None:
+        runs = [engine.start(name, Request(name, "w7 w8 w9")) for name in names]
+        failed = [run.error for run in runs if not run.wait(600) or run.error is not None]
+        assert not failed, failed
+
+    process, engine = psutil.Process(), Engine(Limits(model_mb=250, record_mb=1))
+    run("bert-tiny-en")  # which loads what is loaded once
+    told = [_megabytes(process)]
+    for names in [(name,) for name in NAMES] if order == "turn" else [NAMES]:
+        run(*names)
+        told.append(_megabytes(process))
+    words = "one after the other" if order == "turn" else "all at once"
+    peak = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+    after = ", ".join(f"{each:.0f}" for each in told[1:])
+    print(f"  {words:<20} before {told[0]:.0f} MB; after {after} MB; at most {1024 * peak / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    _load_four(sys.argv[1])

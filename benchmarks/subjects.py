@@ -36,7 +36,7 @@ def subject(name: str, folder: Path) -> Model:
                 if key.endswith(_SHARP):
                     weight.mul_(5)
         network.save_pretrained(home)
-        _tokenizer(config.vocab_size).save_pretrained(home)
+        tokenizer(config.vocab_size).save_pretrained(home)
     return bartviz.load(str(home))
 
 
@@ -50,7 +50,7 @@ def text(tokens: int) -> str:
     return " ".join(f"w{i}" for i in ids(tokens)[1:-1])
 
 
-def _tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
+def tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
     """A word is a token: a text of n words has exactly n + 2."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     words = {word: i for i, word in enumerate(special)} | {f"w{i}": i for i in range(5, vocabulary)}
