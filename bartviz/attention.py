@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
+from bartviz.valid import check_numbers, check_row, check_tokens
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -74,7 +75,8 @@ class Tokens:
     """A text as the model sees it, n tokens, and as a reader sees it.
 
     ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
-    its word (None for special tokens); ``spans`` are (start, end) in the text, None for a token that is not of it.
+    its word (None for special tokens), which never falls; ``segments`` are 1 for the second sentence of a pair;
+    ``spans`` are (start, end) in the text, None for a token that is not of it.
     """
 
     ids: Ints
@@ -87,6 +89,7 @@ class Tokens:
 
     def __post_init__(self) -> None:
         for name, dtype in (("ids", np.int64), ("special", np.bool_), ("segments", np.int64)):
+            check_row(name, getattr(self, name))
             object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
         for name in ("pieces", "labels", "words", "spans"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -96,6 +99,7 @@ class Tokens:
         }
         if len(set(lengths.values())) != 1:
             raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
+        check_tokens(self)
 
     @classmethod
     def lazy(cls, ids: Ints, special: Bools, segments: Ints, describe: Callable[[], Tokens]) -> Tokens:
@@ -253,6 +257,7 @@ class Attention:
         numbers = [self.q, self.k, *(array for array in optional if array is not None)]
         if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):
             raise RecordError(f"The {self.kind} attention holds numbers that are not finite (NaN or infinity).")
+        check_numbers(self)
 
     def _validate_projection(self) -> None:
         if self.out is None and self.out_bias is None:

@@ -22,11 +22,14 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bartviz.errors import RecordError
+from bartviz.foreign import guarded
 from bartviz.language import Later, later, mark
+from bartviz.valid import writable
 
 VERSION = 2
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
+LARGEST_NUMBER = 1 << 63
 _HEADER = "bartviz"
 _DIGEST = "digest"
 _ARRAY = "$array"
@@ -82,6 +85,12 @@ def _reason(error: OSError) -> str:
 
 def decode(data: bytes, cls: type[T]) -> tuple[T, Seal]:
     """The value in the bytes of a file, and whether they are as they were saved. Raises RecordError."""
+    unread = RecordError(later("This is not a bartviz record, or a part of the file is missing. Save it again."))
+    with guarded(unread):
+        return _decode(data, cls, unread)
+
+
+def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
     try:
         metadata = _metadata(data)
         header = json.loads(metadata[_HEADER])
@@ -103,9 +112,7 @@ def decode(data: bytes, cls: type[T]) -> tuple[T, Seal]:
             later("The record's parts contradict each other: {reason} Save it again.", reason=error.args[0])
         ) from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise RecordError(
-            later("This is not a bartviz record, or a part of the file is missing. Save it again.")
-        ) from None
+        raise unread from None
     assert isinstance(value, cls)
     if version == OLDER:
         return value, "older"
@@ -162,24 +169,42 @@ def _pack(value: object, arrays: Arrays, name: str) -> object:
 
 def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
     """The value of type ``hint``; raises TypeError, KeyError or ValueError where the tree does not fit it."""
-    if isinstance(tree, dict) and _ARRAY in tree:
-        return arrays[tree[_ARRAY]]
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         if tree is None and type(None) in get_args(hint):
             return None
         return _unpack(next(option for option in get_args(hint) if option is not type(None)), tree, arrays)
+    if origin is np.ndarray:
+        return _array(hint, arrays[tree[_ARRAY]])
     if is_dataclass(hint):
         hints = get_type_hints(hint)
-        there = [f for f in fields(hint) if f.compare and (f.name in tree or not _has_default(f))]
+        known = _expected(dict, tree)
+        there = [f for f in fields(hint) if f.compare and (f.name in known or not _has_default(f))]
         values = {f.name: _unpack(hints[f.name], tree[f.name], arrays) for f in there}
         return hint(**values)  # type: ignore[operator]
     if origin in (tuple, Sequence):
         inner = get_args(hint)
         if origin is Sequence or (len(inner) == 2 and inner[1] is Ellipsis):
-            return tuple(_unpack(inner[0], item, arrays) for item in tree)
-        return tuple(_unpack(part, item, arrays) for part, item in zip(inner, tree, strict=True))
-    return _leaf(hint, origin, tree)
+            return tuple(_unpack(inner[0], item, arrays) for item in _expected(list, tree))
+        return tuple(_unpack(part, item, arrays) for part, item in zip(inner, _expected(list, tree), strict=True))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        _, inside = get_args(hint)
+        return {_leaf(str, key): _unpack(inside, item, arrays) for key, item in _expected(dict, tree).items()}
+    return _leaf(hint, tree)
+
+
+def _array(hint: Any, kept: NDArray[Any]) -> NDArray[Any]:
+    """An array of the kind of numbers that it was written with: no other is made to fit."""
+    (kind,) = get_args(get_args(hint)[1])
+    if kept.dtype != kind:
+        raise TypeError("array")
+    return kept
+
+
+def _expected(kind: type[T], tree: Any) -> T:
+    if not isinstance(tree, kind):
+        raise TypeError(kind.__name__)
+    return tree
 
 
 def _has_default(field: Field[Any]) -> bool:
@@ -187,17 +212,20 @@ def _has_default(field: Field[Any]) -> bool:
     return field.default is not MISSING or field.default_factory is not MISSING
 
 
-def _leaf(hint: Any, origin: Any, tree: Any) -> object:
-    if origin is Literal:
-        if tree not in get_args(hint):
+def _leaf(hint: Any, tree: Any) -> object:
+    """A text, a number, a choice; a setting (``object``) is any of these, or a list of them."""
+    if get_origin(hint) is Literal:
+        if not any(type(choice) is type(tree) and choice == tree for choice in get_args(hint)):
             raise ValueError("choice")
         return tree
-    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        if not isinstance(tree, dict):
-            raise TypeError("mapping")
-        return tree
-    if hint is float and isinstance(tree, int | float) and not isinstance(tree, bool):
-        return float(tree)
-    if hint in (int, str, bool, float) and type(tree) is not hint:
+    if hint is object and isinstance(tree, list):
+        return [_leaf(object, item) for item in tree]
+    if hint is object and tree is None:
+        return None
+    if hint is float and type(tree) is int:
+        tree = float(tree)
+    if type(tree) not in ((str, bool, int, float) if hint is object else (hint,)):
         raise TypeError("leaf")
+    if (type(tree) is int and abs(tree) >= LARGEST_NUMBER) or (type(tree) is str and not writable(tree)):
+        raise ValueError("leaf")
     return tree

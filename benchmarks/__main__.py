@@ -1,4 +1,4 @@
-"""``python -m benchmarks [start] [memory] [capture] [decode] [payload] [drawing] [pages] [sessions]``: no word means all."""
+"""``python -m benchmarks [start] [memory] [capture] [decode] [payload] [drawing] [pages] [sessions]``: no word, all."""
 
 from __future__ import annotations
 

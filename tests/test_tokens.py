@@ -392,8 +392,8 @@ def test_bytes_of_no_character_are_shown_as_bytes() -> None:
 
 def test_ids_outside_the_vocabulary_are_named() -> None:
     for name in NAMES:
-        text, made = tokens.from_ids(tokenizer(name), [10**6, -1])
-        assert (text, made.labels, made.spans) == ("", ("‹id 1000000›", "‹id -1›"), (None, None))
+        text, made = tokens.from_ids(tokenizer(name), [10**6, 10**9])
+        assert (text, made.labels, made.spans) == ("", ("‹id 1000000›", "‹id 1000000000›"), (None, None))
 
 
 def test_special_tokens_are_left_out_of_the_text() -> None:

@@ -13,7 +13,14 @@ from bartviz.errors import RecordError
 from bartviz.record import Tokens
 from tests.small_tokenizers import NAMES, tokenizer
 
-WORDS = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=1, max_size=12)
+
+def rising(words: list[int | None]) -> list[int | None]:
+    """The same with their numbers in order, each None where it was."""
+    numbers = iter(sorted(word for word in words if word is not None))
+    return [None if word is None else next(numbers) for word in words]
+
+
+WORDS = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=1, max_size=12).map(rising)
 
 
 def made(words: list[int | None], labels: list[str] | None = None, segments: list[int] | None = None) -> Tokens:

@@ -1,0 +1,85 @@
+"""What tokens, attention and texts must be, so that everything that is drawn of them can be drawn. NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from operator import gt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.errors import RecordError
+
+if TYPE_CHECKING:
+    from bartviz.attention import Attention, Tokens
+
+LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
+LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
+_KINDS = {"ids": "iu", "special": "b", "segments": "iu"}
+
+
+def writable(*texts: str) -> bool:
+    """Whether these are texts that a file can hold: none is half a character (a lone surrogate)."""
+    try:
+        "".join(texts).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def check_row(name: str, given: object) -> None:
+    """Raise RecordError unless an array of ``Tokens`` is one row of numbers, or of True and False."""
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in _KINDS[name]):
+        raise RecordError(f"The tokens' {name} must be one row of {'flags' if name == 'special' else 'whole numbers'}.")
+
+
+def check_tokens(tokens: Tokens) -> None:
+    """Raise RecordError for ids below 0, segments other than 0 and 1, words whose numbers fall, spans that end before
+    they begin, and labels that are no texts."""
+    if len(tokens) and (tokens.ids.min() < 0 or tokens.segments.min() < 0 or tokens.segments.max() > 1):
+        raise RecordError("The tokens' ids count from 0, and their segments are 0 or 1.")
+    if not writable(*tokens.pieces, *tokens.labels):
+        raise RecordError("The tokens' pieces and labels must be texts without halves of characters.")
+    words = [word for word in tokens.words if word is not None]
+    if not set(map(type, words)) <= {int} or min(words, default=0) < 0 or any(map(gt, words, words[1:])):
+        raise RecordError("The tokens' words are numbered from 0, and no number is smaller than the one before.")
+    spans = [span for span in tokens.spans if span is not None]
+    if not set(map(type, spans)) <= {tuple} or not set(map(len, spans)) <= {2}:
+        raise RecordError("The tokens' spans are pairs of a start and an end.")
+    if not set(map(type, chain.from_iterable(spans))) <= {int} or not all(0 <= start <= end for start, end in spans):
+        raise RecordError("The tokens' spans begin at 0 or later, and do not end before they begin.")
+
+
+def check_numbers(attention: Attention) -> None:
+    """Raise RecordError for attention without a single weight, and for numbers whose scores would overflow."""
+    if not attention.q.size or not attention.k.size:
+        raise RecordError(f"The {attention.kind} attention is empty: layers, heads, tokens and width are at least 1.")
+    optional = (attention.v, attention.bias, attention.out, attention.out_bias)
+    query, key, *others = [_largest(array) for array in (attention.q, attention.k, *optional) if array is not None]
+    score = abs(attention.scale) * query * key * attention.q.shape[3]
+    if max(query, key, *others) > LARGEST or score > LARGEST_SCORE:
+        raise RecordError(f"The {attention.kind} attention holds numbers so large that no weights can be computed.")
+
+
+def _largest(array: NDArray[np.float32]) -> float:
+    """The largest absolute value; NaN where there is one."""
+    return max(float(array.max()), -float(array.min())) if array.size else 0.0
+
+
+def check_texts(*texts: str) -> None:
+    """Raise RecordError for texts that no file can hold."""
+    if not writable(*texts):
+        raise RecordError("The record's texts must be without halves of characters (lone surrogates).")
+
+
+def check_spans(tokens: Tokens | None, texts: Sequence[str]) -> None:
+    """Raise RecordError for spans that end beyond the text of their segment; an empty text is one that is not known."""
+    if tokens is None:
+        return
+    for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
+        length = len(texts[segment]) if segment < len(texts) else 0
+        if span is not None and length and span[1] > length:
+            raise RecordError("The record's tokens stand for more than its texts hold.")

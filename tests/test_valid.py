@@ -1,0 +1,118 @@
+"""What is no token, no attention and no text is refused when it is made, not when somebody draws it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+from bartviz import store
+from bartviz.errors import RecordError
+from bartviz.record import Record
+from tests import stand_in
+
+GOOD = stand_in.tokens(("<s>", "I", " want", "</s>"))
+HALF = "\ud83d"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ids": np.array([[0, 1, 2, 3]])},
+        {"ids": np.array([0, 1, 2, -3])},
+        {"ids": np.array([0.5, 1, 2, 3])},
+        {"segments": np.array([0, 0, 2, 0])},
+        {"segments": np.zeros((4, 1), np.int64)},
+        {"special": np.array([1, 0, 0, 1])},
+        {"words": (None, 1, 0, None)},
+        {"words": (None, -1, 0, None)},
+        {"words": (None, "0", 1, None)},
+        {"words": (None, True, 1, None)},
+        {"spans": (None, (1, 0), (2, 6), None)},
+        {"spans": (None, (0, 1, 1), (2, 6), None)},
+        {"spans": (None, (0, "1"), (2, 6), None)},
+        {"spans": (None, (-1, 1), (2, 6), None)},
+        {"labels": ("<s>", HALF, "want", "</s>")},
+        {"pieces": ("<s>", 3, "want", "</s>")},
+    ],
+    ids=str,
+)
+def test_tokens_that_cannot_be(changes: dict[str, Any]) -> None:
+    with pytest.raises(RecordError):
+        replace(GOOD, **changes)
+
+
+def test_tokens_may_lack_words_and_spans_and_be_none_at_all() -> None:
+    replace(GOOD, words=(None,) * 4, spans=(None,) * 4)
+    assert len(GOOD.take(slice(0, 0))) == 0
+
+
+@pytest.mark.parametrize(("name", "size"), [("q", 3.4e38), ("v", 1e13), ("out", 1e20)])
+def test_numbers_that_would_overflow_are_refused(record: Record, name: str, size: float) -> None:
+    attention = record.attention("cross")
+    numbers = np.array(getattr(attention, name))
+    numbers.flat[0] = size
+    with pytest.raises(RecordError, match="so large"):
+        replace(attention, **{name: numbers})
+
+
+def test_queries_and_keys_that_overflow_only_together_are_refused(record: Record) -> None:
+    attention = record.attention("cross")
+    with pytest.raises(RecordError, match="so large"):
+        replace(attention, scale=1e28)
+    replace(attention, scale=1e6)
+
+
+def test_attention_without_a_head_is_refused(record: Record) -> None:
+    attention = record.attention("encoder")
+    with pytest.raises(RecordError, match="empty"):
+        replace(attention, q=attention.q[:, :0], k=attention.k[:, :0], v=None, out=None, out_bias=None)
+
+
+@pytest.mark.parametrize("name", ["source_text", "target_text", "pair_text"])
+def test_half_a_character_is_no_text(record: Record, name: str) -> None:
+    with pytest.raises(RecordError, match="halves of characters"):
+        replace(record, **{name: f"a {HALF}"})
+
+
+def test_tokens_stand_for_what_the_texts_hold(record: Record) -> None:
+    with pytest.raises(RecordError, match="more than its texts hold"):
+        replace(record, source_text=record.source_text[:-1])
+    with pytest.raises(RecordError, match="more than its texts hold"):
+        replace(record, target_text="Ich")
+
+
+def edited(record: Record, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """The record's file with its description changed in place by ``change``."""
+    data = store.encode(record)
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["bartviz"])
+    change(header["value"])
+    made: bytes = save(load(data), metadata={"bartviz": json.dumps(header)})
+    return made
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda value: value["provenance"].update(seconds=10**400),
+        lambda value: value["model"].update(parameters=10**400),
+        lambda value: value["model"].update(name=HALF),
+        lambda value: value.update(source_text={"$array": "encoder.q"}),
+        lambda value: value["encoder"].update(q={"$array": "encoder.mask"}),
+        lambda value: value["encoder"]["query"].update(labels="abcdefghi"),
+        lambda value: value["encoder"]["query"].update(labels={str(i): i for i in range(9)}),
+        lambda value: value.update(provenance=[]),
+        lambda value: value["provenance"].update(versions={"torch": 2}),
+        lambda value: value["provenance"].update(settings={"mode": {"a": {}}}),
+    ],
+)
+def test_a_description_of_other_types_is_refused(record: Record, change: Callable[[dict[str, Any]], object]) -> None:
+    assert isinstance(store.decode(edited(record, lambda value: None), Record), Record)
+    with pytest.raises(RecordError):
+        store.decode(edited(record, change), Record)
