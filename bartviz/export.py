@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bartviz.language import current
+from bartviz.texts import safe_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +46,11 @@ def npz(arrays: Mapping[str, ArrayLike]) -> bytes:
 def offline_html(figure: go.Figure, title: str) -> bytes:
     """The figure, still to be hovered and zoomed, in one page that asks the network for nothing (4.7 MB of script).
 
-    Its toolbar saves an SVG of that name, ``title``.
+    Its toolbar saves an SVG called ``title``, without what no file can be called: plotly writes it into its script as
+    it is.
     """
-    config = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg", "filename": title}}
+    image = {"format": "svg", "filename": safe_name(title)}
+    config = {"displaylogo": False, "responsive": True, "toImageButtonOptions": image}
     drawing = figure.to_html(full_html=False, include_plotlyjs=True, config=config)
     page = (
         f'<!doctype html><html lang="{html.escape(current())}"><head><meta charset="utf-8">'

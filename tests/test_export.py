@@ -60,3 +60,16 @@ def test_the_page_of_a_figure_speaks_its_language_and_saves_an_svg() -> None:
     assert '<html lang="ko">' in page
     assert '"format": "svg"' in page
     assert '"filename": "bartviz-heads-cross-L2H5"' in page
+
+
+@pytest.mark.parametrize(
+    "title", ["</script><script>alert(1)</script>", "<!--<script>", "a\u2028b", "x\"'};alert(1)//"]
+)
+def test_a_title_stays_a_title(title: str) -> None:
+    page = export.offline_html(go.Figure(), title).decode()
+    body = page.split("</title>", 1)[1]
+    assert title not in body
+    assert "alert(1)<" not in body
+    assert "\u2028" not in body[-2000:]
+    filename = body[body.rindex('"filename": ') :]
+    assert not set("<>!\u2028'") & set(filename.split("}")[0])

@@ -154,7 +154,7 @@ def _drawn(
     height: int,
 ) -> go.Figure:
     """The curves over a logarithmic x, their names on the right; ``span`` is that of y, exponents where ``log``."""
-    figure = go.Figure()
+    figure = theme.Figure()
     for curve in curves:
         figure.add_scatter(
             x=x, y=curve.y, mode="lines", name=curve.name, showlegend=False, customdata=curve.told,

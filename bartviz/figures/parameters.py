@@ -62,7 +62,7 @@ def parameters(
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
     areas = [*_areas(rows, title, dark)]
     total = parts.total(rows)
-    figure = go.Figure(
+    figure = theme.Figure(
         go.Treemap(
             ids=[area.id for area in areas],
             parents=[area.parent for area in areas],
@@ -211,7 +211,7 @@ def short(count: int) -> str:
 
 def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
     """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is their number."""
-    figure, names = go.Figure(), list(table["model"])
+    figure, names = theme.Figure(), list(table["model"])
     colors = dict(zip(parts.PARTS, _bar_colors(dark), strict=True))
     for part in parts.PARTS:
         values = table[part] / 1e6

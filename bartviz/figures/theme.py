@@ -7,6 +7,8 @@ Differences run orange - neutral - blue. Masked cells are grey, never the colour
 from __future__ import annotations
 
 import html
+import json
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ import plotly.graph_objects as go
 
 from bartviz.record import Kind
 
+_MIME = "application/vnd.plotly.v1+json"
 Scale = list[list[float | str]]
 
 FACE = "Source Sans Pro, Noto Sans, Noto Sans CJK KR, sans-serif"
@@ -64,6 +67,36 @@ class Palette:
 
 LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4")
 DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
+
+
+class Figure(go.Figure):
+    """A plotly figure that a notebook shows without asking another host: plotly's own display asks one for MathJax."""
+
+    _ipython_display_ = None  # so that a notebook takes the two below
+    _script_sent = False
+
+    def _repr_html_(self) -> str:
+        """The figure and plotly's script (4.7 MB): drawn wherever HTML is."""
+        return self._drawn(script=True)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None, **_options: object) -> dict[str, Any]:
+        """As a notebook takes it: as numbers, where it draws plotly's figures itself, and as HTML. The script goes
+        along with the first figure of a kernel, as plotly's own does."""
+        html = self._drawn(script=not Figure._script_sent)
+        Figure._script_sent = True
+        return {_MIME: json.loads(self.to_json()), "text/html": html}
+
+    def show(self, *args: Any, **options: Any) -> None:
+        """Shown as the last line of a cell is; elsewhere, or with a renderer named, as plotly does."""
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        if shell is None or args or options:
+            super().show(*args, **options)
+        else:
+            sys.modules["IPython"].display.display(self)
+
+    def _drawn(self, *, script: bool) -> str:
+        drawn: str = self.to_html(full_html=False, include_plotlyjs=script)
+        return drawn
 
 
 def palette(dark: bool = False) -> Palette:
@@ -154,7 +187,7 @@ def build(
         for name, value in layout.items()
         if name.startswith(("xaxis", "yaxis"))
     }
-    return go.Figure({"data": list(traces), "layout": _base(dark, height) | dict(layout) | axes})
+    return Figure({"data": list(traces), "layout": _base(dark, height) | dict(layout) | axes})
 
 
 def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:
@@ -206,7 +239,7 @@ def enlarged(figure: go.Figure, factor: float) -> go.Figure:
         _enlarge(part, factor)
     if plain["layout"].get("height"):
         plain["layout"]["height"] = round(plain["layout"]["height"] * (1 + factor) / 2)
-    return go.Figure(plain)
+    return Figure(plain)
 
 
 _ROOM = frozenset({"t", "r", "b", "l", "pad", "standoff", "xshift", "yshift", "borderpad"})  # all in pixels
