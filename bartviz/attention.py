@@ -6,7 +6,6 @@ Axes are (query, key) everywhere: a row attends to columns. Layers and heads cou
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -254,10 +253,7 @@ class Attention:
             )
         sampled = (None, None) if self.sample is None else (self.sample.output, self.sample.v)
         optional = (self.v, self.bias, *(() if self.borrowed else (self.out, self.out_bias)), *sampled)
-        numbers = [self.q, self.k, *(array for array in optional if array is not None)]
-        if not math.isfinite(self.scale) or not all(_finite(array) for array in numbers):
-            raise RecordError(f"The {self.kind} attention holds numbers that are not finite (NaN or infinity).")
-        check_numbers(self)
+        check_numbers(self.kind, self.scale, self.q, self.k, *(array for array in optional if array is not None))
 
     def _validate_projection(self) -> None:
         if self.out is None and self.out_bias is None:
@@ -388,11 +384,6 @@ class Attention:
 
 def _within(indexes: Ints, count: int) -> bool:
     return bool(indexes.min(initial=0) >= 0 and indexes.max(initial=0) < count)
-
-
-def _finite(array: Floats) -> bool:
-    """Whether every number is finite; a sum would do, but it overflows where the numbers are large and right."""
-    return array.size == 0 or bool(np.isfinite(array.min()) and np.isfinite(array.max()))
 
 
 def masked_softmax(scores: Floats, mask: Bools) -> Floats:

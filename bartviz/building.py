@@ -14,9 +14,10 @@ import transformers
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz import checkpoint, memory, tape, waiting, weights
+from bartviz import checkpoint, tape, waiting, weights
 from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
+from bartviz.foreign import guarded
 from bartviz.language import later
 from bartviz.waiting import Job
 from bartviz.weights import Weights
@@ -46,11 +47,9 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
     if isinstance(config, PreTrainedConfig):
         config = config.to_dict()
     settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
-    with alone(None), torch.device("meta"):
-        try:
-            network = _class(_ladder(settings)[0])(settings.config)
-        except Exception:  # a combination of values that no check has foreseen
-            raise ModelError(later("The model's network cannot be built from its configuration.")) from None
+    unforeseen = ModelError(later("The model's network cannot be built from its configuration."))
+    with alone(None), torch.device("meta"), guarded(unforeseen):
+        network = _class(_ladder(settings)[0])(settings.config)
     untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
 
@@ -133,17 +132,13 @@ def _build(
     name: str, settings: Settings, stored: Weights, job: Job, **options: bool
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
     """The network with these weights. transformers is given tensors, not a folder: it opens no file, runs no code."""
-    with alone(job):
-        try:
-            network, info = _class(name).from_pretrained(
-                None, config=settings.config, state_dict=dict(stored.tensors), dtype=torch.float32,
-                use_safetensors=True, trust_remote_code=False, local_files_only=True,
-                ignore_mismatched_sizes=True, output_loading_info=True, **options,
-            )  # fmt: skip
-        except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-            if memory.was_short(error):
-                raise MemoryError from None  # told by models.load
-            raise ModelError(later("The model's network cannot be built from its configuration and weights.")) from None
+    unforeseen = ModelError(later("The model's network cannot be built from its configuration and weights."))
+    with alone(job), guarded(unforeseen):
+        network, info = _class(name).from_pretrained(
+            None, config=settings.config, state_dict=dict(stored.tensors), dtype=torch.float32,
+            use_safetensors=True, trust_remote_code=False, local_files_only=True,
+            ignore_mismatched_sizes=True, output_loading_info=True, **options,
+        )  # fmt: skip
     return network, info
 
 
@@ -174,20 +169,15 @@ def alone(job: Job | None) -> Iterator[None]:
 
 def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """One short pass: every layer on the tape, every number finite. Raises ModelError."""
-    ids = torch.tensor([tokenizer("a b")["input_ids"][:8] or [0]])  # (1, n)
+    with guarded(ModelError(later("The model's tokenizer fails on a short text: its files contradict each other."))):
+        ids = torch.tensor([tokenizer("a b")["input_ids"][:8] or [0]])  # (1, n)
     inputs = {"input_ids": ids}
     if network.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids[:, :2]
     record = tape.Tape(values=True)
-    try:
-        with torch.inference_mode(), tape.recording(record):
-            output = network(**inputs)[0]
-    except ModelError:
-        raise
-    except Exception:
-        raise ModelError(
-            later("The model fails on a short text: its settings and weights contradict each other.")
-        ) from None
+    failed = ModelError(later("The model fails on a short text: its settings and weights contradict each other."))
+    with guarded(failed), torch.inference_mode(), tape.recording(record):
+        output = network(**inputs)[0]
     wanted = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
     if set(record.entries) != wanted:
         raise ModelError(

@@ -17,6 +17,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from bartviz import configs
 from bartviz.errors import ModelError, choices
+from bartviz.foreign import guarded
 from bartviz.language import later
 
 MAX_JSON_BYTES = 16 << 20
@@ -144,11 +145,10 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     config_class = CONFIG_MAPPING[sizes.model_type]
     known = {field.name for field in dataclasses.fields(config_class)} | set(config_class.attribute_map) | _EXTRA
     kept = {key: value for key, value in raw.items() if key in known - _OURS}
-    try:
+    strange = ModelError(later("The model's config.json holds values that its architecture does not take."))
+    with guarded(strange):  # strict configuration classes raise many types, at every change, with the value in the text
         config = config_class(**kept)
-    except Exception:  # strict configuration classes raise many types, with the value in the text
-        raise ModelError(later("The model's config.json holds values that its architecture does not take.")) from None
-    _drop_foreign_defaults(config, kept, sizes)
+        _drop_foreign_defaults(config, kept, sizes)
     _check_ids(config, sizes)
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
@@ -227,10 +227,8 @@ def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping
         kept.setdefault(key, getattr(config, key, None))
     if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
         kept["forced_eos_token_id"] = config.forced_eos_token_id
-    try:
+    with guarded(ModelError(later("The model's generation settings hold values that cannot be obeyed."))):
         generation = GenerationConfig(**kept)
         generation.validate()
-    except Exception:
-        raise ModelError(later("The model's generation settings hold values that cannot be obeyed.")) from None
     _check_ids(generation, configs.sizes({**raw, "model_type": config.model_type}))
     return generation

@@ -20,6 +20,7 @@ from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.attention import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.foreign import guarded, run_failed
 from bartviz.language import later
 from bartviz.models import Model, expect_model
 from bartviz.record import Kind, Record, Tokens
@@ -182,7 +183,7 @@ def _states(model: Model, old: Tokens, ids: Tensor, mask: Tensor, cancelled: Cal
     more: dict[str, Any] = {} if model.info.kind != "decoder" else {"use_cache": False}
     if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
         more["token_type_ids"] = torch.from_numpy(old.segments.copy())[None]
-    with recording(SideBySide(cancelled=cancelled)):
+    with recording(SideBySide(cancelled=cancelled)), guarded(run_failed()):
         out = stack(input_ids=ids, attention_mask=mask, output_hidden_states=True, **more)
     return tuple(out.hidden_states)
 

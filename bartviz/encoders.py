@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from bartviz.errors import ModelError
+from bartviz.foreign import guarded
 from bartviz.labels import Span
 from bartviz.language import later
 from bartviz.pieces import SPACE, Piece, Scheme
@@ -75,13 +76,18 @@ class Encoder(ABC):
     def _name(self, token_id: int) -> str | None:
         """The vocabulary's string, None where it has no such id."""
 
-    @abstractmethod
     def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
         """The tokens of a text, or of a pair of texts, special tokens included.
 
         ``target``: as a text that the model writes. ``allow_special``: whether a special token that stands in the text
-        counts as one.
+        counts as one. Raises ModelError where the library fails.
         """
+        with guarded(_broken()):
+            return self._encode(text, pair, target=target, allow_special=allow_special)
+
+    @abstractmethod
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        """As ``encode``, whatever the library raises."""
 
 
 class FastEncoder(Encoder):
@@ -101,7 +107,7 @@ class FastEncoder(Encoder):
     def _name(self, token_id: int) -> str | None:
         return self._aware.id_to_token(token_id) if 0 <= token_id < 1 << 32 else None
 
-    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
         other = target and self._target is not None
         if allow_special:
             return self._raw((self._target_aware if other else self._aware).encode(text, pair), typed=True)
@@ -180,7 +186,7 @@ class MarianEncoder(Encoder):
     def _name(self, token_id: int) -> str | None:
         return self._pieces.get(token_id)
 
-    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
         side = self._target if target else self._source
         tokens = [
             token
@@ -222,6 +228,11 @@ _ENCODERS: WeakKeyDictionary[Any, tuple[object, Encoder]] = WeakKeyDictionary()
 
 def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
     """The encoder of a tokenizer: made once, and again when tokens or languages were changed. Raises ModelError."""
+    with guarded(_broken()):
+        return _encoder_of(tokenizer)
+
+
+def _encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
     state = (len(tokenizer), getattr(tokenizer, "src_lang", None), getattr(tokenizer, "tgt_lang", None))
     with _LOCK:
         known = _ENCODERS.get(tokenizer)
@@ -229,6 +240,10 @@ def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
             known = (state, _encoder(tokenizer))
             _ENCODERS[tokenizer] = known
         return known[1]
+
+
+def _broken() -> ModelError:
+    return ModelError(later("The tokenizer of this model fails on this text. Try another text or model."))
 
 
 def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:

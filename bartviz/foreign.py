@@ -7,14 +7,15 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bartviz.errors import BartvizError
+from bartviz.errors import BartvizError, BudgetError, ModelError
+from bartviz.language import later
 
 _LOG = logging.getLogger("bartviz")
 
 
 @contextmanager
 def guarded(error: BartvizError) -> Iterator[None]:
-    """Raise ``error`` in place of anything that is not ours.
+    """Raise ``error`` in place of anything that is not ours, BudgetError where memory ran out.
 
     A Rust library's panic too: it is a BaseException, which ``except Exception`` lets through. What stops a program or
     a thread (KeyboardInterrupt, SystemExit, a rerun of Streamlit) is none of our business and passes.
@@ -27,10 +28,39 @@ def guarded(error: BartvizError) -> Iterator[None]:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
         told(fault)
+        if out_of_memory(fault):
+            raise BudgetError(
+                later("There is not enough memory for this. Take less text or a smaller model, or free some memory.")
+            ) from None
         raise error from None
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Raise ModelError where the model library cannot be imported: what else fails within is no business of ours."""
+    try:
+        yield
+    except (ImportError, OSError, MemoryError, RuntimeError) as fault:
+        told(fault)
+        raise ModelError(
+            later(
+                "The model library (torch) cannot be started. Most often the machine has too little memory left: about "
+                "2 GB are needed. Saved records and parameter tables work without it."
+            )
+        ) from None
+
+
+def run_failed() -> ModelError:
+    """What a run ends with where the network, or what it is made of, fails on a text."""
+    return ModelError(later("The run failed inside the model. Try another text or model."))
+
+
+def out_of_memory(fault: BaseException) -> bool:
+    """Whether Python, or torch in words of its own, found no room."""
+    return isinstance(fault, MemoryError) or (isinstance(fault, RuntimeError) and "allocate memory" in str(fault))
 
 
 def told(fault: BaseException) -> None:
     """Log the kind of a fault and where it happened; not its message, which may hold what a visitor typed."""
     places = "".join(traceback.format_tb(fault.__traceback__))
-    _LOG.warning("%s from another library:\n%s", type(fault).__name__, places)
+    _LOG.info("%s from another library:\n%s", type(fault).__name__, places)

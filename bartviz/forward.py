@@ -14,6 +14,7 @@ import torch
 
 from bartviz import runs, tokens
 from bartviz.errors import SettingError, TextError
+from bartviz.foreign import guarded, run_failed
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model, expect_model
@@ -133,7 +134,7 @@ def capture_batch(
 @torch.inference_mode()
 def _forward(model: Model, batch: runs.Batch, tape: Tape) -> torch.Tensor | None:
     """Run the network once under the tape -> logits (B, Q, V), or None for an encoder-only model."""
-    with recording(tape):
+    with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
             model.network.base_model(**batch.inputs)
             return None

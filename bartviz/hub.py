@@ -12,18 +12,16 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 
 from filelock import Timeout
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
-from bartviz import transfer, waiting
+from bartviz import blobs, listings, transfer, waiting
 from bartviz.errors import ModelError, choices
 from bartviz.folders import (
     CONFIG_FILES,
@@ -32,18 +30,18 @@ from bartviz.folders import (
     WEIGHTS_INDEX,
     check_vocabulary,
     embedded,
+    is_read,
     weight_names,
 )
 from bartviz.language import later
+from bartviz.listings import COMMIT, Listing
 from bartviz.transfer import File, Unreachable
 from bartviz.waiting import Job
 
 REACH_SECONDS = 0.9  # to find out that there is no network
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
-_CONVERSION = ("SFconvertbot", "Adding `safetensors` variant of this model")
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,6 @@ class Snapshot:
     folder: Path
     commit: str
     notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Listing:
-    """A commit of a model and its files by name."""
-
-    commit: str
-    files: Mapping[str, File]
 
 
 def check_name(name: str) -> None:
@@ -97,7 +87,8 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
     check_name(name)
     check_revision(revision)
     cache = Cache(name)
-    if revision is not None and _COMMIT.fullmatch(revision) and cache.complete(revision):
+    pinned = revision is not None and COMMIT.fullmatch(revision) and cache.complete(revision)
+    if revision is not None and pinned and cache.damaged(revision, job) is None:
         return Snapshot(cache.folder(revision), revision)
     try:
         listing, notices = _choose(name, revision, job)
@@ -106,6 +97,15 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
         commit = cache.earlier(revision)
         if commit is None:
             raise
+        if (damaged := cache.damaged(commit, job)) is not None:
+            raise ModelError(
+                later(
+                    "{reason} An earlier download is on this machine, but its {name} is damaged. Load the model again "
+                    "when the hub can be reached.",
+                    reason=error.reason,
+                    name=damaged,
+                )
+            ) from None
         notice = later(
             "{reason} The copy of an earlier download is used (commit {commit}).",
             reason=error.reason,
@@ -116,60 +116,20 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
     return Snapshot(cache.folder(listing.commit), listing.commit, notices)
 
 
-def _choose(name: str, revision: str | None, job: Job) -> tuple[_Listing, tuple[str, ...]]:
+def _choose(name: str, revision: str | None, job: Job) -> tuple[Listing, tuple[str, ...]]:
     """The files of the revision; where they are pickles and no revision was asked for, the hub's own conversion."""
     check_reachable()
-    listing = _list(name, revision or constants.DEFAULT_REVISION, job)
+    listing = listings.of(name, revision or constants.DEFAULT_REVISION, job)
     try:
         weight_names(listing.files)
         return listing, ()
     except ModelError:
-        converted = _conversion(name, job) if revision is None else None
+        converted = listings.conversion(name, job) if revision is None else None
         if converted is None:
             raise
-    listing = _list(name, converted, job)
+    listing = listings.of(name, converted, job)
     weight_names(listing.files)
     return listing, (later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted),)
-
-
-def _list(name: str, revision: str, job: Job) -> _Listing:
-    """What the hub says that a revision holds; nothing of the answer is believed that could lead elsewhere."""
-    answer = transfer.json_object(
-        f"{transfer.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
-    )
-    commit, siblings = answer.get("sha"), answer.get("siblings")
-    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or not isinstance(siblings, list):
-        raise Unreachable(later("The hub gives an answer that is not understood."))
-    address = f"{transfer.endpoint()}/{name}/resolve/{commit}"
-    files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
-    return _Listing(commit, {file.name: file for file in files if file is not None})
-
-
-def _file(sibling: Mapping[str, Any], address: str) -> File | None:
-    """One file of a listing, or None for one that lies in a subfolder or is described badly."""
-    name, large = sibling.get("rfilename"), sibling.get("lfs")
-    size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
-    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII) or not isinstance(size, int):
-        return None
-    if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", digest):
-        return None
-    return File(name, size, digest, f"{address}/{quote(name)}")
-
-
-def _conversion(name: str, job: Job) -> str | None:
-    """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
-    try:
-        answer = transfer.json_object(f"{transfer.endpoint()}/api/models/{name}/discussions", job)
-    except ModelError:
-        return None
-    discussions = answer.get("discussions")
-    for entry in discussions if isinstance(discussions, list) else []:
-        author = entry.get("author") if isinstance(entry, dict) else None
-        if not isinstance(author, dict) or (author.get("name"), entry.get("title")) != _CONVERSION:
-            continue
-        if entry.get("isPullRequest") is True and type(entry.get("num")) is int:
-            return f"refs/pr/{entry['num']}"
-    return None
 
 
 def check_reachable() -> None:
@@ -222,7 +182,7 @@ class Cache:
         if revision is None and (refs / "refs" / "pr").is_dir():
             files += sorted((refs / "refs" / "pr").iterdir())
         commits += [file.read_text(encoding="ascii", errors="replace").strip() for file in files if file.is_file()]
-        return next((commit for commit in commits if _COMMIT.fullmatch(commit) and self.complete(commit)), None)
+        return next((commit for commit in commits if COMMIT.fullmatch(commit) and self.complete(commit)), None)
 
     def remember(self, revision: str, commit: str) -> None:
         """Note which commit a branch or tag stood at."""
@@ -233,7 +193,7 @@ class Cache:
             ref.parent.mkdir(parents=True, exist_ok=True)
             ref.write_text(commit, encoding="ascii")
 
-    def fill(self, listing: _Listing, job: Job, inspect: Callable[[Path], None]) -> None:
+    def fill(self, listing: Listing, job: Job, inspect: Callable[[Path], None]) -> None:
         """Download what is missing of a listing: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
         check_vocabulary(listing.files)
         small = [listing.files[name] for name in _small(listing.files)]
@@ -244,7 +204,7 @@ class Cache:
             lock.parent.mkdir(parents=True, exist_ok=True)
         try:
             with WeakFileLock(lock, timeout=job.left()):
-                missing = self._missing([*small, *large], listing.commit)
+                missing = self._missing([*small, *large], listing.commit, job)
                 total = transfer.Total(sum(file.size for file in missing), job)
                 for part in (small, large):
                     for file in part:
@@ -257,16 +217,21 @@ class Cache:
                 later("Another process is downloading this model. Try again when it has finished.")
             ) from None
 
-    def _missing(self, files: Iterable[File], commit: str) -> list[File]:
-        """Those that are not there in their full size."""
-        return [file for file in files if _size(self.folder(commit) / file.name) != file.size]
+    def _missing(self, files: Iterable[File], commit: str, job: Job) -> list[File]:
+        """Those that are not there, or not with the content that the hub says."""
+        return [file for file in files if not _there(self.folder(commit) / file.name, file, job)]
+
+    def damaged(self, commit: str, job: Job) -> str | None:
+        """The name of a file of a complete download whose content is no longer what came; None where all are well."""
+        files = sorted(entry.name for entry in os.scandir(self.folder(commit)) if is_read(entry.name))
+        return next((name for name in files if blobs.is_damaged(self.folder(commit) / name, job)), None)
 
     def _fetch(self, file: File, commit: str, job: Job, total: transfer.Total) -> None:
         blob, place = self._root / "blobs" / file.digest, self.folder(commit) / file.name
         with transfer.disk_errors():
             blob.parent.mkdir(parents=True, exist_ok=True)
             place.parent.mkdir(parents=True, exist_ok=True)
-            if _size(blob) != file.size:
+            if not _there(blob, file, job):
                 transfer.fetch(file, blob, job, total)
             else:
                 total.add(file.size)
@@ -282,11 +247,12 @@ def _small(names: Collection[str]) -> list[str]:
     return [name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in names]
 
 
-def _size(path: Path) -> int | None:
+def _there(path: Path, file: File, job: Job) -> bool:
+    """Whether a file of the hub lies here, whole."""
     try:
-        return path.stat().st_size
+        return path.stat().st_size == file.size and blobs.holds(path, file.digest, job)
     except OSError:
-        return None
+        return False
 
 
 def cache_folder() -> Path:

@@ -6,8 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from bartviz import folders, hub
+from bartviz import folders, foreign, hub
+from bartviz.errors import ModelError
 from bartviz.folders import Roots
+from bartviz.language import later
 from bartviz.transfer import Unreachable
 from bartviz.waiting import DEADLINE, Cancel, Progress
 
@@ -34,7 +36,8 @@ def load(
     """
     if "bartviz.models" not in sys.modules:
         check(name, revision, roots)
-    from bartviz import models
+    with foreign.starting():
+        from bartviz import models
 
     return models.load(
         name, revision=revision, progress=progress, cancel=cancel, deadline=deadline, roots=roots, budget=budget
@@ -44,6 +47,11 @@ def load(
 def check(name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None) -> None:
     """Raise ModelError in under a second for what cannot be a model's name, and for a model of the hub that is not on
     this machine while the hub cannot be reached."""
+    with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
+        _check(name, revision, roots)
+
+
+def _check(name: str | os.PathLike[str], revision: str | None, roots: Roots | None) -> None:
     hub.check_revision(revision)
     if name in folders.embedded() or folders.find(name, roots) is not None:
         return

@@ -19,8 +19,9 @@ from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, wei
 from bartviz.building import predicted_bytes
 from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
-from bartviz.errors import BudgetError, ModelError, SettingError
+from bartviz.errors import ModelError, SettingError
 from bartviz.folders import Roots, default_roots, listed
+from bartviz.foreign import guarded
 from bartviz.language import later
 from bartviz.memory import Claims, unbounded
 from bartviz.record import ModelInfo, Record
@@ -84,18 +85,13 @@ def load(
 
     ``claims`` is asked for the model's bytes before its weights are read; they are its own until it is gone.
     """
+    unforeseen = later("The model cannot be loaded: its files hold what nobody has foreseen. Choose another model.")
 
     def work(job: Job) -> Model:
-        return _load(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
+        with guarded(ModelError(unforeseen)):
+            return _load(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
 
-    try:
-        return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
-    except MemoryError:
-        raise BudgetError(
-            later(
-                "The machine has too little memory left to load this model. Choose a smaller one, or free some memory."
-            )
-        ) from None
+    return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
 
 
 def _load(found: Found, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:

@@ -23,6 +23,7 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.attention import Ints
 from bartviz.errors import SettingError
+from bartviz.foreign import guarded, run_failed
 from bartviz.language import later
 from bartviz.models import Model, expect_model
 from bartviz.record import Head, Kind, Record, Tokens
@@ -118,7 +119,7 @@ class Replay:
             given["decoder_input_ids"] = (self.target if target is None else target).expand(copies, -1)
         if self.model.info.kind != "encoder":
             given["use_cache"] = False
-        with recording(tape):
+        with recording(tape), guarded(run_failed()):
             out = self.model.network(**given)
         return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind))
 
@@ -128,7 +129,7 @@ class Replay:
         if self.target is None:
             return None
         mask = {name: self._inputs[name] for name in ("attention_mask",) if name in self._inputs}
-        with recording(SideBySide(cancelled=cancelled)):
+        with recording(SideBySide(cancelled=cancelled)), guarded(run_failed()):
             states: Tensor = self.model.network.get_encoder()(input_ids=self.source, **mask).last_hidden_state
         return states
 

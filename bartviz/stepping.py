@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
+from bartviz.foreign import guarded, run_failed
 from bartviz.models import Model
 from bartviz.quick import Writer
 
@@ -36,12 +37,17 @@ class Stepper:
         """
         if source is None:
             return cls(model, DynamicCache(), None)
-        states = model.network.get_encoder()(input_ids=source).last_hidden_state
+        with guarded(run_failed()):
+            states = model.network.get_encoder()(input_ids=source).last_hidden_state
         writer = Writer.of(model.network, states) if quick else None
         return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states, writer)
 
     def step(self, ids: Tensor) -> Tensor:
-        """Feed the new tokens (B, t) -> raw logits (B, V) of the token after the last one."""
+        """Feed the new tokens (B, t) -> raw logits (B, V) of the token after the last one. Raises ModelError."""
+        with guarded(run_failed()):
+            return self._step(ids)
+
+    def _step(self, ids: Tensor) -> Tensor:
         if self._writer is not None:
             return self._writer.step(ids)
         given: dict[str, object] = {"past_key_values": self._cache, "use_cache": True}

@@ -59,8 +59,8 @@ def write(path: str | PathLike[str], value: object) -> None:
 def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
     """Read what ``write`` wrote, and whether the file is still that. Raises RecordError for anything else: a wrong
     file, version, shape or number."""
-    file = Path(path)
     try:
+        file = Path(path)
         size = file.stat().st_size
         if size > LARGEST_FILE:
             raise RecordError(
@@ -73,6 +73,12 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
         return decode(file.read_bytes(), cls)
     except OSError as error:
         raise RecordError(later("The record cannot be read: {reason}.", reason=_reason(error))) from None
+    except RecordError:
+        raise
+    except (TypeError, ValueError):  # no path at all, or one with a NUL in it
+        raise RecordError(
+            later("The record cannot be read: {reason}.", reason=later(_REASONS[FileNotFoundError]))
+        ) from None
 
 
 def _reason(error: OSError) -> str:

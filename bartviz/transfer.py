@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ import httpx2
 from huggingface_hub import constants, get_session, get_token
 from huggingface_hub.errors import OfflineModeIsEnabled
 
+from bartviz import blobs
 from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.version import __version__
@@ -75,19 +75,31 @@ class Total:
 def endpoint() -> str:
     """The hub's address, from HF_ENDPOINT where it is set."""
     found: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    if not found.startswith(("http://", "https://")):
+    if not found.startswith(("http://", "https://")) or _place(found) is None:
         raise ModelError(later("HF_ENDPOINT must be the hub's address, beginning with https:// or http://."))
     return found
 
 
+def _place(url: str) -> tuple[str, int] | None:
+    """Host and port of an address, or None where it is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:  # a port beyond 65535, a bracket that is not closed
+        return None
+    return None if not parts.hostname else (parts.hostname, port)
+
+
 def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
     """Host and port that a connection to the hub goes to: the hub's, or those of the proxy on the way."""
-    url = urlsplit(endpoint())
-    host = url.hostname or ""
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if proxy and not bypass(host):
-        url = urlsplit(proxy if "//" in proxy else f"http://{proxy}")
-    return url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+    url = endpoint()
+    place = _place(url)
+    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
+    if place is None or (proxy and not bypass(place[0])):
+        place = _place(proxy if proxy and "//" in proxy else f"http://{proxy}")
+    if place is None:
+        raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not one: put it right."))
+    return place
 
 
 def json_object(url: str, job: Job) -> dict[str, Any]:
@@ -127,7 +139,7 @@ def fetch(file: File, target: Path, job: Job, total: Total) -> None:
         total.add(kept)
         _check_space(file, kept, target.parent)
         _patiently(lambda: _append(file, part, job, total), job, lambda: part.stat().st_size if part.exists() else 0)
-        if _digest(part, file, job) == file.digest:
+        if blobs.holds(part, file.digest, job):
             part.replace(target)
             return
         part.unlink()
@@ -231,16 +243,6 @@ def _refusal(response: httpx2.Response) -> ModelError:
             said = later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=after)
         return Unreachable(said, again=True, after=after)
     return Unreachable(later("The hub has a fault (status {status}).", status=status), again=status >= 500)
-
-
-def _digest(path: Path, file: File, job: Job) -> str:
-    """The hash of a downloaded file, of the kind that the hub gave."""
-    digest = hashlib.sha256() if len(file.digest) == 64 else hashlib.sha1(b"blob %d\0" % file.size)
-    with path.open("rb") as content:
-        while chunk := content.read(1 << 22):
-            job.check()
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _check_space(file: File, kept: int, folder: Path) -> None:

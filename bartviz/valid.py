@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import chain
 from operator import gt
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from bartviz.errors import RecordError
 
 if TYPE_CHECKING:
-    from bartviz.attention import Attention, Tokens
+    from bartviz.attention import Tokens
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
@@ -53,20 +54,17 @@ def check_tokens(tokens: Tokens) -> None:
         raise RecordError("The tokens' spans begin at 0 or later, and do not end before they begin.")
 
 
-def check_numbers(attention: Attention) -> None:
-    """Raise RecordError for attention without a single weight, and for numbers whose scores would overflow."""
-    if not attention.q.size or not attention.k.size:
-        raise RecordError(f"The {attention.kind} attention is empty: layers, heads, tokens and width are at least 1.")
-    optional = (attention.v, attention.bias, attention.out, attention.out_bias)
-    query, key, *others = [_largest(array) for array in (attention.q, attention.k, *optional) if array is not None]
-    score = abs(attention.scale) * query * key * attention.q.shape[3]
-    if max(query, key, *others) > LARGEST or score > LARGEST_SCORE:
-        raise RecordError(f"The {attention.kind} attention holds numbers so large that no weights can be computed.")
-
-
-def _largest(array: NDArray[np.float32]) -> float:
-    """The largest absolute value; NaN where there is one."""
-    return max(float(array.max()), -float(array.min())) if array.size else 0.0
+def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:
+    """Raise RecordError for attention without a single weight, for numbers that are not finite, and for numbers whose
+    scores would overflow. ``arrays``: queries and keys (L, H, n, d) first."""
+    if not arrays[0].size or not arrays[1].size:
+        raise RecordError(f"The {kind} attention is empty: layers, heads, tokens and width are at least 1.")
+    largest = [float(max(array.max(), -array.min())) for array in arrays if array.size]
+    if not all(map(math.isfinite, (scale, *largest))):
+        raise RecordError(f"The {kind} attention holds numbers that are not finite (NaN or infinity).")
+    score = abs(scale) * largest[0] * largest[1] * arrays[0].shape[3]
+    if max(largest) > LARGEST or score > LARGEST_SCORE:
+        raise RecordError(f"The {kind} attention holds numbers so large that no weights can be computed.")
 
 
 def check_texts(*texts: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from bartviz import checkpoint
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError
 from bartviz.folders import TOKENIZER_FILES, check_vocabulary
+from bartviz.foreign import guarded
 from bartviz.language import later
 
 MAX_FILE_BYTES = 256 << 20
@@ -43,21 +45,37 @@ def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedToken
     The files are read once, hashed, and copied to a folder of our own: what is built is what was hashed.
     """
     check_vocabulary(files)
-    digest = hashlib.sha256()
-    with tempfile.TemporaryDirectory(prefix="bartviz-") as place:
-        folder = Path(place)
-        for name in files.keys() & set(TOKENIZER_FILES):
-            (folder / name).write_bytes(checkpoint.read_bytes(files[name], MAX_FILE_BYTES))
-        _restrict(folder / "tokenizer_config.json")
-        _write(folder / "config.json", {"model_type": settings.sizes.model_type})
+    with _copies(files, settings) as folder, guarded(_not_built()):
+        digest = hashlib.sha256()
         for path in sorted(folder.iterdir()):
             content = path.read_bytes()
             digest.update(f"{path.name} {len(content)} ".encode())
             digest.update(content)
         tokenizer = _build(folder)
         _point_back(tokenizer, files)
-    _check(tokenizer, settings)
+        _check(tokenizer, settings)
     return tokenizer, digest.hexdigest()
+
+
+@contextmanager
+def _copies(files: Mapping[str, Path], settings: Settings) -> Iterator[Path]:
+    """A folder, as long as the block lasts, with what the tokenizer is built from. Raises ModelError."""
+    with ExitStack() as stack:
+        try:
+            place = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(place))
+            for name in files.keys() & set(TOKENIZER_FILES):
+                (folder / name).write_bytes(checkpoint.read_bytes(files[name], MAX_FILE_BYTES))
+            _restrict(folder / "tokenizer_config.json")
+            _write(folder / "config.json", {"model_type": settings.sizes.model_type})
+        except OSError:
+            raise ModelError(
+                later(
+                    "The folder for temporary files, to which the tokenizer's files are copied, is full or cannot be "
+                    "written. Free some room there, or set TMPDIR to another folder."
+                )
+            ) from None
+        yield folder
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
@@ -70,16 +88,17 @@ def _restrict(path: Path) -> None:
     _write(path, {key: asked[key] for key in sorted(asked.keys() & _KEPT)})
 
 
+def _not_built() -> ModelError:
+    return ModelError(
+        later(
+            "The model's tokenizer cannot be built: its files are damaged or do not belong together. Download or save "
+            "the model again."
+        )
+    )
+
+
 def _build(folder: Path) -> PreTrainedTokenizerBase:
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception:  # the tokenizer libraries raise bare Exception too
-        raise ModelError(
-            later(
-                "The model's tokenizer cannot be built: its files are damaged or do not belong together. "
-                "Download or save the model again."
-            )
-        ) from None
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise ModelError(later("The model's tokenizer is of a kind that cannot be used here."))
     backend = getattr(tokenizer, "backend_tokenizer", None)

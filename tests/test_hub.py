@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -12,12 +13,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from huggingface_hub import constants, try_to_load_from_cache
 
-from bartviz import folders, hub, models, transfer
+from bartviz import blobs, folders, hub, models, transfer, waiting
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
 from tests import hub_server, networks
@@ -476,7 +478,10 @@ def test_half_a_download_does_not_serve(server: Hub, monkeypatch: pytest.MonkeyP
     assert "cannot be reached" in refused()
 
 
-@pytest.mark.parametrize("value", ["", "ftp://x", "localhost:80", "file:///etc"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "ftp://x", "localhost:80", "file:///etc", "http://hub:99999", "http://[::1", "http://hub:port", "http://"],
+)
 def test_a_bad_endpoint_is_refused_by_name(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", value)
     assert "HF_ENDPOINT" in refused()
@@ -487,6 +492,14 @@ def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) ->
     assert transfer.address({}, lambda _: False) == ("hub.example", 443)
     assert transfer.address({"https": "http://proxy:3128"}, lambda _: False) == ("proxy", 3128)
     assert transfer.address({"https": "http://proxy:3128"}, lambda _: True) == ("hub.example", 443)
+    assert transfer.address({"https": "proxy"}, lambda _: False) == ("proxy", 80)
+
+
+@pytest.mark.parametrize("proxy", ["http://proxy:99999", "http://[::1", "http://"])
+def test_a_proxy_that_is_none_is_said_so(proxy: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "getproxies", lambda: {"http": proxy})
+    monkeypatch.setattr(hub, "proxy_bypass", lambda _: False)
+    assert "HTTPS_PROXY" in refused()
 
 
 # The disk -------------------------------------------------------------------------------------------------------------
@@ -525,9 +538,7 @@ waiting.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: None
     process = subprocess.Popen([sys.executable, "-c", code], env=dict(os.environ), stderr=subprocess.DEVNULL)
     try:
         parts = tmp_path / "cache" / "models--owner--small-bart" / "blobs"
-        assert hub_server.wait_for(
-            lambda: any(path.stat().st_size > 20_000 for path in parts.glob("*.incomplete")), seconds=90
-        )
+        assert hub_server.wait_for(lambda: _arrived(parts) > 20_000, seconds=90)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -537,6 +548,13 @@ waiting.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: None
     assert last is not None
     assert int(last.removeprefix("bytes=").removesuffix("-")) > 20_000
     assert model.info.source == "hub"
+
+
+def _arrived(parts: Path) -> int:
+    """The bytes of the download that is under way; 0 between two of them."""
+    with suppress(FileNotFoundError):
+        return max((path.stat().st_size for path in parts.glob("*.incomplete")), default=0)
+    return 0
 
 
 def test_two_at_once_download_once(server: Hub) -> None:
@@ -557,6 +575,61 @@ def test_a_file_cut_short_in_the_cache_is_fetched_again(server: Hub, tmp_path: P
     kept = next((tmp_path / "cache").rglob("model.safetensors")).resolve()
     kept.write_bytes(kept.read_bytes()[:1000])
     assert models.load(NAME).info.source == "hub"
+
+
+def flip(path: Path) -> None:
+    """One bit of the last byte is another; size and time stay."""
+    content, about = bytearray(path.read_bytes()), path.stat()
+    content[-1] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns - 10**9))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_flipped_bit_in_the_cache_is_found_and_the_file_fetched_again(name: str, server: Hub, tmp_path: Path) -> None:
+    fingerprint = models.load(NAME).info.fingerprint
+    kept = next((tmp_path / "cache").rglob(name)).resolve()
+    flip(kept)
+    server.requests.clear()
+    assert models.load(NAME).info.fingerprint == fingerprint
+    assert len(server.paths("/resolve/")) == 1
+
+
+def test_a_flipped_bit_is_no_model_when_the_hub_is_away(
+    server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = models.load(NAME).revision
+    flip(next((tmp_path / "cache").rglob("model.safetensors")).resolve())
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    for revision in (None, commit):
+        said = refused(revision=revision)
+        assert "model.safetensors is damaged" in said
+
+
+def test_a_file_that_was_checked_is_read_again_only_when_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / ("0" * 64)
+    file.write_bytes(b"a model")
+    asked: list[int] = []
+
+    class Counting(waiting.Job):
+        def check(self) -> None:
+            asked.append(1)
+
+    digest = hashlib.sha256(b"a model").hexdigest()
+    assert [blobs.holds(file, digest, Counting(9)) for _ in range(3)] == [True] * 3
+    assert len(asked) == 1
+    flip(file)
+    assert not blobs.holds(file, digest, Counting(9))
+    assert blobs.is_damaged(file, Counting(9))
+    assert not blobs.holds(tmp_path / "none", digest, Counting(9))
+
+
+@pytest.mark.parametrize("size", [-1, "3", None, True])
+def test_a_size_that_is_none_is_the_hubs_fault(size: object, server: Hub, folder: Path) -> None:
+    files = [hub_server.describe(path) for path in sorted(folder.iterdir()) if path.is_file()]
+    files = [file | {"size": size} if file["rfilename"] == "model.safetensors" else file for file in files]
+    server.fault("/revision/", body=json.dumps({"sha": "a" * 40, "siblings": files}).encode())
+    assert "does not say of model.safetensors how large" in refused()
 
 
 def test_the_cache_folder_follows_the_hubs_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

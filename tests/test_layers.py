@@ -19,7 +19,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"checks", "store", "record"}),
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
-    frozenset({"hub", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}),
+    frozenset(
+        {"blobs", "hub", "listings", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}
+    ),
     frozenset({"models", "loading"}),
     frozenset({"shapes", "quick"}),
     frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),

@@ -7,6 +7,7 @@ listed in each place, and counted in the first: ``count`` sums to the model's si
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import prod
@@ -100,8 +101,9 @@ def configuration(model: Model) -> Config:
     known = entry(fspath(model))
     if known is not None:
         return known.config
-    if Path(model).is_dir():
-        return configs.read(model)
+    with suppress(OSError):  # a name too long to be that of a folder
+        if Path(model).is_dir():
+            return configs.read(model)
     names = choices(known.name for known in CATALOGUE)
     raise ModelError(later("No model of that name. Choose {names}, or a folder with a config.json.", names=names))
 

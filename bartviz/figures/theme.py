@@ -69,7 +69,7 @@ LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4"
 DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
 
 
-class Figure(go.Figure):
+class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A plotly figure that a notebook shows without asking another host: plotly's own display asks one for MathJax."""
 
     _ipython_display_ = None  # so that a notebook takes the two below

@@ -1,0 +1,73 @@
+"""What the hub says that a model holds: the files of a revision, and where its own conversion to safetensors stands.
+
+Nothing of an answer is believed that could lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from bartviz import transfer
+from bartviz.errors import ModelError
+from bartviz.folders import is_read
+from bartviz.language import later
+from bartviz.transfer import File, Unreachable
+from bartviz.waiting import Job
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_CONVERSION = ("SFconvertbot", "Adding `safetensors` variant of this model")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A commit of a model and its files by name."""
+
+    commit: str
+    files: Mapping[str, File]
+
+
+def of(name: str, revision: str, job: Job) -> Listing:
+    """What the hub says that a revision holds; nothing of the answer is believed that could lead elsewhere."""
+    answer = transfer.json_object(
+        f"{transfer.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
+    )
+    commit, siblings = answer.get("sha"), answer.get("siblings")
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit) or not isinstance(siblings, list):
+        raise Unreachable(later("The hub gives an answer that is not understood."))
+    address = f"{transfer.endpoint()}/{name}/resolve/{commit}"
+    files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
+    return Listing(commit, {file.name: file for file in files if file is not None})
+
+
+def _file(sibling: Mapping[str, Any], address: str) -> File | None:
+    """One file of a listing, or None for one that lies in a subfolder. Raises Unreachable for a bad description."""
+    name, large = sibling.get("rfilename"), sibling.get("lfs")
+    size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII):
+        return None
+    if type(size) is not int or size < 0 or not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        if is_read(name):
+            raise Unreachable(later("The hub does not say of {name} how large it is and what it holds.", name=name))
+        return None
+    return File(name, size, digest, f"{address}/{quote(name)}")
+
+
+def conversion(name: str, job: Job) -> str | None:
+    """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
+    try:
+        answer = transfer.json_object(f"{transfer.endpoint()}/api/models/{name}/discussions", job)
+    except ModelError:
+        return None
+    discussions = answer.get("discussions")
+    for entry in discussions if isinstance(discussions, list) else []:
+        author = entry.get("author") if isinstance(entry, dict) else None
+        if not isinstance(author, dict) or (author.get("name"), entry.get("title")) != _CONVERSION:
+            continue
+        if entry.get("isPullRequest") is True and type(entry.get("num")) is int:
+            return f"refs/pr/{entry['num']}"
+    return None
