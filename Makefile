@@ -2,13 +2,15 @@
 PYTHON ?= python3
 PORT ?= 8501
 WORKERS ?= 2
+N ?= 400
+SEED ?= 0
 CORPUS ?= $(BARTVIZ_CORPUS)
 VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONUTF8 = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock bench pictures evaluate records clean
+.PHONY: help run test check lock bench fuzz pictures evaluate records clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,6 +32,9 @@ lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade take
 
 bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(VENV)/.dev ## Spoil files and addresses and see that only our own errors come out (N=2000 SEED=0 ARGS=records)
+	nice -n 15 $(BIN)/python -m tests.fuzz --n $(N) --seed $(SEED) $(ARGS)
 
 pictures: $(VENV)/.dev $(VENV)/.browser ## Make the README's pictures from the running app
 	$(BIN)/python -m scripts.pictures

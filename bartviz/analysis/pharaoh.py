@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from bartviz.errors import TextError
+from bartviz.labels import visible
 from bartviz.language import later, mark
 
 Link = tuple[int, int]  # (source word, target word)
@@ -175,4 +176,5 @@ def _check(piece: str, side: str, word: int, words: int, base: Base) -> None:
 
 
 def _cut(piece: str) -> str:
-    return piece if len(piece) <= _SHOWN else piece[: _SHOWN - 1] + "…"
+    """The piece as a message quotes it: short, and nothing in it that cannot be seen or sent."""
+    return visible(piece if len(piece) <= _SHOWN else piece[: _SHOWN - 1] + "…")

@@ -1,0 +1,267 @@
+"""What is attacked: good files to begin with, how each is spoilt, and what is then done with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import bartviz
+from bartviz import configs, store, texts
+from bartviz.analysis import pharaoh
+from bartviz.catalogue import CATALOGUE, EMBEDDED
+from bartviz.errors import BartvizError
+from bartviz.record import Record
+from tests.fuzz import mutations
+from tests.fuzz.use import NotUsed, use
+
+GB = 1 << 30
+LONG = 3  # seconds of processor time that make a case slow
+
+
+class Target(ABC):
+    """One kind of input. ``prepare`` makes what all cases share; ``attack`` spoils, opens and uses one.
+
+    ``attack`` raises BartvizError where the input is refused; whatever else it raises is an escape. Chance comes from
+    ``random`` alone.
+    """
+
+    memory: ClassVar[int] = 4 * GB
+    """Bytes of address space."""
+
+    def __init__(self, folder: Path, uses: int) -> None:
+        self.folder = folder
+        self.uses = uses
+        self.prepare()
+
+    @abstractmethod
+    def prepare(self) -> None: ...
+
+    @abstractmethod
+    def attack(self, random: Random) -> None: ...
+
+
+class Records(Target):
+    """Saved records: their description, their arrays, their bytes."""
+
+    def prepare(self) -> None:
+        from tests import records, stand_in, trees
+
+        made = [
+            stand_in.record(),
+            records.encoder_only(),
+            records.decoder_only(),
+            records.encoder_decoder(padding=2),
+            trees.record(),
+            stand_in.record(kind="decoder"),
+        ]
+        self.files = [store.encode(record) for record in made]
+        self.files += [file.read_bytes() for file in sorted((EMBEDDED / "records").glob("*.safetensors"))]
+
+    def attack(self, random: Random) -> None:
+        file = self.folder / "record.safetensors"
+        file.write_bytes(self.spoilt(random, random.choice(self.files)))
+        record = bartviz.open(file)
+        use(record, random, self.folder, self.uses)
+
+    @staticmethod
+    def spoilt(random: Random, data: bytes) -> bytes:
+        if random.random() < 0.5:
+            return mutations.tensors(random, data)
+        header, rest = mutations.head(data)
+        value = json.loads(header["__metadata__"]["bartviz"])
+        for _ in range(mutations.often(random)):
+            value["value"] = mutations.tree(random, value["value"])
+        header["__metadata__"]["bartviz"] = mutations.written(random, value)
+        return mutations.headed(json.dumps(header), rest)
+
+
+class Models(Target):
+    """A model's folder in which one thing is spoilt: it is loaded, and where that goes well, run."""
+
+    memory = 8 * GB
+    families: ClassVar[tuple[str, ...]] = (
+        "bert",
+        "roberta",
+        "distilbert",
+        "electra",
+        "albert",
+        "bart",
+        "mbart",
+        "marian",
+        "pegasus",
+        "t5",
+        "gpt2",
+    )
+
+    def prepare(self) -> None:
+        import torch
+
+        from tests import networks
+
+        torch.set_num_threads(1)
+        self.folders: dict[str, Path] = {}
+        for family in self.families:
+            self.folders[family] = networks.save(family, self.folder / "good" / family, trained=True)
+
+    def attack(self, random: Random) -> None:
+        good = self.folders[random.choice(sorted(self.folders))]
+        place = self.folder / "spoilt"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for file in good.iterdir():
+            (place / file.name).symlink_to(file)
+        name = self.spoil(random, place)
+        try:
+            self.run(random, bartviz.load(place, budget=GB, deadline=60))
+        except BartvizError:
+            if name == "config.json":
+                bartviz.parameters(place)
+            raise
+
+    def spoil(self, random: Random, place: Path) -> str:
+        """Change one file of the folder in its place; gives its name."""
+        names = [name for name in self.named() if (place / name).exists()]
+        name = random.choice(names) if names else "config.json"
+        file = place / name
+        content = file.read_bytes()
+        file.unlink()
+        if random.random() < 0.03:
+            return name
+        file.write_bytes(self.changed(random, name, content))
+        return name
+
+    def named(self) -> tuple[str, ...]:
+        return ("config.json", "config.json", "generation_config.json")
+
+    def changed(self, random: Random, name: str, content: bytes) -> bytes:
+        del name
+        return mutations.document(random, content)
+
+    def run(self, random: Random, model: Any) -> None:
+        """Any error of ours will do: the text may be too long for what the configuration says."""
+        text = random.choice(("I want to buy a car.", "</s> <mask> [MASK]", "👩‍👩‍👧 한국어 e\u0301", " ", "a" * 300))
+        try:
+            record = bartviz.capture(model, text, values=random.random() < 0.5)
+        except BartvizError:
+            return
+        use(record, random, self.folder, self.uses // 2)
+
+
+class Configurations(Models):
+    """config.json and generation_config.json."""
+
+
+class Tokenizers(Models):
+    """The files that a tokenizer is made from."""
+
+    def named(self) -> tuple[str, ...]:
+        from bartviz.folders import TOKENIZER_FILES
+
+        return TOKENIZER_FILES
+
+    def changed(self, random: Random, name: str, content: bytes) -> bytes:
+        return mutations.document(random, content) if name.endswith(".json") else mutations.bent(random, content)
+
+
+class Weights(Models):
+    """model.safetensors."""
+
+    def named(self) -> tuple[str, ...]:
+        return ("model.safetensors",)
+
+    def changed(self, random: Random, name: str, content: bytes) -> bytes:
+        return mutations.tensors(random, content)
+
+
+class AnyFile(Models):
+    """Any file of a model: the three above in one process."""
+
+    def named(self) -> tuple[str, ...]:
+        from bartviz.folders import TOKENIZER_FILES
+
+        return ("config.json", *TOKENIZER_FILES, *("model.safetensors",) * 3)
+
+    def changed(self, random: Random, name: str, content: bytes) -> bytes:
+        if name.endswith(".json"):
+            return mutations.document(random, content)
+        return (mutations.tensors if name.endswith(".safetensors") else mutations.bent)(random, content)
+
+
+class Uploads(Target):
+    """What visitors upload or paste: texts, tables, configurations, alignments, records."""
+
+    def prepare(self) -> None:
+        rows = [{"text": "I want to buy a car."}, {"text": "한국어 文 👩‍👩‍👧"}, {"source": "=1+1"}]
+        self.texts: Mapping[str, bytes] = {
+            "a.txt": "I want to buy a car.\r\nTwo lines, ein Café.".encode(),
+            "b.md": "# Title\n\ntext with <b>tags</b> \u2028 and\u0085 more".encode("utf-16"),
+            "c.csv": 'id,text,n\n1,"a ""quoted"" word",2\n2,plain,3\n'.encode("utf-8-sig"),
+            "d.tsv": b"id\ttext\n1\tone\n2\ttwo\n",
+            "e.jsonl": "\n".join(json.dumps(row) for row in rows).encode(),
+            "f.csv": "größe;satz\n1;früh\n".encode("latin-1"),
+        }
+        self.configs = [json.dumps(dict(entry.config)) for entry in CATALOGUE]
+
+    def attack(self, random: Random) -> None:
+        random.choice((self.text, self.text, self.configuration, self.configuration, self.gold, self.record))(random)
+
+    def text(self, random: Random) -> None:
+        import gzip
+
+        name, data = random.choice(sorted(self.texts.items()))
+        for _ in range(mutations.often(random)):
+            data = mutations.bent(random, data)
+        if random.random() < 0.2:
+            data, name = gzip.compress(data), f"{name}.gz"
+            data = mutations.bent(random, data) if random.random() < 0.7 else data
+        if random.random() < 0.1:
+            name = random.choice(("", ".", "..", "a", "a\0.txt", "\ud800.txt", "x" * 500 + ".csv", "a.TXT", "../a.csv"))
+        encoding = random.choice((None, None, None, "utf-8", "latin-1", "utf-16", "cp1252", "euc-kr", "no such"))
+        found = texts.read_upload(name, data, encoding=encoding)
+        assert all(text.encode() for text in found.texts)
+        found.name.encode()
+
+    def configuration(self, random: Random) -> None:
+        data = mutations.document(random, random.choice(self.configs).encode())
+        config = configs.parse(data.decode("utf-8", "replace"))
+        bartviz.parameters(config).to_json()
+
+    def gold(self, random: Random) -> None:
+        line = random.choice(("0-0 1-1 2?2 3p3", "1 0 0 S\n1 1 1 P 0.5", "0-0/P 1:1 2-3:S"))
+        said = mutations.bent(random, (line * random.choice((1, 1, 50))).encode()).decode("utf-8", "surrogateescape")
+        found = pharaoh.read(said, random.choice((0, 1, 5, 999)), 5, base=random.choice((0, 1)))
+        pharaoh.write(found.sure, found.possible)
+
+    def record(self, random: Random) -> None:
+        store.decode(random.randbytes(random.choice((0, 7, 8, 9, 500))), Record)
+
+
+class Addresses(Target):
+    """The query of a page's address: every key that a page has, with words that it does not know."""
+
+    memory = 8 * GB
+
+    def prepare(self) -> None:
+        from tests.fuzz.addresses import Visits
+
+        self.visits = Visits()
+
+    def attack(self, random: Random) -> None:
+        self.visits.visit(random)
+
+
+TARGETS: Mapping[str, type[Target]] = {
+    "records": Records,
+    "configurations": Configurations,
+    "tokenizers": Tokenizers,
+    "weights": Weights,
+    "uploads": Uploads,
+    "addresses": Addresses,
+    "models": AnyFile,
+}
+__all__ = ["LONG", "TARGETS", "NotUsed", "Target"]
