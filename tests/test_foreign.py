@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import errno
+import json
 import logging
 import tempfile
 from pathlib import Path
@@ -79,6 +80,16 @@ def test_a_tokenizer_that_panics(fault: BaseException, folder: Path, monkeypatch
 
     monkeypatch.setattr(AutoTokenizer, "from_pretrained", panic)
     assert "tokenizer cannot be built" in refused(folder)
+
+
+def test_a_tokenizer_whose_rust_panics(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = networks.save("bert", tmp_path / "bert", trained=True)
+    tokenizer = json.loads((folder / "tokenizer.json").read_bytes())
+    tokenizer["post_processor"]["special_tokens"] = {}  # its template names them
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    networks.edit(folder, "tokenizer_config.json", tokenizer_class="TokenizersBackend")
+    assert "tokenizer fails on a short text" in refused(folder)
+    assert "panicked" in capfd.readouterr().err  # it was one
 
 
 def test_ids_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

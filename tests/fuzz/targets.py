@@ -157,7 +157,16 @@ class Configurations(Models):
 
 
 class Tokenizers(Models):
-    """The files that a tokenizer is made from."""
+    """The files that a tokenizer is made from; some are read as they are, not as the family's own class makes them."""
+
+    def spoil(self, random: Random, place: Path) -> str:
+        name = super().spoil(random, place)
+        settings = place / "tokenizer_config.json"
+        if name == "tokenizer.json" and random.random() < 0.5 and settings.exists():
+            content = json.loads(settings.read_bytes()) | {"tokenizer_class": "TokenizersBackend"}
+            settings.unlink()
+            settings.write_text(json.dumps(content))
+        return name
 
     def named(self) -> tuple[str, ...]:
         from bartviz.folders import TOKENIZER_FILES
