@@ -240,7 +240,7 @@ class Attention:
         for name, (array, shape) in expected.items():
             if array is not None and array.shape != shape:
                 raise RecordError(f"The {self.kind} {name} has shape {array.shape}, but {shape} is needed.")
-        if self.v is not None and self.v.shape[:3] != (layers, heads, columns):
+        if self.v is not None and (self.v.ndim != 4 or self.v.shape[:3] != (layers, heads, columns)):
             raise RecordError(
                 f"The {self.kind} v has shape {self.v.shape}, but ({layers}, {heads}, {columns}, d) is needed."
             )

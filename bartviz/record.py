@@ -19,7 +19,7 @@ from bartviz.candidates import Candidate, Step, Steps, bare, chosen_ids
 from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
-from bartviz.valid import check_spans, check_texts
+from bartviz.valid import check_sides, check_spans, check_texts
 
 __all__ = [
     "KINDS", "Attention", "BeamTree", "Bools", "Candidate", "Check", "EarlyStopping", "Floats", "Head", "Hypothesis",
@@ -189,10 +189,7 @@ class Record:
                 raise RecordError(f"The record's {kind} attention says that it is {attention.kind} attention.")
         if not self.kinds:
             raise RecordError("A record needs attention of at least one kind.")
-        if self.cross is not None and (self.encoder is None or self.decoder is None):
-            raise RecordError("Cross-attention needs an encoder and a decoder beside it.")
-        if self.cross is not None and self.decoder is not None and self.cross.shape[2] != self.decoder.shape[2]:
-            raise RecordError("Decoder and cross-attention have different numbers of rows.")
+        check_sides(self.encoder, self.decoder, self.cross)
         rows = 0 if self.decoder is None else self.decoder.shape[2]
         if self.output is not None and len(self.output) != rows:
             raise RecordError(f"{len(self.output)} output tokens for {rows} decoder rows: each row predicts one.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bartviz.errors import RecordError
 
 if TYPE_CHECKING:
-    from bartviz.attention import Tokens
+    from bartviz.attention import Attention, Tokens
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
@@ -65,6 +65,19 @@ def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None
     score = abs(scale) * largest[0] * largest[1] * arrays[0].shape[3]
     if max(largest) > LARGEST or score > LARGEST_SCORE:
         raise RecordError(f"The {kind} attention holds numbers so large that no weights can be computed.")
+
+
+def check_sides(encoder: Attention | None, decoder: Attention | None, cross: Attention | None) -> None:
+    """Raise RecordError where the kinds of attention of one run cannot stand beside each other."""
+    for own in (encoder, decoder):
+        if own is not None and own.shape[2] != own.shape[3]:
+            raise RecordError(f"The {own.kind}'s own attention needs as many rows as columns: both are one text.")
+    if cross is None:
+        return
+    if encoder is None or decoder is None:
+        raise RecordError("Cross-attention needs an encoder and a decoder beside it.")
+    if cross.shape[2:] != (decoder.shape[2], encoder.shape[2]):
+        raise RecordError("Cross-attention needs the decoder's rows and, as columns, those of the encoder.")
 
 
 def check_texts(*texts: str) -> None:

@@ -13,11 +13,16 @@ from safetensors.numpy import load, save
 
 from bartviz import store
 from bartviz.errors import RecordError
-from bartviz.record import Record
+from bartviz.record import Kind, Record
 from tests import stand_in
 
 GOOD = stand_in.tokens(("<s>", "I", " want", "</s>"))
 HALF = "\ud83d"
+
+
+def with_another(value: Any, name: str, part: object) -> Any:
+    """A copy with one field changed."""
+    return replace(value, **{name: part})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +63,7 @@ def test_numbers_that_would_overflow_are_refused(record: Record, name: str, size
     numbers = np.array(getattr(attention, name))
     numbers.flat[0] = size
     with pytest.raises(RecordError, match="so large"):
-        replace(attention, **{name: numbers})
+        with_another(attention, name, numbers)
 
 
 def test_queries_and_keys_that_overflow_only_together_are_refused(record: Record) -> None:
@@ -74,10 +79,27 @@ def test_attention_without_a_head_is_refused(record: Record) -> None:
         replace(attention, q=attention.q[:, :0], k=attention.k[:, :0], v=None, out=None, out_bias=None)
 
 
+def test_values_have_four_axes(record: Record) -> None:
+    attention = record.attention("encoder")
+    assert attention.v is not None
+    with pytest.raises(RecordError, match="v has shape"):
+        replace(attention, v=attention.v[..., None])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_kinds_of_a_record_are_of_the_same_texts(record: Record, kind: Kind) -> None:
+    cut = record.attention(kind)
+    shorter = replace(
+        cut, k=cut.k[:, :, :-1], v=None, out=None, out_bias=None, mask=cut.mask[:, :-1], key=cut.key.take(slice(0, -1))
+    )
+    with pytest.raises(RecordError, match="columns"):
+        with_another(record, kind, shorter)
+
+
 @pytest.mark.parametrize("name", ["source_text", "target_text", "pair_text"])
 def test_half_a_character_is_no_text(record: Record, name: str) -> None:
     with pytest.raises(RecordError, match="halves of characters"):
-        replace(record, **{name: f"a {HALF}"})
+        with_another(record, name, f"a {HALF}")
 
 
 def test_tokens_stand_for_what_the_texts_hold(record: Record) -> None:

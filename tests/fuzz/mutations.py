@@ -188,7 +188,8 @@ def _cut(random: Random, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _shaped(random: Random, array: NDArray[Any]) -> NDArray[Any]:
-    return random.choice((array.reshape(-1), array[None], array.T, array[..., None], array.reshape(-1)[:1].reshape(())))
+    single = array.reshape(-1)[0] if array.size else np.zeros((), array.dtype)
+    return random.choice((array.reshape(-1), array[None], array.T, array[..., None], np.asarray(single)))
 
 
 def _filled(random: Random, array: NDArray[Any]) -> NDArray[Any]:
