@@ -14,7 +14,7 @@ import pytest
 from transformers import AutoTokenizer
 
 import bartviz
-from bartviz import checkpoint, encoders, foreign, loading, models
+from bartviz import checkpoint, encoders, folders, foreign, loading
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, RecordError
 from bartviz.language import Later
 from tests import networks
@@ -191,5 +191,5 @@ def test_a_model_library_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_nobody_has_foreseen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models.folders, "contents", lambda *_: 1 / 0)
+    monkeypatch.setattr(folders, "contents", lambda *_: 1 / 0)
     assert "nobody has foreseen" in refused(folder)
