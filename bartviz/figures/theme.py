@@ -72,7 +72,6 @@ DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
 class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A plotly figure that a notebook shows without asking another host: plotly's own display asks one for MathJax."""
 
-    _ipython_display_ = None  # so that a notebook takes the two below
     _script_sent = False
 
     def _repr_html_(self) -> str:
@@ -86,17 +85,29 @@ class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
         Figure._script_sent = True
         return {_MIME: json.loads(self.to_json()), "text/html": html}
 
+    def _ipython_display_(self) -> None:
+        """In a notebook the two above are wanted instead; a terminal opens a browser, as plotly does."""
+        if _notebook() is not None:
+            raise NotImplementedError
+        super()._ipython_display_()
+
     def show(self, *args: Any, **options: Any) -> None:
-        """Shown as the last line of a cell is; elsewhere, or with a renderer named, as plotly does."""
-        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-        if shell is None or args or options:
+        """As the last line of a cell is shown; elsewhere, or with a renderer named, as plotly does."""
+        notebook = _notebook()
+        if notebook is None or args or options:
             super().show(*args, **options)
         else:
-            sys.modules["IPython"].display.display(self)
+            notebook.display(self)
 
     def _drawn(self, *, script: bool) -> str:
         drawn: str = self.to_html(full_html=False, include_plotlyjs=script)
         return drawn
+
+
+def _notebook() -> Any:
+    """IPython's display functions where a notebook runs this, without importing them; else None."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
 
 def palette(dark: bool = False) -> Palette:

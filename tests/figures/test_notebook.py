@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
+import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
@@ -22,7 +26,6 @@ def test_a_notebook_asks_no_other_host_and_is_sent_the_script_once(monkeypatch: 
         figures.heads(record.attention("cross"), layer=0), figures.masks(record), figures.sizes(),
         figures.cost("bert-base-uncased"), theme.enlarged(figures.parameters("facebook/bart-base"), 1.2),
     ]  # fmt: skip
-    assert all(figure._ipython_display_ is None for figure in shown)  # it would come before what is looked at here
     bundles = [figure._repr_mimebundle_() for figure in shown]
     assert [SCRIPT in bundle["text/html"] for bundle in bundles] == [True, False, False, False, False]
     for bundle in bundles:
@@ -34,3 +37,29 @@ def test_a_figure_as_html_alone_draws_itself_and_asks_no_other_host() -> None:
     drawn = figures.sizes()._repr_html_()
     assert SCRIPT in drawn
     assert not ASKS.search(drawn.replace(SCRIPT, ""))
+
+
+class Display:
+    """What IPython shows."""
+
+    def __init__(self) -> None:
+        self.shown: list[object] = []
+
+    def display(self, figure: object) -> None:
+        self.shown.append(figure)
+
+
+def test_a_notebook_shows_the_figure_itself_and_a_terminal_what_plotly_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain: list[str] = []
+    monkeypatch.setattr(go.Figure, "show", lambda *_given, **_options: plain.append("show"))
+    monkeypatch.setattr(go.Figure, "_ipython_display_", lambda _self: plain.append("display"))
+    figure, display = figures.sizes(), Display()
+    for kernel in (True, False):
+        shell = SimpleNamespace(kernel=1) if kernel else SimpleNamespace()
+        ipython = SimpleNamespace(get_ipython=lambda shell=shell: shell, display=display)
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        with pytest.raises(NotImplementedError) if kernel else nullcontext():
+            figure._ipython_display_()
+        figure.show()
+    assert display.shown == [figure]
+    assert plain == ["display", "show"]
