@@ -19,7 +19,7 @@ from bartviz.candidates import Candidate, Step, Steps, bare, chosen_ids
 from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
-from bartviz.valid import check_sides, check_spans, check_texts
+from bartviz.valid import check_sides, check_texts
 
 __all__ = [
     "KINDS", "Attention", "BeamTree", "Bools", "Candidate", "Check", "EarlyStopping", "Floats", "Head", "Hypothesis",
@@ -200,9 +200,6 @@ class Record:
             if winner != chosen_ids(self.steps):
                 raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
         check_texts(*self.texts, self.target_text or "")
-        if self.encoder is not None:  # what GPT-2 reads and writes is one text, which the record does not hold
-            check_spans(self.source, self.texts)
-            check_spans(self.output, (self.target_text or "",))
 
     def __repr__(self) -> str:
         texts = [text if len(text) <= 60 else f"{text[:59]}…" for text in (self.source_text, self.target_text) if text]

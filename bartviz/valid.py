@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import chain
 from operator import gt
 from typing import TYPE_CHECKING
@@ -84,13 +83,3 @@ def check_texts(*texts: str) -> None:
     """Raise RecordError for texts that no file can hold."""
     if not writable(*texts):
         raise RecordError("The record's texts must be without halves of characters (lone surrogates).")
-
-
-def check_spans(tokens: Tokens | None, texts: Sequence[str]) -> None:
-    """Raise RecordError for spans that end beyond the text of their segment; an empty text is one that is not known."""
-    if tokens is None or "spans" not in vars(tokens):
-        return
-    for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
-        length = len(texts[segment]) if segment < len(texts) else 0
-        if span is not None and length and span[1] > length:
-            raise RecordError("The record's tokens stand for more than its texts hold.")

@@ -102,13 +102,6 @@ def test_half_a_character_is_no_text(record: Record, name: str) -> None:
         with_another(record, name, f"a {HALF}")
 
 
-def test_tokens_stand_for_what_the_texts_hold(record: Record) -> None:
-    with pytest.raises(RecordError, match="more than its texts hold"):
-        replace(record, source_text=record.source_text[:-1])
-    with pytest.raises(RecordError, match="more than its texts hold"):
-        replace(record, target_text="Ich")
-
-
 def edited(record: Record, change: Callable[[dict[str, Any]], object]) -> bytes:
     """The record's file with its description changed in place by ``change``."""
     data = store.encode(record)
@@ -135,6 +128,6 @@ def edited(record: Record, change: Callable[[dict[str, Any]], object]) -> bytes:
     ],
 )
 def test_a_description_of_other_types_is_refused(record: Record, change: Callable[[dict[str, Any]], object]) -> None:
-    assert isinstance(store.decode(edited(record, lambda value: None), Record), Record)
+    store.decode(edited(record, lambda value: None), Record)
     with pytest.raises(RecordError):
         store.decode(edited(record, change), Record)
