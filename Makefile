@@ -16,7 +16,7 @@ help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501)
-	@$(BIN)/python -m bartviz app --port $(PORT)
+	@$(BIN)/python -m bartviz app --port $(PORT) $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 from bartviz import hosts, logs
@@ -49,25 +48,12 @@ def run(options: argparse.Namespace) -> int:
     shown = next((name for name in hosts.of(host)), host)
     print(f"bartviz: {hosts.url(shown, options.port)} (Ctrl+C ends it)", flush=True)
     os.chdir(APP.parent)  # where .streamlit lies
-    sys.argv = [str(APP)]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        _application().run(
-            config={"server.port": options.port, "server.address": host, "server.allowedHosts": [*dict.fromkeys(names)]}
-        )
-    except KeyboardInterrupt:
-        return 0
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, lambda *_: sys.exit(0))
+    from bartviz.ui import server
+
+    server.serve(host, options.port, [*dict.fromkeys(names)])
     return 0
-
-
-def _application() -> Any:
-    """What ``app.py`` serves."""
-    spec = spec_from_file_location("app", APP)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.app
 
 
 def _check_settings() -> None:

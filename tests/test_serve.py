@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import signal
 import socket
 import subprocess
 import sys
@@ -140,32 +141,41 @@ async def _as_host(address: str, host: str) -> None:
         pass
 
 
-def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
+@contextmanager
+def started(*words: str) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
+    """``bartviz app`` with these words: its address, its process, and the two lines that it prints."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = ["--port", str(port), "--allow", "bart.example,*.school.example", "--allow", "10.0.0.9"]
-    command = [sys.executable, "-m", "bartviz", "app", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "bartviz", "app", "--port", str(port), *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        assert process.stdout.readline() == f"bartviz: http://127.0.0.1:{port} (Ctrl+C ends it)\n"
-        said = process.stdout.readline()
-        assert said.startswith("Only this machine can open it, and whoever a proxy on it lets in as bart.example, ")
-        address = f"http://127.0.0.1:{port}"
-        while health(address) is None:
-            assert process.poll() is None
-            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}", process, [process.stdout.readline(), process.stdout.readline()]
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate(timeout=60)
+
+
+def _await(address: str, process: subprocess.Popen[str]) -> None:
+    while health(address) is None:
+        assert process.poll() is None
+        time.sleep(0.1)
+
+
+def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
+    with started("--allow", "bart.example,*.school.example", "--allow", "10.0.0.9") as (address, process, said):
+        assert said[0] == f"bartviz: {address} (Ctrl+C ends it)\n"
+        assert said[1].startswith("Only this machine can open it, and whoever a proxy on it lets in as bart.example, ")
+        _await(address, process)
+        port = int(address.rpartition(":")[2])
         for name in ("bart.example", "a.school.example", "10.0.0.9:8000", "localhost"):
             assert ask(address, Host=name).status == 200
             assert asyncio.run(_proxied(port, name, f"http://{name}")) == 101
         assert asyncio.run(_proxied(port, "bart.example", "http://bart.example:8080")) == 101  # as nginx has it: $host
         assert asyncio.run(_proxied(port, f"127.0.0.1:{port}", "https://bart.example")) == 101  # a Host of its own
         assert ask(address, Host="evil.example").status == 403
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
-    assert process.returncode == 0
 
 
 async def _proxied(port: int, host: str, page: str) -> int:
@@ -197,3 +207,28 @@ def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]
 
     assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 1
     assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err
+
+
+def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As behind a proxy that serves it beside other things."""
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "bart")
+
+    async def open_page(address: str) -> list[str]:
+        async with visitor(f"{address}/bart") as one:
+            assert await one.run()
+            return one.failed
+
+    with started() as (address, _, _):
+        while ask(address, "/bart/_stcore/health", Host="localhost").status != 200:
+            time.sleep(0.1)
+        assert asyncio.run(open_page(address)) == []
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
+    with started() as (address, process, _):
+        _await(address, process)
+        process.send_signal(ending)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert errors == ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from streamlit import delta_generator
 
 from bartviz import hosts, logs
 from bartviz.errors import SettingError
+from bartviz.place import APP
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,6 +64,15 @@ class Guard:
 
 
 MIDDLEWARE = [Middleware(Guard)]
+
+
+def serve(host: str, port: int, names: Sequence[str]) -> None:
+    """Serve the app until the process is ended, as ``streamlit run`` does: its variables of the environment count."""
+    from streamlit.web.cli import main
+
+    flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
+    allowed = [part for name in names for part in ("--server.allowedHosts", name)]
+    main(["run", str(APP), *flags, *allowed], standalone_mode=False)
 
 
 @asynccontextmanager
