@@ -9,7 +9,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import count
 from typing import Any, Generic, TypeVar
 
 from bartviz.errors import Cancelled
@@ -17,7 +16,6 @@ from bartviz.language import later
 
 T = TypeVar("T")
 _TICK = 0.05  # seconds between two looks at ``cancelled``
-_NUMBERS = count(1)
 
 
 def content_key(*parts: object) -> str:
@@ -98,9 +96,9 @@ class ByteCache(Generic[T]):
             mine.set()
 
     def count(self, value: T, size: int) -> None:
-        """Let a value count that was made elsewhere, for as long as somebody holds it."""
+        """Let a value count that was made elsewhere, for as long as somebody holds it; asked again it counts once."""
         with self._lock:
-            self._held[f"counted {next(_NUMBERS)}"] = weakref.ref(value), size
+            self._held[f"counted {id(value)}"] = weakref.ref(value), size
             full = self._make_room()
         if full:
             self._full()

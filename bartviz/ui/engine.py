@@ -27,7 +27,7 @@ from bartviz.waiting import downloading
 
 if TYPE_CHECKING:
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record import Floats, Record
 
 KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
@@ -202,7 +202,9 @@ class Engine:
             threads.fit(loaded.info.parameters)
             with speaking(spoken):
                 found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
-                return found
+            for array in _borrowed(found):
+                self.results.count(array, array.nbytes)
+            return found
 
         def hand_on(loaded: Model) -> Ticket[T]:
             whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
@@ -277,6 +279,17 @@ class _Cancel:
 
 def _bytes_of_record(record: Record) -> int:
     return record.nbytes
+
+
+def _borrowed(result: object) -> list[Floats]:
+    """What a record shares with the others of its model, and keeps alive when that is gone."""
+    from bartviz.record import Record
+
+    if not isinstance(result, Record):
+        return []
+    attentions = [result.attention(kind) for kind in result.kinds]
+    shared = [one.out for one in attentions if one.borrowed and one.out is not None]
+    return [one if one.base is None else one.base for one in shared]
 
 
 def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:

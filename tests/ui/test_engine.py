@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+import numpy as np
 import pytest
 
 from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
@@ -92,6 +93,18 @@ def test_the_same_request_is_computed_once_and_another_is_not_mistaken_for_it(en
     assert first is again
     assert other is not first
     assert (len(engine.models), len(engine.results)) == (1, 2)
+
+
+def test_what_records_of_a_model_share_counts_once(engine: Engine) -> None:
+    records = [finished(engine.start("a", Request("small-bert", text))).result for text in (TEXT, TEXT + " again")]
+    first, second = (record.encoder for record in records if record is not None)
+    assert first is not None
+    assert second is not None
+    assert first.out is not None
+    assert first.borrowed
+    assert np.shares_memory(first.out, second.out)
+    own = sum(record.nbytes for record in records if record is not None)
+    assert engine.results.bytes == own + first.out.nbytes
 
 
 def test_what_is_wrong_is_told_and_the_engine_goes_on(engine: Engine) -> None:
