@@ -12,8 +12,9 @@ from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from bartviz.cache import ByteCache
 from bartviz.record import Record
-from bartviz.ui import library, saved
+from bartviz.ui import library, once, saved
 from tests import stand_in
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +32,12 @@ def one_scan() -> Iterator[None]:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another test has made is made anew: it may have changed what it is made with."""
+    monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
 
 
 @pytest.fixture

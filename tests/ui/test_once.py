@@ -31,11 +31,6 @@ ASKED = st.tuples(
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
-
-
 def plain(figure: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(figure.to_dict(), default=str))
     for trace in found["data"]:

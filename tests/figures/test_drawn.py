@@ -1,0 +1,37 @@
+"""A figure as it is sent: what plotly would send of it, each time the same."""
+
+from __future__ import annotations
+
+import json
+
+import plotly.graph_objects as go
+import plotly.io
+from plotly.tools import return_figure_from_figure_or_data
+
+from bartviz import figures
+from bartviz.figures.drawn import Drawn
+from bartviz.record import Record
+
+
+def sent(figure: go.Figure | Drawn) -> dict[str, object]:
+    """As Streamlit sends it."""
+    plain = return_figure_from_figure_or_data(figure, validate_figure=True)
+    found: dict[str, object] = json.loads(plotly.io.to_json(plain, validate=False))
+    return found
+
+
+def test_it_is_sent_as_the_figure_is(record: Record) -> None:
+    for figure in (figures.masks(record), figures.heads(record.attention("cross"), layer=1), figures.alignment(record)):
+        drawn = Drawn(figure)
+        assert sent(drawn) == sent(figure)
+        assert sent(drawn) == sent(figure)
+        assert len(json.dumps(sent(figure))) / 4 < drawn.nbytes < 4 * len(json.dumps(sent(figure)))
+
+
+def test_what_is_done_to_the_figure_later_does_not_reach_it() -> None:
+    figure = go.Figure({"data": [{"type": "scatter", "y": [1, 2, 3]}]})
+    drawn = Drawn(figure)
+    before = sent(drawn)
+    figure.update_layout(title="another")
+    figure.data[0].y = [4]
+    assert sent(drawn) == before
