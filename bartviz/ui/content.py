@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import partial
 from hashlib import blake2b
@@ -15,14 +15,15 @@ import numpy as np
 from bartviz.candidates import Steps
 
 PLAIN = frozenset({bool, int, float, str, bytes, type(None), range, slice})
+LARGE = 1_000_000  # bytes of an array that many records may share, such as a model's projections
 _KNOWN: dict[int, tuple[weakref.ref[Any], bytes]] = {}
 
 
 def key(*parts: object) -> str:
     """One key for plain values, arrays, tables, objects of ours, containers of them, functions by name, partial calls.
 
-    A frozen dataclass is taken at its word: what it holds is read once and not looked at again. Raises TypeError for
-    anything else: an object whose content is not seen, or a function that holds values of its own.
+    A frozen dataclass and a large read-only array are taken at their word: they are read once and not looked at again.
+    Raises TypeError for anything else: an object whose content is not seen, a function that holds values of its own.
     """
     found = blake2b(digest_size=20)
     _add(found, parts)
@@ -33,9 +34,9 @@ def _add(found: blake2b, value: object) -> None:
     kind = type(value)
     if kind in PLAIN or isinstance(value, str | np.generic):
         _say(found, f"{kind.__name__} {value!r}")
-    elif isinstance(value, Steps):
+    elif isinstance(value, Steps):  # none of them is named for it
         _all(found, "steps", value.numbers)
-    elif isinstance(value, tuple | list):
+    elif isinstance(value, Sequence):
         _all(found, kind.__name__, value)
     elif isinstance(value, Mapping):
         _all(found, "mapping", [part for pair in value.items() for part in pair])
@@ -85,7 +86,10 @@ def _array(found: blake2b, array: np.ndarray[Any, Any]) -> None:
         _all(found, f"objects {array.shape}", array.ravel().tolist())
         return
     _say(found, f"array {array.dtype.str} {array.shape}")
-    found.update(np.ascontiguousarray(array).data)
+    if array.flags.writeable or array.nbytes < LARGE:
+        found.update(np.ascontiguousarray(array).data)
+    else:
+        found.update(_once(array, lambda whole: whole.update(np.ascontiguousarray(array).data)))
 
 
 def _say(found: blake2b, text: str) -> None:
@@ -95,18 +99,22 @@ def _say(found: blake2b, text: str) -> None:
 
 
 def _dataclass(found: blake2b, name: str, value: Any) -> None:
-    """Of one that is frozen and lives on the digest is found once: that of a record takes a while."""
     kind = type(value)
     if not (kind.__dataclass_params__.frozen and kind.__weakrefoffset__):  # with slots it cannot be watched
         _all(found, name, _values(value))
         return
+    found.update(_once(value, lambda whole: _all(whole, name, _values(value))))
+
+
+def _once(value: Any, add: Callable[[blake2b], None]) -> bytes:
+    """The digest of what stays as it is, found when it is first asked for and kept as long as it lives."""
     place = id(value)
     known = _KNOWN.get(place)
     if known is None or known[0]() is not value:
         whole = blake2b(digest_size=20)
-        _all(whole, name, _values(value))
+        add(whole)
         known = _KNOWN[place] = weakref.ref(value, partial(_forget, place)), whole.digest()
-    found.update(known[1])
+    return known[1]
 
 
 def _forget(place: int, gone: weakref.ref[Any]) -> None:

@@ -84,6 +84,15 @@ def test_a_copy_has_the_same_key_whoever_holds_it() -> None:
     assert content.key(weights) == content.key(np.asfortranarray(weights))
 
 
+def test_a_large_array_that_records_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = np.zeros((content.LARGE // 8 + 1,))
+    shared.flags.writeable = False
+    one = content.key(Frozen("a", shared))
+    monkeypatch.delattr(np, "ascontiguousarray")  # what arrays are read with
+    assert content.key(Frozen("a", shared)) == one
+    assert content.key(Frozen("b", shared)) != one
+
+
 def test_one_number_makes_another_record() -> None:
     record = stand_in.record()
     attention = record.attention("cross")
@@ -94,6 +103,10 @@ def test_one_number_makes_another_record() -> None:
 
 
 def test_what_may_change_is_read_each_time() -> None:
+    array = np.zeros(content.LARGE)
+    before = content.key(array)
+    array[-1] = 1
+    assert content.key(array) != before
     value = Open([1])
     before = content.key(value)
     value.values.append(2)
