@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bartviz.analysis import terms
 from bartviz.analysis.start import words
+from bartviz.candidates import bare
 from bartviz.language import _
 from bartviz.record import Record
 
@@ -40,7 +41,7 @@ class Doubt:
 def doubt(record: Record) -> Doubt | None:
     """None where the text is not the model's own choice: a given one, a replayed one, or none at all."""
     mode = record.provenance.settings.get("mode")
-    chosen = {step.row: step.log_probability for step in record.steps if step.rule is None}
+    chosen = {step.row: step.log_probability for step in bare(record.steps) if step.rule is None}
     if mode not in OWN or record.output is None or not chosen:
         return None
     texts = () if record.encoder is None else (record.target_text or "",)
