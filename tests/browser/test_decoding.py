@@ -71,7 +71,7 @@ def test_playback_reaches_the_end_and_only_then_talks_to_the_server(server: str,
     page.evaluate(COUNTER)
     page.get_by_role("button", name="Play", exact=True).click()
     counter(page, 9)
-    assert page.evaluate("window.seen")[0] == ["8 / 9", 0]
+    assert ["8 / 9", 0] in page.evaluate("window.seen")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("step=9"))
     assert page.evaluate("window.sent") > 0
