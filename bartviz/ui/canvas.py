@@ -56,6 +56,7 @@ class _Held:
     known: bool = True  # whether the browser has the map of ``latest``
     small: Small = "all"
     whole: bool = True  # whether the browser has what stays while the picture does
+    astray: bool = False  # whether the browser was led elsewhere when it said ``latest``, and did not know yet
     heard: object = None  # what the browser said, where it has been done
     on_change: Callable[[Choice], None] | None = None
 
@@ -118,14 +119,15 @@ def _held(
     if shown.steps is not None:
         to = replace(to, row=held.latest.row)
     led = asked != held.asked and to.core != held.latest.core  # by a picker, not by the browser
-    latest, serial = (to, held.serial + 1) if led else (held.latest, held.serial + (not mounted))
-    if not (led or not mounted or small != held.small or not (held.known and held.whole)):
+    back = held.astray or not mounted
+    latest, serial = (to, held.serial + 1) if led else (held.latest, held.serial + back)
+    if not (led or back or small != held.small or not (held.known and held.whole)):
         return replace(held, asked=asked)
     light = mounted and held.whole  # back from another page the browser has forgotten everything
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
         held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=light or not held.picture.late,
-        whole=True, small=small,
+        whole=True, small=small, astray=False,
     )  # fmt: skip
 
 
@@ -157,6 +159,7 @@ def catch_up(key: str) -> None:
         return
     choice = _heard(held, said)
     if choice is not None:
+        held.astray = said.get("serial", held.serial) != held.serial
         held.latest, held.known, held.whole = choice, said.get("known") is True, said.get("whole") is not False
         if held.on_change is not None:
             held.on_change(choice)

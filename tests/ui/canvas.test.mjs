@@ -271,3 +271,25 @@ test("several rows that a link names, or that were chosen at this step, outlive 
   it.rows = [2, 3]; // another place was brought meanwhile
   assert.deepEqual(at(2), [5]);
 });
+
+test("what the visitor has chosen since is not taken back by what the server sent before it heard of it", () => {
+  const packed = (meta) => {
+    const said = new TextEncoder().encode(JSON.stringify({ revision: "a", shape: [2, 3, 3, 3], tiles: [], arrays: [], exact: true, light: true, ...meta }));
+    const bytes = new Uint8Array(8 + said.length);
+    bytes.set(new TextEncoder().encode("BVC1"));
+    new DataView(bytes.buffer).setUint32(4, said.length, true);
+    bytes.set(said, 8);
+    return bytes;
+  };
+  const begin = (head) => ({ layer: 0, head, what: "head", row: 0, view: "map", rows: [], keys: [] });
+  const it = { meta: { revision: "a", shape: [2, 3, 3, 3] }, maps: new Map(), serial: 0, moved: false, choice: begin(0), rows: [0], keys: [] };
+  c.take(it, { data: packed({ serial: 1, begin: begin(1) }) });
+  assert.equal(it.choice.head, 1); // a picker
+  Object.assign(it, { choice: begin(2), moved: true });
+  c.take(it, { data: packed({ serial: 2, begin: begin(1) }) });
+  assert.equal(it.choice.head, 2);
+  assert.equal(it.serial, 2); // with which it is told
+  it.meta.alone = true; // its head is the page's
+  c.take(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
+  assert.equal(it.choice.head, 1);
+});

@@ -286,6 +286,21 @@ def test_what_was_said_is_done_once_and_not_forgotten(record: Record, monkeypatc
     assert told == [Choice(1, 2, "head", 3, "map", (1, 3), (0,))]
 
 
+def test_the_browser_is_led_back_to_what_it_said_before_it_heard_of_a_picker(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page and canvas showed two heads: the newer choice was the page's, the older one the canvas's."""
+    led = held(record, Choice(0, 3), held(record, Choice(1, 1)))
+    said = {**GOOD, "revision": led.picture.revision, "serial": led.serial - 1, "known": True}
+    monkeypatch.setattr(streamlit, "session_state", {"_canvas_x": led, "x": {"choice": said}})
+    canvas.catch_up("x")
+    again = held(record, led.latest, led)
+    begin = data.decode(again.buffer)[0]
+    assert (begin["begin"]["layer"], begin["begin"]["head"]) == (1, 2) == again.latest.core[:2]
+    assert begin["serial"] == led.serial + 1
+    assert held(record, again.latest, again).buffer is again.buffer  # said once
+
+
 def test_the_small_maps_of_one_layer_need_no_new_picture(record: Record) -> None:
     first = held(record, Choice(1, 1))
     again = canvas._held(first, record.attention("cross"), Shown(), Choice(1, 1), "layer", mounted=True)

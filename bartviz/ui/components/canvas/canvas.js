@@ -71,7 +71,7 @@ export function choose(it, to) {
   if (before.view !== it.choice.view && ["plot", "strip", "query-text", "key-text"].includes(focused)) it.refocus = true;
   if (before.view !== it.choice.view) Object.assign(it, { hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
   draw(it);
-  later(it);
+  chosen(it);
 }
 
 /** Rows or keys chosen: one, one more, or all from the anchor on. */
@@ -84,12 +84,12 @@ export function select(it, list, index, { add = false, extend = false } = {}) {
   if (list === "rows") it.primary = it.rows.includes(index) ? index : it.rows[0];
   it.by = list === "keys" && !it.keys.length ? "rows" : list;
   draw(it);
-  later(it);
+  chosen(it);
 }
 
 export function clear(it) {
   Object.assign(it, { hover: null, cursor: null, keys: [], rows: [it.primary], by: "rows" });
-  later(it);
+  chosen(it);
 }
 
 export function enlarge(it) {
@@ -108,6 +108,11 @@ export function zoomBy(it, factor) {
   draw(it);
 }
 
+function chosen(it) {
+  it.moved = true; // by the visitor, and Python has not heard of it
+  later(it);
+}
+
 // Python hears of a choice when the visitor rests on it; at once where it is to send the exact map.
 function later(it) {
   clearTimeout(it.timer);
@@ -119,6 +124,7 @@ function tell(it) {
   // The serial tells two visits of one choice apart, where Python has led elsewhere in between.
   const said = { revision: it.meta.revision, serial: it.serial, layer, head, what, row: it.primary, view, rows: it.rows.length > 1 ? it.rows : [], keys: it.keys, known: Boolean(current(it)) };
   const text = JSON.stringify(said);
+  it.moved = false;
   if (it.told === text) return;
   it.told = text;
   it.setStateValue("choice", said);

@@ -7,7 +7,7 @@ function begin(parentElement) {
   const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
   return {
     root, $: (name) => named.get(name), maps: new Map(), chips: {}, choice: null, rows: [0], keys: [], by: "rows",
-    hover: null, cursor: null, pointed: null, pinch: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, at: null, grew: null,
+    hover: null, cursor: null, pointed: null, pinch: null, seen: { x: 0, y: 0, z: 1 }, large: false, paints: 0, serial: null, moved: false, at: null, grew: null,
   };
 }
 
@@ -19,7 +19,7 @@ export function weightOf(it) {
   return map && ((row, column) => map.values[row * columns + column] / unit);
 }
 
-function take(it, { data, setStateValue }) {
+export function take(it, { data, setStateValue }) {
   it.setStateValue = setStateValue;
   if (it.data === data) return;
   const { meta, arrays } = decode(data);
@@ -29,7 +29,9 @@ function take(it, { data, setStateValue }) {
   Object.assign(it, { meta: { ...(anew ? {} : it.meta), ...meta }, arrays });
   if (anew) renew(it);
   keep(it);
-  if (anew || it.serial !== meta.serial) go(it, meta.begin);
+  // A picker leads elsewhere, unless the visitor has chosen here since: what comes from the server is older then.
+  const led = it.serial !== meta.serial && (!it.moved || it.meta.alone);
+  if (anew || led) go(it, meta.begin);
   it.serial = meta.serial;
 }
 
@@ -69,6 +71,7 @@ function go(it, { layer, head, what, row, view, rows, keys }) {
   it.by = keys.length && rows.length <= 1 ? "keys" : "rows";
   it.primary = row;
   it.told = null;
+  it.moved = false;
 }
 
 // Colours of the theme: the kind's ramp, and plain colours for canvas.
