@@ -32,7 +32,7 @@ function show({ step, focus }) {
     if (!first) document.querySelector("[data-testid='stMain']")?.scrollTo({ top: 0, behavior });
     return;
   }
-  let tries = 40; // a page may still be being drawn
+  let tries = 200; // a page may still be being drawn, for long on a busy machine
   const look = () => {
     if (body.dataset.lessonAt !== at) return;
     const node = document.querySelector(`.st-key-${focus}`);

@@ -2,7 +2,7 @@
 // being drawn; whoever scrolls, types or points is left alone at once. data: { visit: a number, part: a selector }
 
 const UNDER = 72; // pixels: below the bar of pages
-const LONG = 8000; // milliseconds
+const LONG = 30_000; // milliseconds; a busy server draws for long
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
 export default function ({ data }) {
