@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.attention import KINDS, Attention, Bools, Kind
+from bartviz.attention import KINDS, Attention, Bools, Kind, Tokens
 from bartviz.candidates import Numbers, Step, bare, chosen_ids
 from bartviz.labels import CONTINUES, visible
 from bartviz.language import mark
@@ -32,6 +32,7 @@ TOKENS = mark("tokens")
 KERNEL = mark("the kernel's output")
 IDS = mark("token ids")
 PROBABILITIES = mark("probabilities")
+SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
 FILE = mark("file unchanged")
@@ -72,6 +73,8 @@ def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
         found.append(Check(IDS, float(_wrong_ids(record)), 0.0))
     if len(record.steps):
         found.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
+    if record.encoder is not None:  # what a decoder-only model reads and writes is one text, which no record holds
+        found.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
     if record.cross is not None and record.provenance.settings.get("mode") in WRITTEN:
         found.append(Check(TEXT, float(_wrong_text(record)), 0.0))
     found += record.provenance.checks
@@ -178,11 +181,20 @@ def disagreement(one: Step | Numbers, vocabulary: int) -> float:
     return max(own, apart, order, total - 1, partial - bits - slack, bits - most - slack)
 
 
+def _outside(tokens: Tokens, texts: Sequence[str]) -> int:
+    """Tokens whose span ends behind the end of the text that their segment points into."""
+    ends = [len(texts[segment]) if segment < len(texts) else 0 for segment in (0, 1)]
+    spans = zip(tokens.spans, tokens.segments.tolist(), strict=True)
+    return sum(span is not None and span[1] > ends[segment] for span, segment in spans)
+
+
 def _wrong_text(record: Record) -> int:
     """Tokens of the output that do not stand in the text where they say, and signs of the text that no token wrote."""
     output, text = record.output, record.target_text
     if output is None or text is None:
         return 0
+    if (outside := _outside(output, (text,))) > 0:
+        return outside
     wrong, covered = 0, [sign.isspace() for sign in text]
     for label, span in zip(output.labels, output.spans, strict=True):
         if span is None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bartviz import logs, memory
 from bartviz.errors import BartvizError, BudgetError, ModelError
 from bartviz.language import later
-
-_LOG = logging.getLogger("bartviz")
 
 
 @contextmanager
@@ -28,7 +25,7 @@ def guarded(error: BartvizError) -> Iterator[None]:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
         told(fault)
-        if out_of_memory(fault):
+        if memory.was_short(fault):
             raise BudgetError(
                 later("There is not enough memory for this. Take less text or a smaller model, or free some memory.")
             ) from None
@@ -55,12 +52,6 @@ def run_failed() -> ModelError:
     return ModelError(later("The run failed inside the model. Try another text or model."))
 
 
-def out_of_memory(fault: BaseException) -> bool:
-    """Whether Python, or torch in words of its own, found no room."""
-    return isinstance(fault, MemoryError) or (isinstance(fault, RuntimeError) and "allocate memory" in str(fault))
-
-
 def told(fault: BaseException) -> None:
     """Log the kind of a fault and where it happened; not its message, which may hold what a visitor typed."""
-    places = "".join(traceback.format_tb(fault.__traceback__))
-    _LOG.info("%s from another library:\n%s", type(fault).__name__, places)
+    logs.log.info("From another library:\n%s", logs.where(fault))

@@ -75,7 +75,7 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                     tensors[key] = _own(file.get_tensor(key), key, digest)
         except (SafetensorError, OSError, MemoryError, RuntimeError) as error:
             if memory.was_short(error):  # the header was read before, and its sizes are those of the file
-                raise MemoryError from None  # told by models.load
+                raise MemoryError from None  # a budget's error, by foreign.guarded
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())
 

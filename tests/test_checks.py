@@ -200,6 +200,7 @@ TAMPERED: dict[str, Callable[[Record], Record]] = {
     "the steps are of other tokens": lambda record: replace(
         record, steps=tuple(replace(step, chosen=record.steps[0].chosen) for step in record.steps)
     ),
+    "a span ends behind the text": lambda record: replace(record, source_text=record.source_text[:-3]),
     "the entropy is impossible": lambda record: steps_with(record, entropy=40.0),
     "another model has more layers": lambda record: replace(record, model=replace(record.model, decoder_layers=12)),
 }

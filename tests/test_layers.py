@@ -14,8 +14,10 @@ PACKAGE = ROOT / "bartviz"
 
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "version", "language", "place", "particles", "retold", "logs", "hosts", "foreign", "valid"}),
-    frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache", "memory"}),
+    frozenset(
+        {"errors", "version", "language", "place", "particles", "retold", "logs", "hosts", "foreign", "valid", "memory"}
+    ),
+    frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
     frozenset({"checks", "store", "record"}),
     frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
