@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from bartviz.record import ModelKind
+if TYPE_CHECKING:
+    from bartviz.record import ModelKind
 
 Positions = Literal["learned", "sinusoidal", "relative"]
 Keys = dict[str, tuple[str, int | str | None]]

@@ -18,6 +18,7 @@ from bartviz.attention import KINDS, Attention, Bools, Floats, Head, Ints, Kind,
 from bartviz.candidates import Candidate, Step, Steps, bare, chosen_ids
 from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
+from bartviz.families import FAMILIES
 from bartviz.language import later
 from bartviz.valid import check_sides, check_texts
 
@@ -131,6 +132,10 @@ class ModelInfo:
     parameters: int
     fingerprint: str
     activation: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise RecordError(f"The model's family must be {choices(FAMILIES)}.")
 
 
 @dataclass(frozen=True)

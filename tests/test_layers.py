@@ -14,12 +14,11 @@ PACKAGE = ROOT / "bartviz"
 
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset(
-        {"errors", "version", "language", "place", "particles", "retold", "logs", "hosts", "foreign", "valid", "memory"}
-    ),
+    frozenset({"errors", "version", "language", "place", "particles", "retold", "families"}),
+    frozenset({"logs", "hosts", "foreign", "valid", "memory"}),
     frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
     frozenset({"checks", "store", "record"}),
-    frozenset({"families", "configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
+    frozenset({"configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset(
         {"blobs", "hub", "listings", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}

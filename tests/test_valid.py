@@ -102,6 +102,11 @@ def test_half_a_character_is_no_text(record: Record, name: str) -> None:
         with_another(record, name, f"a {HALF}")
 
 
+def test_a_model_is_of_a_family_that_is_known(record: Record) -> None:
+    with pytest.raises(RecordError, match="family must be"):
+        replace(record.model, family="nan")
+
+
 def edited(record: Record, change: Callable[[dict[str, Any]], object]) -> bytes:
     """The record's file with its description changed in place by ``change``."""
     data = store.encode(record)
