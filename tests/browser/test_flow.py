@@ -42,7 +42,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     run(page, TEXT)
     expect(page.locator(".ribbons .above")).to_contain_text("weather")
     go(page, "Heads")
-    page.get_by_text("output reproduced: ok").wait_for()
+    page.get_by_text("checked when it was made").wait_for()
     go(page, "Decoding")
     page.locator(".player").first.wait_for()
     go(page, "Parameters")
@@ -57,5 +57,5 @@ def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: 
     run(page, text)
     for name in ("Masks", "Heads", "Decoding", "Start"):
         go(page, name)
-        expect(page.get_by_text("output reproduced: ok")).to_be_visible()
+        expect(page.get_by_text("checked when it was made")).to_be_visible()
         assert page.locator("img[src='x']").count() == 0
