@@ -65,7 +65,7 @@ class Records(Target):
     def attack(self, random: Random) -> None:
         file = self.folder / "record.safetensors"
         file.write_bytes(self.spoilt(random, random.choice(self.files)))
-        record = bartviz.open(file)
+        record = bartviz.open(file, allow_unsound=random.random() < 0.9)
         use(record, random, self.folder, self.uses)
 
     @staticmethod

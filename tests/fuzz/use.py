@@ -35,7 +35,7 @@ def use(record: Record, random: Random, folder: Path, most: int) -> None:
     every = list(_of_record(record))
     for kind in record.kinds:
         every += _of_attention(record.attention(kind))
-    chosen: list[Use] = [("save", lambda: record.save(file)), ("open", lambda: bartviz.open(file))]
+    chosen: list[Use] = [("save", lambda: record.save(file)), ("open", lambda: bartviz.open(file, allow_unsound=True))]
     for name, draw in [*chosen, *random.sample(every, min(most, len(every)))]:
         try:
             with warnings.catch_warnings():
@@ -55,6 +55,7 @@ def use(record: Record, random: Random, folder: Path, most: int) -> None:
 def _of_record(record: Record) -> Iterator[Use]:
     yield "repr", lambda: (repr(record), record.nbytes, record.log_probability)
     yield "encode", lambda: store.encode(record)
+    yield "check", lambda: (record.check(), record.sound)
     yield "ribbons", lambda: figures.ribbons(record)
     for view in ("pattern", "additive", "weights"):
         yield f"masks {view}", lambda view=view: figures.masks(record, view=view)  # type: ignore[misc]
