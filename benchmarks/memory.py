@@ -15,7 +15,7 @@ import psutil
 from playwright.sync_api import Page, sync_playwright
 
 from scripts.serving import CHROMIUM, QUIET, served
-from scripts.visitors import visitor
+from scripts.visitor import visitor
 
 OURS = ("OMP_NUM_THREADS",)  # holds the other benchmarks to one thread; a server has what its owner gives it
 

@@ -20,7 +20,7 @@ import psutil
 
 from benchmarks.memory import OURS
 from scripts.serving import health, served
-from scripts.visitors import visitor
+from scripts.visitor import visitor
 
 LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garden with a red ball and a boy. " * 4
 
@@ -52,7 +52,7 @@ async def _crowd(address: str, count: int) -> None:
 
 async def _answered(address: str, text: str) -> float:
     started = time.monotonic()
-    async with visitor(address, _link(text)) as one:
+    async with visitor(address, query=_link(text)) as one:
         await one.until(_drawn)
     return time.monotonic() - started
 
@@ -85,7 +85,7 @@ async def _leaver(address: str) -> None:
     """Someone leaves in the middle of a long run; the next one's short text must not wait for its end."""
 
     alone = await _answered(address, "I have a cat.")
-    async with visitor(address, _link(LONG_TEXT)) as one:
+    async with visitor(address, query=_link(LONG_TEXT)) as one:
         await one.run()
         await asyncio.sleep(0.5)
     after = await _answered(address, "I have a bird.")
@@ -93,7 +93,7 @@ async def _leaver(address: str) -> None:
 
 
 async def _stopped(address: str, process: subprocess.Popen[bytes]) -> None:
-    async with visitor(address, _link(LONG_TEXT)) as one:
+    async with visitor(address, query=_link(LONG_TEXT)) as one:
         await one.run()
         started = time.monotonic()
         process.send_signal(signal.SIGTERM)

@@ -20,7 +20,7 @@ from websockets.exceptions import InvalidStatus
 
 from bartviz.ui.registry import PAGES
 from scripts.serving import health, served
-from scripts.visitors import visitor
+from scripts.visitor import visitor, wait_for
 
 
 def ask(address: str, path: str = "/", **headers: str) -> http.client.HTTPResponse:
@@ -74,14 +74,14 @@ def swallowing() -> Iterator[tuple[str, list[bytes]]]:
 def test_seventeen_visitors_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
     async def open_page(address: str, word: str) -> tuple[str, list[str], str]:
         async with visitor(address, page="" if word == PAGES[0].word else word) as one:
-            said = await one.run()
-            return word, one.failed, said
+            sent = await one.run()
+            return word, sent.failed, sent.text
 
     async def all_at_once(address: str) -> list[tuple[str, list[str], str]]:
         return await asyncio.gather(*(open_page(address, page.word) for page in PAGES))
 
     with served(tmp_path / "log") as (address, _):
-        found = asyncio.run(all_at_once(address))
+        found = wait_for(all_at_once(address))
     assert len(found) == 17
     assert {word: failed for word, failed, _ in found if failed} == {}
     assert all(said for _, _, said in found)
@@ -98,12 +98,12 @@ def test_a_page_of_another_site_is_refused_and_nobody_is_asked_for_our_address(t
         with served(tmp_path / "log", no_proxy="", NO_PROXY="", **firewall) as (address, _):
             waits: list[float | None] = []
             statuses: list[int] = []
-            attacker = threading.Thread(target=lambda: statuses.extend(asyncio.run(attack(address))))
+            attacker = threading.Thread(target=lambda: statuses.extend(wait_for(attack(address))))
             attacker.start()
             while attacker.is_alive():
                 waits.append(health_directly(address))
                 time.sleep(0.05)
-            same = asyncio.run(knock(address, Origin=address))
+            same = wait_for(knock(address, Origin=address))
     assert statuses == [403] * 10
     assert same == 101
     assert seen == []
@@ -127,10 +127,10 @@ def test_only_names_that_are_served_are_answered_and_every_answer_forbids_what_p
                 assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
                 assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
         assert ask(address, Host=here, Origin="http://evil.example").status == 403
-        assert asyncio.run(knock(address)) == 101
+        assert wait_for(knock(address)) == 101
         port = here.partition(":")[2]
         with pytest.raises(InvalidStatus):
-            asyncio.run(_as_host(address, f"evil.example:{port}"))
+            wait_for(_as_host(address, f"evil.example:{port}"))
 
 
 async def _as_host(address: str, host: str) -> None:
@@ -172,9 +172,9 @@ def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -
         port = int(address.rpartition(":")[2])
         for name in ("bart.example", "a.school.example", "10.0.0.9:8000", "localhost"):
             assert ask(address, Host=name).status == 200
-            assert asyncio.run(_proxied(port, name, f"http://{name}")) == 101
-        assert asyncio.run(_proxied(port, "bart.example", "http://bart.example:8080")) == 101  # as nginx has it: $host
-        assert asyncio.run(_proxied(port, f"127.0.0.1:{port}", "https://bart.example")) == 101  # a Host of its own
+            assert wait_for(_proxied(port, name, f"http://{name}")) == 101
+        assert wait_for(_proxied(port, "bart.example", "http://bart.example:8080")) == 101  # as nginx has it: $host
+        assert wait_for(_proxied(port, f"127.0.0.1:{port}", "https://bart.example")) == 101  # a Host of its own
         assert ask(address, Host="evil.example").status == 403
 
 
@@ -215,13 +215,14 @@ def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.Monkey
 
     async def open_page(address: str) -> list[str]:
         async with visitor(f"{address}/bart") as one:
-            assert await one.run()
-            return one.failed
+            sent = await one.run()
+            assert sent.text
+            return sent.failed
 
     with started() as (address, _, _):
         while ask(address, "/bart/_stcore/health", Host="localhost").status != 200:
             time.sleep(0.1)
-        assert asyncio.run(open_page(address)) == []
+        assert wait_for(open_page(address)) == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])

@@ -41,13 +41,13 @@ def load() -> None:
     Raises BudgetError where the memory is too small for them: what they have not loaded then is not loaded by a second
     attempt, whatever that complains of.
     """
-    pages()
     with _IMPORT:
         if imported():
             return
         if _SHORT.is_set():
             raise _too_small()
         try:
+            pages()
             import bartviz.forward
             import bartviz.models  # noqa: F401 - imported for what it brings in
         except Exception as error:

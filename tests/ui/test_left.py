@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from scripts.serving import served
-from scripts.visitors import visitor
+from scripts.visitor import visitor, wait_for
 
 PROBE = """
 import sys, weakref
@@ -33,9 +33,9 @@ async def _all(address: str) -> list[tuple[int, int]]:
     found = []
     for number in range(VISITORS):
         query = f"text=I+have+{number}+books+and+a+dog.&model=bart-tiny-en-de"
-        async with visitor(address, query) as one:
+        async with visitor(address, query=query) as one:
             await one.until(lambda said: "class='bv-status'" in said)
-            said = re.search(r"made (\d+), alive (\d+)", await one.run())
+            said = re.search(r"made (\d+), alive (\d+)", (await one.run()).text)
             assert said is not None
             found.append((int(said[1]), int(said[2])))
         await asyncio.sleep(0.3)
@@ -46,6 +46,6 @@ def test_records_of_visitors_who_have_left_make_room(tmp_path: Path) -> None:
     script = tmp_path / "probe.py"
     script.write_text(PROBE.format(root=str(ROOT), app=str(ROOT / "app.py")), encoding="utf-8")
     with served(script=str(script), BARTVIZ_RECORD_MB="1") as (address, _process):
-        found = asyncio.run(_all(address))
+        found = wait_for(_all(address))
     assert [made for made, _alive in found] == list(range(1, VISITORS + 1))
     assert max(alive for _made, alive in found) <= 4  # two or three in a megabyte, and the one that is new

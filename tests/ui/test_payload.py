@@ -5,7 +5,6 @@ Bytes and messages are counted over the websocket, from a server as it is instal
 
 from __future__ import annotations
 
-import asyncio
 import re
 import urllib.request
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from bartviz.ui import canvas
 from bartviz.ui.components import player
 from bartviz.ui.registry import PAGES
 from scripts.serving import served
-from scripts.visitor import Sent, visitor
+from scripts.visitor import Sent, visitor, wait_for
 
 VISIT, RERUN = 120_000, 50_000  # bytes at most, of a visit to a page of many weights and of any run after it
 MESSAGES = 150  # of a run at most; the textbook has two for each of its lines
@@ -41,7 +40,7 @@ def runs(address: str, word: str, count: int, query: str = "") -> list[Sent]:
         async with visitor(address, word, query) as one:
             return [await one.run() for _ in range(count)]
 
-    return asyncio.run(visit())
+    return wait_for(visit())
 
 
 def html(sent: Sent) -> str:
