@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bartviz import generation, tokens
+from bartviz import generation, tokenize
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
 from bartviz.language import later
@@ -93,7 +93,7 @@ def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]
     start = record.decoder.query.take(slice(0, first))
     ids = tuple(start.ids.tolist())
     if record.encoder is None:
-        text = tokens.from_ids(model.tokenizer, ids)[0] if record.target_text is None else record.source_text
+        text = tokenize.from_ids(model.tokenizer, ids)[0] if record.target_text is None else record.source_text
         return Prepared(text, start), ids
     length = int(np.count_nonzero(record.encoder.mask.any(axis=0)))  # padding stands at the end
     return Prepared(record.source_text, record.source.take(slice(0, length))), ids

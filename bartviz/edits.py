@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz import runs, tokens
+from bartviz import runs, tokenize
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
@@ -170,7 +170,7 @@ def _other(model: Model, old: Tokens, position: int) -> int:
     own, before = int(old.ids[position]), old.ids[:position].tolist()
     found = [i for i, _, _ in alike(model, own) if i != own and i < model.info.vocabulary]
     special, name = set(model.tokenizer.all_special_ids), old.labels[position].casefold()
-    others = (i for i in found if i not in special and tokens.label(model.tokenizer, i, before).casefold() != name)
+    others = (i for i in found if i not in special and tokenize.label(model.tokenizer, i, before).casefold() != name)
     return next(others, found[0])
 
 
@@ -216,7 +216,7 @@ def _said(replay: Replay, was: Outcome, now: Outcome) -> Said:
 
 def _inside(model: Model, text: str, part: Part) -> list[int]:
     """The ids of a text without the special tokens around it; a token of space alone before it is not counted."""
-    encoded = tokens.encode(model.tokenizer, text, target=part == "target", allow_special=True)
+    encoded = tokenize.encode(model.tokenizer, text, target=part == "target", allow_special=True)
     return [int(i) for i, span in zip(encoded.ids, encoded.spans, strict=True) if span is not None]
 
 

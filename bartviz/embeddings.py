@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bartviz import texts, tokens
+from bartviz import texts, tokenize
 from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
 from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
@@ -111,6 +111,6 @@ def _numbers(tensor: Tensor) -> Floats:
 def split(model: Model, text: str) -> Split:
     """A text as the model's tokenizer cuts it. Raises TextError, ModelError."""
     encoder = encoder_of(model.tokenizer)
-    cut = tokens.encode(model.tokenizer, texts.clean(text).text)
+    cut = tokenize.encode(model.tokenizer, texts.clean(text).text)
     unknown = (cut.ids == encoder.unknown) & ~cut.special if encoder.unknown is not None else np.zeros(len(cut), bool)
     return Split(model.info.name, _HOW[encoder.scheme.kind], len(model.tokenizer), cut, unknown)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import torch
 
-from bartviz import runs, tokens
+from bartviz import runs, tokenize
 from bartviz.errors import SettingError, TextError
 from bartviz.foreign import guarded, run_failed
 from bartviz.generation import decode
@@ -188,7 +188,7 @@ def _continued(
         output, rows = whole.take(slice(1, None)), len(whole) - 1
         numbers = summary.given(logits[item], output.ids.tolist(), first=len(prompt) - 1)
         steps = summary.steps(numbers, reads.ids[:rows].tolist())
-        output = tokens.pad(output, model.tokenizer, len(reads))
+        output = tokenize.pad(output, model.tokenizer, len(reads))
         axes = runs.axes(model, reads)
         checks = (summary.compared(numbers[-1], logits[item, numbers[-1].row]),)
         record = runs.record(
@@ -200,7 +200,7 @@ def _continued(
 
 def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
     """A prompt and how it goes on, as one text of a decoder-only model. Raises TextError."""
-    whole = tokens.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
+    whole = tokenize.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
     if model.info.positions is not None:
         check_length(len(whole), model.info.positions, can_cut=False)
     return whole
@@ -208,6 +208,6 @@ def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
 
 def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:
     """What follows each token of a decoder-only model's text; after the last one, the model's own first choice."""
-    own = tokens.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
+    own = tokenize.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
     own = replace(own, spans=(None,))  # it stands for none of the text
-    return tokens.join(source.take(slice(1, length)), own, source.take(slice(length, None)))
+    return tokenize.join(source.take(slice(1, length)), own, source.take(slice(length, None)))

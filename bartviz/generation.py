@@ -18,7 +18,7 @@ import torch
 from transformers import GenerationConfig
 
 from bartviz import beams as search
-from bartviz import rules, runs, tokens, writing
+from bartviz import rules, runs, tokenize, writing
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models import Model, expect_model
@@ -266,7 +266,7 @@ def forced_ids(model: Model, force: Mapping[int, str | int]) -> dict[int, int]:
 
 def _typed_ids(model: Model, text: str) -> list[int]:
     """The ids of a text in the middle of an output; ``</s>`` is the end token."""
-    typed = tokens.encode(model.tokenizer, text, target=True, allow_special=True)
+    typed = tokenize.encode(model.tokenizer, text, target=True, allow_special=True)
     return [int(i) for i, span in zip(typed.ids, typed.spans, strict=True) if span is not None]
 
 
@@ -287,11 +287,11 @@ def _settings(task: Task, tape: Tape, way: search.Settings | Sampling | None, op
 
 def _record(task: Task, written: Written, prepared: Prepared) -> Record:
     model = task.model
-    target_text, output = tokens.from_ids(model.tokenizer, written.ids[len(task.start) :])
+    target_text, output = tokenize.from_ids(model.tokenizer, written.ids[len(task.start) :])
     if model.info.kind == "encoder-decoder":
         query = runs.shifted(model, written.ids[0], output)
     else:
-        _, whole = tokens.from_ids(model.tokenizer, written.ids)
+        _, whole = tokenize.from_ids(model.tokenizer, written.ids)
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
     axes = runs.axes(model, prepared.tokens, query)
     steps = task.summary.steps(written.steps, written.ids)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz import runs, texts, tokens
+from bartviz import runs, texts, tokenize
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
@@ -89,7 +89,7 @@ def corrupt(
 
 
 def _count(model: Model, text: str) -> int:
-    return len(tokens.encode(model.tokenizer, text, allow_special=True))
+    return len(tokenize.encode(model.tokenizer, text, allow_special=True))
 
 
 def _check(model: Model, noise: str, rate: float | None) -> None:
@@ -145,7 +145,7 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
     for row in at.tolist():
         best = logits[0, row].softmax(-1).topk(k)
         found.append(Guess(tuple(
-            (tokens.label(model.tokenizer, token), chance)
+            (tokenize.label(model.tokenizer, token), chance)
             for token, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         )))  # fmt: skip
     return tuple(found)

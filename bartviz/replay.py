@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from bartviz import runs, tokens
+from bartviz import runs, tokenize
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.attention import Ints
@@ -153,9 +153,11 @@ class Replay:
     def labels(self, rows: Ints, ids: Sequence[int]) -> tuple[str, ...]:
         """What tokens are called at their rows."""
         if self.record.output is None:
-            return tuple(tokens.label(self.model.tokenizer, i) for i in ids)
+            return tuple(tokenize.label(self.model.tokenizer, i) for i in ids)
         inputs = self.record.attention("decoder").query.ids.tolist()
-        return tuple(tokens.label(self.model.tokenizer, i, inputs[: row + 1]) for row, i in zip(rows, ids, strict=True))
+        return tuple(
+            tokenize.label(self.model.tokenizer, i, inputs[: row + 1]) for row, i in zip(rows, ids, strict=True)
+        )
 
     def guesses(self, scores: Scores, rows: Ints) -> Guesses:
         """The numbers of one run with the names of its best tokens."""
@@ -200,15 +202,15 @@ class Replay:
             source_text, pair_text, source = respelled(self.model, named)
             query = None if record.cross is None else record.attention("decoder").query
         else:
-            text, _, whole = respelled(self.model, tokens.join(named, output.take(slice(-1, None))))
+            text, _, whole = respelled(self.model, tokenize.join(named, output.take(slice(-1, None))))
             reads, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
             if record.cross is not None:
                 query, target_text = reads, text
             else:
                 source, prompt = reads, len(reads) if target_text is None else record.steps[0].row + 1
-                source_text = tokens.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
+                source_text = tokenize.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
                 if target_text is not None:
-                    target_text = tokens.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
+                    target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
         made = runs.record(
             self.model, tape, runs.axes(self.model, source, query), output, (),
             source_text=source_text, target_text=target_text, pair_text=pair_text,
@@ -219,7 +221,7 @@ class Replay:
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
     """The tokens with another one at a position, called what it is called there; the others keep their names."""
-    made = tokens.from_ids(model.tokenizer, ids)[1]
+    made = tokenize.from_ids(model.tokenizer, ids)[1]
 
     def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
         return (*values[:position], new, *values[position + 1 :])
@@ -235,8 +237,8 @@ def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
 def respelled(model: Model, named: Tokens) -> tuple[str, str | None, Tokens]:
     """The text that the tokens' ids stand for, of a pair both, and the tokens with its spans and words."""
     cuts = [0, *(np.flatnonzero(np.diff(named.segments)) + 1).tolist(), len(named)]
-    made = [tokens.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
-    whole = tokens.join(*(part for _, part in made))
+    made = [tokenize.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
+    whole = tokenize.join(*(part for _, part in made))
     second = made[1][0] if len(made) > 1 else None
     return made[0][0], second, replace(named, spans=whole.spans, words=whole.words)
 

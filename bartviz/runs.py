@@ -12,7 +12,7 @@ import torch
 import transformers
 from torch import Tensor
 
-from bartviz import assemble, texts, tokens
+from bartviz import assemble, texts, tokenize
 from bartviz.errors import BudgetError, TextError
 from bartviz.labels import is_blank
 from bartviz.language import later, mark
@@ -53,7 +53,7 @@ def prepare(
     after = None if second is None else second.text
 
     def encode(part: str) -> Tokens:
-        return tokens.encode(model.tokenizer, part, pair=after, allow_special=allow_special)
+        return tokenize.encode(model.tokenizer, part, pair=after, allow_special=allow_special)
 
     encoded = encode(cleaned.text)
     limit = model.info.positions
@@ -91,7 +91,7 @@ def _count(text: str, encode: object) -> int:
 
 
 def _unknown(model: Model, encoded: Tokens) -> tuple[str, ...]:
-    share = tokens.unknown_share(encoded, model.tokenizer)
+    share = tokenize.unknown_share(encoded, model.tokenizer)
     if share < 0.5:
         return ()
     return (later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=share),)
@@ -106,7 +106,7 @@ def prepare_target(model: Model, target: str) -> Prepared:
     if _is_empty(target):
         raise TextError(later("The given output is empty, or only white space. Type one, or leave it out."))
     cleaned = texts.clean(target)
-    encoded = tokens.encode(model.tokenizer, cleaned.text, target=True)
+    encoded = tokenize.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:
         texts.check_length(len(encoded), model.info.positions, can_cut=False)
     return Prepared(cleaned.text, encoded, cleaned.notices)
@@ -150,7 +150,7 @@ def _padded(model: Model, parts: Sequence[Tokens]) -> tuple[tuple[Tokens, ...], 
     if all(len(part) == longest for part in parts):
         return tuple(parts), None
     mask = torch.tensor([[1] * len(part) + [0] * (longest - len(part)) for part in parts])
-    return tuple(tokens.pad(part, model.tokenizer, longest) for part in parts), mask
+    return tuple(tokenize.pad(part, model.tokenizer, longest) for part in parts), mask
 
 
 def _ids(parts: Sequence[Tokens]) -> Tensor:
@@ -171,8 +171,8 @@ def start_token(model: Model, output: Tokens | None = None) -> int:
 
 def shifted(model: Model, start: int, output: Tokens) -> Tokens:
     """The decoder's inputs for an output: the start token, then every output token but the last."""
-    first = tokens.from_ids(model.tokenizer, [start])[1]
-    return tokens.join(first, output.take(slice(0, -1)))
+    first = tokenize.from_ids(model.tokenizer, [start])[1]
+    return tokenize.join(first, output.take(slice(0, -1)))
 
 
 def check_budget(model: Model, batch: Batch, *, values: bool) -> None:

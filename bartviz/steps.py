@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.candidates import Numbers, Steps
 from bartviz.checks import LOGITS, Check
 from bartviz.errors import SettingError
@@ -137,6 +137,6 @@ class Summary:
     def label(self, token: int, before: Sequence[int]) -> str:
         """The token's label after the ids ``before``; only one that may go on with a word depends on them."""
         if token not in self._labels:
-            self._labels[token] = tokens.label(self._tokenizer, token)
+            self._labels[token] = tokenize.label(self._tokenizer, token)
         alone = self._labels[token]
-        return tokens.label(self._tokenizer, token, before) if alone.startswith(CONTINUES) else alone
+        return tokenize.label(self._tokenizer, token, before) if alone.startswith(CONTINUES) else alone

@@ -9,7 +9,7 @@ from functools import cache
 
 import torch
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.analysis.edits import Part
 from bartviz.catalogue import EMBEDDED
 from bartviz.edits import alike, token_id, tokens_of
@@ -82,7 +82,7 @@ def _named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> 
     for token, value, why in found:
         if token == int(old.ids[position]) or token in special or token >= model.info.vocabulary:
             continue
-        name = tokens.label(model.tokenizer, token, before)
+        name = tokenize.label(model.tokenizer, token, before)
         if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
             continue  # the rest of a word where a word begins, or the other way round
         if any(sign.isalnum() for sign in name) and name not in seen:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.attention import Attention, Bools, Floats, Ints
 from bartviz.branching import scaled
 from bartviz.candidates import bare, chosen_ids
@@ -56,7 +56,7 @@ def _texts(model: Model, record: Record) -> list[Check]:
         ids = record.source.ids[: int(_seen(record).sum())]
         wrong += min(_other(model, record, ids, allow_special=special) for special in (False, True))
     if mode in WRITTEN:
-        wrong += tokens.from_ids(model.tokenizer, chosen_ids(record.steps))[0] != record.target_text
+        wrong += tokenize.from_ids(model.tokenizer, chosen_ids(record.steps))[0] != record.target_text
     return [Check(TEXT, float(wrong), 0.0)]
 
 
@@ -69,7 +69,7 @@ def _seen(record: Record) -> Bools:
 
 def _other(model: Model, record: Record, ids: Ints, *, allow_special: bool) -> int:
     """Tokens of the source text that the record has otherwise; a decoder-only model's text may go on behind them."""
-    made = tokens.encode(model.tokenizer, record.source_text, pair=record.pair_text, allow_special=allow_special).ids
+    made = tokenize.encode(model.tokenizer, record.source_text, pair=record.pair_text, allow_special=allow_special).ids
     ids = ids[: len(made)] if model.info.kind == "decoder" else ids
     return int((made != ids).sum()) if len(made) == len(ids) else max(len(made), len(ids))
 

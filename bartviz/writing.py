@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from bartviz import beams, rules, tokens
+from bartviz import beams, rules, tokenize
 from bartviz.candidates import Numbers
 from bartviz.checks import Check
 from bartviz.errors import SettingError
@@ -254,7 +254,7 @@ class _Tree:
             if node.state != "finished":
                 continue
             path = self.path(number)
-            text, said = tokens.from_ids(self._task.model.tokenizer, [self._nodes[n].token.token_id for n in path])
+            text, said = tokenize.from_ids(self._task.model.tokenizer, [self._nodes[n].token.token_id for n in path])
             start = len(text)  # of the token after the one at hand: a character of several tokens ends with the last
             for place, span in zip(reversed(path), reversed(said.spans), strict=True):
                 if span is not None:

@@ -125,7 +125,7 @@ class Visitor:
 
 @asynccontextmanager
 async def visitor(address: str, page: str = "", query: str = "") -> AsyncIterator[Visitor]:
-    """A session of its own at a server's address, left at the end; ``page`` is the word of one, without it the first."""
+    """A session of its own at a server, left at the end; ``page`` is the word of one, without it the first."""
     stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
     async with connect(stream, subprotocols=["streamlit", "x"], max_size=None, open_timeout=60) as connection:  # type: ignore[list-item]
         yield Visitor(connection, page, query)

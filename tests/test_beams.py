@@ -24,7 +24,7 @@ from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
 from bartviz.record import NODE_BYTES, BeamTree, Candidate, EarlyStopping, Hypothesis, Record
-from bartviz.tokens import encode, from_ids
+from bartviz.tokenize import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 

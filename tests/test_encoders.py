@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.encoders import encoder_of
 from bartviz.errors import ModelError
 from tests.small_tokenizers import bart, tokenizer
@@ -18,32 +18,32 @@ def test_split_special_tokens_is_not_enough_for_unigram_vocabularies() -> None:
     """The fault in transformers that our own copies repair; if this fails, they can go."""
     own = tokenizer("t5_model")
     assert own("a </s>", split_special_tokens=True).input_ids.count(own.eos_token_id) == 2
-    assert tokens.encode(own, "a </s>").ids.tolist().count(own.eos_token_id) == 1
+    assert tokenize.encode(own, "a </s>").ids.tolist().count(own.eos_token_id) == 1
     # also where normalization makes the special token: full-width signs
-    assert tokens.encode(own, "a ＜/s＞").ids.tolist().count(own.eos_token_id) == 1
+    assert tokenize.encode(own, "a ＜/s＞").ids.tolist().count(own.eos_token_id) == 1
 
 
 def test_nothing_is_cut_although_the_file_says_so() -> None:
     own = bart()
     own.backend_tokenizer.enable_truncation(4)
     own.backend_tokenizer.enable_padding(length=99)
-    assert len(tokens.encode(own, "a car " * 50)) > 100
-    assert len(tokens.encode(own, "a car")) == 4
+    assert len(tokenize.encode(own, "a car " * 50)) > 100
+    assert len(tokenize.encode(own, "a car")) == 4
 
 
 def test_tokens_added_later_are_seen() -> None:
     own = bart()
-    assert tokens.encode(own, "<new>", allow_special=True).labels[1:-1] != ("<new>",)
+    assert tokenize.encode(own, "<new>", allow_special=True).labels[1:-1] != ("<new>",)
     own.add_special_tokens({"additional_special_tokens": ["<new>"]})
-    assert tokens.encode(own, "<new>", allow_special=True).labels[1:-1] == ("<new>",)
-    assert tokens.encode(own, "<new>").labels[1:-1] != ("<new>",)
+    assert tokenize.encode(own, "<new>", allow_special=True).labels[1:-1] == ("<new>",)
+    assert tokenize.encode(own, "<new>").labels[1:-1] != ("<new>",)
 
 
 def test_a_tokenizer_without_spans_is_refused() -> None:
     from transformers import ByT5Tokenizer
 
     with pytest.raises(ModelError, match="ByT5Tokenizer"):
-        tokens.encode(ByT5Tokenizer(), "a")
+        tokenize.encode(ByT5Tokenizer(), "a")
 
 
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -54,13 +54,13 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 def test_two_threads_do_not_change_each_others_answers() -> None:
     own = tokenizer("mbart")
     plans: list[tuple[dict[str, Any], list[int]]] = [
-        (options, tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist()) for options in OPTIONS
+        (options, tokenize.encode(own, "Ja </s> <mask>", **options).ids.tolist()) for options in OPTIONS
     ]
     wrong: list[object] = []
 
     def work(options: dict[str, Any], expected: list[int]) -> None:
         for _ in range(50):
-            found = tokens.encode(own, "Ja </s> <mask>", **options).ids.tolist()
+            found = tokenize.encode(own, "Ja </s> <mask>", **options).ids.tolist()
             if found != expected:
                 wrong.append(found)
 
@@ -75,7 +75,7 @@ def test_two_threads_do_not_change_each_others_answers() -> None:
 
 def test_a_mask_that_takes_the_space_before_it() -> None:
     own = bart(mask_token=AddedToken("<mask>", lstrip=True, special=True))
-    made = tokens.encode(own, "a <mask> car", allow_special=True)
+    made = tokenize.encode(own, "a <mask> car", allow_special=True)
     assert made.ids.tolist() == own("a <mask> car", split_special_tokens=False).input_ids
     assert made.labels == ("<s>", "a", "<mask>", "car", "</s>")
     assert made.spans == (None, (0, 1), (2, 8), (9, 12), None)

@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"logs", "hosts", "foreign", "valid", "memory"}),
     frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
     frozenset({"checks", "store", "record"}),
-    frozenset({"configs", "catalogue", "encoders", "describe", "tokens", "export", "analysis"}),
+    frozenset({"configs", "catalogue", "encoders", "describe", "tokenize", "export", "analysis"}),
     frozenset({"figures", "tape"}),
     frozenset(
         {"blobs", "hub", "listings", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}

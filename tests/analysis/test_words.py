@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels
 from bartviz.errors import RecordError
 from bartviz.record import Tokens
@@ -92,7 +92,7 @@ def test_labels_are_joined_pieces() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_are_the_words_of_the_reader(name: str) -> None:
     first, second = "The old teacher doesn't like 한국어, 👨‍👩‍👧 e\u0301!", "Three 뷁 Books."
-    encoded = tokens.encode(tokenizer(name), first, pair=second)
+    encoded = tokenize.encode(tokenizer(name), first, pair=second)
     labels = word_labels(encoded, (first, second))
     inside = [label for label, group in zip(labels, word_groups(encoded), strict=True) if not encoded.special[group[0]]]
     assert inside[:6] == ["The", "old", "teacher", "doesn't", "like", "한국어"]
@@ -105,11 +105,11 @@ def test_labels_are_the_words_of_the_reader(name: str) -> None:
 @pytest.mark.parametrize("name", ["bart", "gpt2"])
 def test_labels_without_the_text_are_as_good_where_pieces_keep_it(name: str) -> None:
     text = "The old teacher doesn't like 한국어, 뷁e\u0301!"
-    encoded = tokens.encode(tokenizer(name), text)
+    encoded = tokenize.encode(tokenizer(name), text)
     assert word_labels(encoded) == word_labels(encoded, text)
 
 
 def test_labels_never_hide_what_is_invisible() -> None:
     text = "a \u202e b"
-    encoded = tokens.encode(tokenizer("gpt2"), text)
+    encoded = tokenize.encode(tokenizer("gpt2"), text)
     assert word_labels(encoded, text) == ("a", "‹RLO›", "b")

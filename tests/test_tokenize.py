@@ -13,7 +13,7 @@ import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bartviz import tokens
+from bartviz import tokenize
 from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
 from bartviz.record import Tokens
@@ -69,7 +69,7 @@ def check(made: Tokens, *of: str) -> None:
 
 def test_wordpiece_marks_what_goes_on_with_a_word() -> None:
     text = "Want transing!"
-    made = rows(tokens.encode(tokenizer("bert"), text), text)
+    made = rows(tokenize.encode(tokenizer("bert"), text), text)
     assert made[0] == ("[CLS]", "[CLS]", None, None)
     assert made[1] == ("want", "want", 0, "Want")
     pieces = [row for row in made if row[2] == 1]
@@ -81,14 +81,14 @@ def test_wordpiece_marks_what_goes_on_with_a_word() -> None:
 
 def test_hashes_typed_by_the_user_are_text() -> None:
     text = "buy ##ing"
-    made = tokens.encode(tokenizer("bert"), text)
+    made = tokenize.encode(tokenizer("bert"), text)
     hashes = [row for row in rows(made, text) if row[3] == "#"]
     assert [row[1:] for row in hashes] == [("[UNK]", 1, "#"), ("[UNK]", 2, "#")]
 
 
 def test_korean_emoji_and_accents_of_many_bytes_show_once() -> None:
     text = f"뷁 {ACCENT}{FAMILY}!"
-    made = tokens.encode(tokenizer("gpt2"), text)
+    made = tokenize.encode(tokenizer("gpt2"), text)
     shown = [(label, span) for _, label, _, span in rows(made, text)]
     assert shown[:3] == [("뷁", "뷁"), ("⋯", "뷁"), ("⋯", "뷁")]
     accent = [label for label, span in shown if span == ACCENT]
@@ -105,13 +105,13 @@ def test_korean_that_cuts_between_letters_of_a_syllable_stays_readable() -> None
 
     vocabulary = {piece: i for i, piece in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "ᄒ", "##ᅡ", "##ᆫ"])}
     multilingual = BertTokenizer(vocab=vocabulary, do_lower_case=True)  # lower case splits syllables into letters
-    made = tokens.encode(multilingual, "한")
+    made = tokenize.encode(multilingual, "한")
     assert rows(made, "한")[1:-1] == [("ᄒ", "ᄒ", 0, "한"), ("##ᅡ", "⋯ᅡ", 0, "한"), ("##ᆫ", "⋯ᆫ", 0, "한")]
 
 
 def test_an_uncased_model_shows_what_it_reads() -> None:
     text = f"{ACCENT.upper()}in"
-    made = tokens.encode(tokenizer("bert"), text)
+    made = tokenize.encode(tokenizer("bert"), text)
     assert "".join(label.removeprefix("⋯") for label in made.labels[1:-1]) == "ein"
     assert made.spans[1] is not None
     assert made.spans[1][0] == 0
@@ -119,19 +119,19 @@ def test_an_uncased_model_shows_what_it_reads() -> None:
 
 def test_nothing_is_invisible() -> None:
     text = "a\u200bb\u202ec\td\u00a0e\n\u00ad\u2066\u3164"
-    labels = tokens.encode(tokenizer("gpt2"), text).labels
+    labels = tokenize.encode(tokenizer("gpt2"), text).labels
     for sign in ("‹ZWSP›", "‹RLO›", "⇥", "⍽", "↵", "‹SHY›", "‹LRI›", "‹U+3164›"):
         assert sign in labels
 
 
 def test_spaces_of_their_own() -> None:
-    assert tokens.encode(tokenizer("gpt2"), "a   car").labels == ("a", "␣", "␣", "car")
-    assert tokens.encode(tokenizer("gpt2"), "a   car").words == (0, None, None, 1)
-    assert tokens.encode(tokenizer("bart"), "a   car").spans == (None, (0, 1), (1, 2), (2, 3), (4, 7), None)
+    assert tokenize.encode(tokenizer("gpt2"), "a   car").labels == ("a", "␣", "␣", "car")
+    assert tokenize.encode(tokenizer("gpt2"), "a   car").words == (0, None, None, 1)
+    assert tokenize.encode(tokenizer("bart"), "a   car").spans == (None, (0, 1), (1, 2), (2, 3), (4, 7), None)
 
 
 def test_many_marks_are_counted_not_stacked() -> None:
-    made = tokens.encode(tokenizer("gpt2"), "a" + "\u0301" * 200)
+    made = tokenize.encode(tokenizer("gpt2"), "a" + "\u0301" * 200)
     assert made.labels[0] == "a" + "\u0301" * 4 + "‹+196›"
     assert set(made.labels[1:]) == {"⋯"}
     assert set(made.spans) == {(0, 201)}
@@ -139,17 +139,17 @@ def test_many_marks_are_counted_not_stacked() -> None:
 
 def test_sentencepiece_spaces_belong_to_the_word_after_them() -> None:
     text = "뷁 car"
-    made = tokens.encode(tokenizer("t5_model"), text)
+    made = tokenize.encode(tokenizer("t5_model"), text)
     assert rows(made, text)[:2] == [("▁", "␣", 0, None), ("<unk>", "<unk>", 0, "뷁")]
     assert made.words[2] == 1
     text = "a 뷁"
     for name in SENTENCEPIECE:
-        assert ("▁", "␣", 1, " ") in rows(tokens.encode(tokenizer(name), text), text), name
+        assert ("▁", "␣", 1, " ") in rows(tokenize.encode(tokenizer(name), text), text), name
 
 
 def test_a_ligature_of_several_pieces() -> None:
     text = "x ﬁ"
-    assert [row[1:] for row in rows(tokens.encode(tokenizer("t5_model"), text), text)[-3:-1]] == [
+    assert [row[1:] for row in rows(tokenize.encode(tokenizer("t5_model"), text), text)[-3:-1]] == [
         ("f", 1, "ﬁ"),
         ("⋯i", 1, "ﬁ"),
     ]
@@ -186,26 +186,26 @@ UNKNOWN = (
 @pytest.mark.parametrize(("text", "expected"), KNOWN)
 @every
 def test_words_are_what_a_reader_counts(name: str, text: str, expected: list[str]) -> None:
-    assert words_of(tokens.encode(tokenizer(name), text), text) == expected
+    assert words_of(tokenize.encode(tokenizer(name), text), text) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), UNKNOWN)
 @every
 def test_words_of_signs_that_were_never_trained(name: str, text: str, expected: list[str]) -> None:
-    made = tokens.encode(tokenizer(name), text)
+    made = tokenize.encode(tokenizer(name), text)
     check(made, text)
     assert words_of(made, text) == expected
 
 
 def test_without_spaces_between_words_each_piece_is_one() -> None:
     text = "你好abc สวัสดี"
-    assert words_of(tokens.encode(tokenizer("gpt2"), text), text) == ["你", "好", "abc", "ส", "วั", "ส", "ดี"]
+    assert words_of(tokenize.encode(tokenizer("gpt2"), text), text) == ["你", "好", "abc", "ส", "วั", "ส", "ดี"]
 
 
 def test_a_token_over_several_words_makes_them_one() -> None:
     own = bart()
     own.add_tokens(["car!!"])
-    made = tokens.encode(own, "a car!! a")
+    made = tokenize.encode(own, "a car!! a")
     assert [label for label, special in zip(made.labels, made.special, strict=True) if not special] == [
         "a",
         "␣",
@@ -228,7 +228,7 @@ def plain(text: str) -> bool:
 @given(text=texts)
 def test_ids_are_those_of_transformers(name: str, text: str) -> None:
     assume(plain(text))
-    made = tokens.encode(tokenizer(name), text)
+    made = tokenize.encode(tokenizer(name), text)
     assert made.ids.tolist() == tokenizer(name)(text).input_ids
 
 
@@ -237,7 +237,7 @@ def test_ids_are_those_of_transformers(name: str, text: str) -> None:
 @given(text=texts)
 def test_ids_with_special_tokens_are_those_of_transformers(name: str, text: str) -> None:
     assume(not text.startswith(">>"))
-    made = tokens.encode(tokenizer(name), f"{text}{TYPED}", allow_special=True)
+    made = tokenize.encode(tokenizer(name), f"{text}{TYPED}", allow_special=True)
     assert made.ids.tolist() == tokenizer(name)(f"{text}{TYPED}", split_special_tokens=False).input_ids
     check(made, f"{text}{TYPED}")
 
@@ -245,8 +245,8 @@ def test_ids_with_special_tokens_are_those_of_transformers(name: str, text: str)
 @every
 def test_typed_special_tokens_are_text(name: str) -> None:
     own = tokenizer(name)
-    around = tokens.encode(own, "x")
-    made = tokens.encode(own, TYPED)
+    around = tokenize.encode(own, "x")
+    made = tokenize.encode(own, TYPED)
     check(made, TYPED)
     special = encoder_of(own).special
     assert made.special.sum() == around.special.sum()
@@ -261,7 +261,7 @@ def test_typed_special_tokens_when_asked(name: str) -> None:
     own = tokenizer(name)
     mask = own.mask_token or own.eos_token
     text = f"I want {mask} car"
-    made = tokens.encode(own, text, allow_special=True)
+    made = tokenize.encode(own, text, allow_special=True)
     place = made.labels.index(mask)
     assert (made.ids[place], made.special[place], made.words[place]) == (own.convert_tokens_to_ids(mask), True, None)
     assert made.spans[place] == (7, 7 + len(mask))
@@ -272,7 +272,7 @@ def test_typed_special_tokens_when_asked(name: str) -> None:
 def test_pairs(name: str) -> None:
     own = tokenizer(name)
     first, second = "I want a car.", "car 한국어"
-    made = tokens.encode(own, first, pair=second)
+    made = tokenize.encode(own, first, pair=second)
     check(made, first, second)
     assert made.ids.tolist() == own(first, second).input_ids
     inside = ~made.special
@@ -287,32 +287,32 @@ def test_pairs(name: str) -> None:
 
 def test_segments_of_bert_are_its_token_types() -> None:
     own = tokenizer("bert")
-    assert tokens.encode(own, "a car", pair="a book").segments.tolist() == own("a car", "a book").token_type_ids
+    assert tokenize.encode(own, "a car", pair="a book").segments.tolist() == own("a car", "a book").token_type_ids
 
 
 def test_a_pair_with_an_empty_second_sentence_stays_a_pair() -> None:
-    assert tokens.encode(tokenizer("bert"), "car", pair="").labels == ("[CLS]", "car", "[SEP]", "[SEP]")
+    assert tokenize.encode(tokenizer("bert"), "car", pair="").labels == ("[CLS]", "car", "[SEP]", "[SEP]")
 
 
 @pytest.mark.parametrize("name", ["marian", "mbart", "t5", "bart"])
 def test_targets(name: str) -> None:
     own, text = tokenizer(name), "Die Lehrerin übersetzt drei Bücher."
-    made = tokens.encode(own, text, target=True)
+    made = tokenize.encode(own, text, target=True)
     assert made.ids.tolist() == own(text_target=text).input_ids
     check(made, text)
 
 
 def test_targets_differ_where_languages_do() -> None:
-    assert tokens.encode(tokenizer("mbart"), "Ja").labels[-1] == "en_XX"
-    assert tokens.encode(tokenizer("mbart"), "Ja", target=True).labels[-1] == "de_DE"
+    assert tokenize.encode(tokenizer("mbart"), "Ja").labels[-1] == "en_XX"
+    assert tokenize.encode(tokenizer("mbart"), "Ja", target=True).labels[-1] == "de_DE"
 
 
 def test_language_codes_of_marian() -> None:
     own = tokenizer("marian")
-    made = tokens.encode(own, ">>deu<< Ja")
+    made = tokenize.encode(own, ">>deu<< Ja")
     assert (made.pieces[0], made.special[0], made.spans[0]) == (">>deu<<", True, (0, 7))
     assert made.ids.tolist() == own(">>deu<< Ja").input_ids
-    assert not tokens.encode(own, ">>xyz<< Ja").special[0]  # the model has no such code: text
+    assert not tokenize.encode(own, ">>xyz<< Ja").special[0]  # the model has no such code: text
 
 
 # --- properties --------------------------------------------------------------------------------------------------
@@ -321,17 +321,17 @@ def test_language_codes_of_marian() -> None:
 @every
 @pytest.mark.parametrize("text", HARD)
 def test_hard_texts(name: str, text: str) -> None:
-    check(tokens.encode(tokenizer(name), text), text)
-    check(tokens.encode(tokenizer(name), text, pair=text), text, text)
+    check(tokenize.encode(tokenizer(name), text), text)
+    check(tokenize.encode(tokenizer(name), text, pair=text), text, text)
 
 
 @every
 @settings(deadline=None, max_examples=40)
 @given(text=texts)
 def test_every_text_has_true_labels_words_and_spans(name: str, text: str) -> None:
-    made = tokens.encode(tokenizer(name), text)
+    made = tokenize.encode(tokenizer(name), text)
     check(made, text)
-    again, there = tokens.from_ids(tokenizer(name), made.ids.tolist())
+    again, there = tokenize.from_ids(tokenizer(name), made.ids.tolist())
     check(there, again)
     assert len(there) == len(made)
 
@@ -341,8 +341,8 @@ def test_every_text_has_true_labels_words_and_spans(name: str, text: str) -> Non
 @given(text=texts)
 def test_byte_level_text_comes_back(name: str, text: str) -> None:
     own = tokenizer(name)
-    made = tokens.encode(own, text)
-    again, there = tokens.from_ids(own, made.ids.tolist())
+    made = tokenize.encode(own, text)
+    again, there = tokenize.from_ids(own, made.ids.tolist())
     assert again == text
     assert there == made
     seen = {i for span in made.spans if span is not None for i in range(*span)}
@@ -356,7 +356,7 @@ def test_any_ids_give_the_text_of_transformers(name: str, data: Any) -> None:
     own = tokenizer(name)
     ids = data.draw(st.lists(st.integers(0, len(own) - 1), max_size=30))
     assume(own.unk_token_id not in ids or own.unk_token_id == own.eos_token_id)
-    text, made = tokens.from_ids(own, ids)
+    text, made = tokenize.from_ids(own, ids)
     assert text == own.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     check(made, text)
 
@@ -367,7 +367,7 @@ def test_any_ids_give_the_text_of_transformers(name: str, data: Any) -> None:
 @every
 @pytest.mark.parametrize("text", [lines()[i] for i in (0, 40, 100, 200, 300)])
 def test_the_text_of_ids_reads_as_it_was(name: str, text: str) -> None:
-    again, made = tokens.from_ids(tokenizer(name), tokens.encode(tokenizer(name), text).ids.tolist())
+    again, made = tokenize.from_ids(tokenizer(name), tokenize.encode(tokenizer(name), text).ids.tolist())
     fold = {"bert": "".join(c for c in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(c) != "Mn")}
     if not any("unk" in label.lower() for label in made.labels):
         assert again == unicodedata.normalize("NFC", fold.get(name, text))
@@ -376,15 +376,15 @@ def test_the_text_of_ids_reads_as_it_was(name: str, text: str) -> None:
 def test_wordpiece_text_is_written_without_needless_spaces() -> None:
     own = tokenizer("bert")
     for text in ["i want the book, every word!", "it doesn't", "(books)"]:
-        again, made = tokens.from_ids(own, tokens.encode(own, text).ids.tolist())
+        again, made = tokenize.from_ids(own, tokenize.encode(own, text).ids.tolist())
         assert again == text
         check(made, again)
 
 
 def test_bytes_of_no_character_are_shown_as_bytes() -> None:
     own = tokenizer("gpt2")
-    ids = tokens.encode(own, "a뷁").ids.tolist()
-    text, made = tokens.from_ids(own, ids[:-1])
+    ids = tokenize.encode(own, "a뷁").ids.tolist()
+    text, made = tokenize.from_ids(own, ids[:-1])
     assert text == "a\ufffd"
     assert made.labels[1].startswith("‹EB")
     assert made.spans[1] == (1, 2)
@@ -392,16 +392,16 @@ def test_bytes_of_no_character_are_shown_as_bytes() -> None:
 
 def test_ids_outside_the_vocabulary_are_named() -> None:
     for name in NAMES:
-        text, made = tokens.from_ids(tokenizer(name), [10**6, 10**9])
+        text, made = tokenize.from_ids(tokenizer(name), [10**6, 10**9])
         assert (text, made.labels, made.spans) == ("", ("‹id 1000000›", "‹id 1000000000›"), (None, None))
 
 
 def test_special_tokens_are_left_out_of_the_text() -> None:
     own = tokenizer("bart")
-    text, made = tokens.from_ids(own, tokens.encode(own, "a car").ids.tolist())
+    text, made = tokenize.from_ids(own, tokenize.encode(own, "a car").ids.tolist())
     assert text == "a car"
     assert made.labels == ("<s>", "a", "car", "</s>")
-    assert tokens.from_ids(own, [own.eos_token_id])[1].labels == ("</s>",)
+    assert tokenize.from_ids(own, [own.eos_token_id])[1].labels == ("</s>",)
 
 
 def test_byte_fallback_pieces_are_bytes() -> None:
@@ -413,60 +413,60 @@ def test_byte_fallback_pieces_are_bytes() -> None:
     backend.pre_tokenizer = pre_tokenizers.Metaspace()
     backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
     own = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>")
-    made = tokens.encode(own, "a한")
+    made = tokenize.encode(own, "a한")
     assert [label for label, span in zip(made.labels, made.spans, strict=True) if span == (1, 2)] == ["⋯한", "⋯", "⋯"]
-    assert tokens.from_ids(own, made.ids.tolist())[0] == "a한"
+    assert tokenize.from_ids(own, made.ids.tolist())[0] == "a한"
 
 
 def test_label_of_a_candidate() -> None:
     own = tokenizer("gpt2")
     space, a = own.convert_tokens_to_ids(["Ġcar", "a"])
-    assert tokens.label(own, space) == "car"
-    assert tokens.label(own, space, [a]) == "car"
-    assert tokens.label(own, a) == "⋯a"
-    assert tokens.label(own, a, []) == "a"
-    assert tokens.label(own, a, [space]) == "⋯a"
-    *start, last = tokens.encode(own, "뷁").ids.tolist()
-    assert tokens.label(own, last, start) == "⋯뷁"
-    assert tokens.label(own, own.convert_tokens_to_ids(".")) == "."
-    assert tokens.label(own, own.convert_tokens_to_ids("."), [space]) == "."
-    assert tokens.label(own, own.convert_tokens_to_ids("Ġ")) == "␣"
-    assert tokens.label(own, start[0]).startswith("‹EB")
-    assert tokens.label(own, last).startswith("⋯‹")
-    assert tokens.label(own, own.eos_token_id, [a]) == "<|endoftext|>"
+    assert tokenize.label(own, space) == "car"
+    assert tokenize.label(own, space, [a]) == "car"
+    assert tokenize.label(own, a) == "⋯a"
+    assert tokenize.label(own, a, []) == "a"
+    assert tokenize.label(own, a, [space]) == "⋯a"
+    *start, last = tokenize.encode(own, "뷁").ids.tolist()
+    assert tokenize.label(own, last, start) == "⋯뷁"
+    assert tokenize.label(own, own.convert_tokens_to_ids(".")) == "."
+    assert tokenize.label(own, own.convert_tokens_to_ids("."), [space]) == "."
+    assert tokenize.label(own, own.convert_tokens_to_ids("Ġ")) == "␣"
+    assert tokenize.label(own, start[0]).startswith("‹EB")
+    assert tokenize.label(own, last).startswith("⋯‹")
+    assert tokenize.label(own, own.eos_token_id, [a]) == "<|endoftext|>"
     bert = tokenizer("bert")
     inside = next(piece for piece in bert.get_vocab() if piece.startswith("##"))
-    assert tokens.label(bert, bert.convert_tokens_to_ids(inside)) == "⋯" + inside[2:]
-    assert tokens.label(bert, bert.convert_tokens_to_ids("car"), []) == "car"
+    assert tokenize.label(bert, bert.convert_tokens_to_ids(inside)) == "⋯" + inside[2:]
+    assert tokenize.label(bert, bert.convert_tokens_to_ids("car"), []) == "car"
 
 
 @every
 def test_every_piece_of_every_vocabulary_has_a_label(name: str) -> None:
     own = tokenizer(name)
     for token_id in range(len(own)):
-        assert tokens.label(own, token_id).strip()
+        assert tokenize.label(own, token_id).strip()
 
 
 def test_padding() -> None:
     own = tokenizer("bart")
-    made = tokens.encode(own, "a car")
-    padded = tokens.pad(made, own, 6)
+    made = tokenize.encode(own, "a car")
+    padded = tokenize.pad(made, own, 6)
     assert padded.ids.tolist() == [*made.ids.tolist(), own.pad_token_id, own.pad_token_id]
     assert padded.labels[-1] == "<pad>"
     assert padded.special.tolist() == [True, False, False, True, True, True]
     assert padded.words[-2:] == (None, None)
     assert padded.spans[-2:] == (None, None)
     assert padded.take(slice(0, len(made))) == made
-    assert tokens.pad(made, own, len(made)) is made
+    assert tokenize.pad(made, own, len(made)) is made
     with pytest.raises(SettingError, match="at least 4"):
-        tokens.pad(made, own, 3)
-    assert tokens.pad(tokens.encode(tokenizer("gpt2"), "a"), tokenizer("gpt2"), 2).labels == ("a", "<|endoftext|>")
+        tokenize.pad(made, own, 3)
+    assert tokenize.pad(tokenize.encode(tokenizer("gpt2"), "a"), tokenizer("gpt2"), 2).labels == ("a", "<|endoftext|>")
 
 
 def test_joining_numbers_words_on() -> None:
     own = tokenizer("gpt2")
-    first, second = tokens.encode(own, "a car"), tokens.encode(own, "a car")
-    joined = tokens.join(first, second)
+    first, second = tokenize.encode(own, "a car"), tokenize.encode(own, "a car")
+    joined = tokenize.join(first, second)
     assert joined.words == (0, 1, 2, 3)
     assert np.array_equal(joined.ids, np.concatenate([first.ids, second.ids]))
 
@@ -474,14 +474,14 @@ def test_joining_numbers_words_on() -> None:
 def test_unknown_share() -> None:
     for name in ("bert", "t5", "marian"):
         own = tokenizer(name)
-        assert tokens.unknown_share(tokens.encode(own, "뷁 뷁"), own) == 1.0
-        assert tokens.unknown_share(tokens.encode(own, "a car"), own) == 0.0
+        assert tokenize.unknown_share(tokenize.encode(own, "뷁 뷁"), own) == 1.0
+        assert tokenize.unknown_share(tokenize.encode(own, "a car"), own) == 0.0
     bert = tokenizer("bert")
-    assert tokens.unknown_share(tokens.encode(bert, "a car 뷁 뷁"), bert) == 0.5
-    assert tokens.unknown_share(tokens.encode(tokenizer("gpt2"), "뷁"), tokenizer("gpt2")) == 0.0
-    assert tokens.unknown_share(tokens.encode(bert, ""), bert) == 0.0
+    assert tokenize.unknown_share(tokenize.encode(bert, "a car 뷁 뷁"), bert) == 0.5
+    assert tokenize.unknown_share(tokenize.encode(tokenizer("gpt2"), "뷁"), tokenizer("gpt2")) == 0.0
+    assert tokenize.unknown_share(tokenize.encode(bert, ""), bert) == 0.0
 
 
 def test_neither_torch_nor_transformers_is_imported() -> None:
-    found = "import sys, bartviz.tokens; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    found = "import sys, bartviz.tokenize; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     assert subprocess.run([sys.executable, "-c", found], check=False).returncode == 0
