@@ -18,12 +18,13 @@ from bartviz import runs
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
-from bartviz.attention import Floats, Ints
+from bartviz.arrays import Floats, Ints
+from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Head, Kind, Record
+from bartviz.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, score
 from bartviz.tape import Tape
 

@@ -11,10 +11,11 @@ import numpy as np
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from bartviz.attention import Sample
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind, Sample
 from bartviz.checks import TAPE, Check
-from bartviz.record import Attention, Bools, Floats, Kind, Tokens
 from bartviz.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
+from bartviz.tokens import Tokens
 
 Projections = tuple[Floats, Floats | None]  # (L, D, H, d) and (L, D)
 _PROJECTIONS: WeakKeyDictionary[PreTrainedModel, dict[Kind, Projections]] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""Tokens, and one kind of attention between them over all layers. Frozen, read-only, NumPy alone.
+"""One kind of attention over all layers, and the names of its heads. Frozen, read-only, NumPy alone.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, n tokens.
 Axes are (query, key) everywhere: a row attends to columns. Layers and heads count from 0 and are shown as ``L3H7``.
@@ -7,37 +7,22 @@ Axes are (query, key) everywhere: a row attends to columns. Layers and heads cou
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bartviz.arrays import Bools, Floats, Ints, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
-from bartviz.valid import check_numbers, check_row, check_tokens
+from bartviz.tokens import Tokens
+from bartviz.valid import check_numbers
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
-SAID = 12  # tokens that a ``repr`` names
-_DESCRIBED = ("pieces", "labels", "words", "spans")
-
-
-def _frozen(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
-    """The same numbers, contiguous and read-only; an array that is already so is not copied."""
-    fixed = np.ascontiguousarray(array, dtype=dtype)
-    if fixed.flags.writeable:
-        fixed = fixed.view()
-        fixed.flags.writeable = False
-    return fixed
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -70,96 +55,6 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """A text as the model sees it, n tokens, and as a reader sees it.
-
-    ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
-    its word (None for special tokens), which never falls; ``segments`` are 1 for the second sentence of a pair;
-    ``spans`` are (start, end) in the text, None for a token that is not of it.
-    """
-
-    ids: Ints
-    pieces: tuple[str, ...]
-    labels: tuple[str, ...]
-    words: tuple[int | None, ...]
-    special: Bools
-    segments: Ints
-    spans: tuple[tuple[int, int] | None, ...]
-
-    def __post_init__(self) -> None:
-        for name, dtype in (("ids", np.int64), ("special", np.bool_), ("segments", np.int64)):
-            check_row(name, getattr(self, name))
-            object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
-        for name in ("pieces", "labels", "words", "spans"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        lengths = {
-            name: len(getattr(self, name))
-            for name in ("ids", "pieces", "labels", "words", "special", "segments", "spans")
-        }
-        if len(set(lengths.values())) != 1:
-            raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
-        check_tokens(self)
-
-    @classmethod
-    def lazy(cls, ids: Ints, special: Bools, segments: Ints, describe: Callable[[], Tokens]) -> Tokens:
-        """Tokens whose pieces, labels, words and spans are asked of ``describe`` when one of them is looked at."""
-        made = object.__new__(cls)
-        for name, array, dtype in (
-            ("ids", ids, np.int64),
-            ("special", special, np.bool_),
-            ("segments", segments, np.int64),
-        ):
-            object.__setattr__(made, name, _frozen(array, dtype))
-        object.__setattr__(made, "_describe", describe)
-        return made
-
-    def __getattr__(self, name: str) -> Any:
-        """Only asked for what is not there: what lazy tokens say of themselves."""
-        if name not in _DESCRIBED:
-            raise AttributeError(name)
-        describe: Callable[[], Tokens] | None = self.__dict__.get("_describe")
-        if describe is not None:
-            whole = describe()
-            for field in _DESCRIBED:
-                object.__setattr__(self, field, getattr(whole, field))
-            object.__setattr__(self, "_describe", None)  # it holds the tokenizer
-        return self.__dict__[name]
-
-    def __repr__(self) -> str:
-        more = f" ... {len(self)} in all" if len(self) > SAID else ""
-        return f"<Tokens: {' '.join(map(repr, self.labels[:SAID]))}{more}>"
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tokens) and _same(self, other)
-
-    __hash__ = None  # type: ignore[assignment]  # arrays inside
-
-    def take(self, index: slice) -> Tokens:
-        """The tokens of a slice, in order."""
-
-        def described() -> Tokens:
-            return Tokens(
-                self.ids[index], self.pieces[index], self.labels[index], self.words[index],
-                self.special[index], self.segments[index], self.spans[index],
-            )  # fmt: skip
-
-        return Tokens.lazy(self.ids[index], self.special[index], self.segments[index], described)
-
-
-def _same(a: object, b: object) -> bool:
-    """Field by field equality for dataclasses that hold arrays."""
-    for name in (one.name for one in fields(a) if one.compare):  # type: ignore[arg-type]
-        x, y = getattr(a, name), getattr(b, name)
-        equal = np.array_equal(x, y) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else x == y
-        if not equal:
-            return False
-    return True
-
-
-@dataclass(frozen=True)
 class Sample:
     """What the fast kernel put out, for C heads and R rows of each layer, by which weights can be checked at any time.
 
@@ -175,10 +70,10 @@ class Sample:
     def __post_init__(self) -> None:
         for name, dtype in (("heads", np.int64), ("rows", np.int64), ("output", np.float32), ("v", np.float32)):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+                object.__setattr__(self, name, frozen(getattr(self, name), dtype))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sample) and _same(self, other)
+        return isinstance(other, Sample) and same(self, other)
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
@@ -217,8 +112,8 @@ class Attention:
     def __post_init__(self) -> None:
         for name in ("q", "k", "v", "bias", "out", "out_bias"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(getattr(self, name), np.float32))
-        object.__setattr__(self, "mask", _frozen(self.mask, np.bool_))
+                object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
+        object.__setattr__(self, "mask", frozen(self.mask, np.bool_))
         self._validate()
 
     def __repr__(self) -> str:
@@ -377,7 +272,7 @@ class Attention:
                 )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Attention) and _same(self, other)
+        return isinstance(other, Attention) and same(self, other)
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from bartviz import configs
-from bartviz.families import FAMILIES
-from bartviz.record import ModelKind
+from bartviz.families import FAMILIES, ModelKind
 
 EMBEDDED = Path(__file__).parent / "embedded"
 _FACTS = Path(__file__).with_name("catalogue.json")

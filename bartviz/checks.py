@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.attention import KINDS, Attention, Bools, Kind, Tokens
+from bartviz.arrays import Bools
+from bartviz.attention import KINDS, Attention, Kind
 from bartviz.candidates import Numbers, Step, bare, chosen_ids
 from bartviz.labels import CONTINUES, visible
 from bartviz.language import mark
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     from bartviz.record import Record

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from bartviz.analysis.ledger import MODEL, Verdict
-from bartviz.analysis.ledger.judging import number
+from bartviz.analysis.ledger.judging import Verdict, number
+from bartviz.attention import Head
 from bartviz.catalogue import CATALOGUE
 from bartviz.configs import sizes
 from bartviz.edits import edit, reach
@@ -23,7 +23,7 @@ from bartviz.forward import capture, capture_batch
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Head, Record
+from bartviz.record import Record
 from bartviz.replay import Replay
 from bartviz.runs import prepare
 from bartviz.tape import Tape, recording
@@ -43,7 +43,6 @@ HOUSE = (
 STEPS = 5
 CLOSE = 1e-4  # how far two runs of the same numbers in other shapes may be apart
 Cancel = Callable[[], bool]
-__all__ = ["CHECKS", "MODEL", "judge_all"]
 
 
 def _basis(model: Model) -> str:

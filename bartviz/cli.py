@@ -14,7 +14,7 @@ from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
 if TYPE_CHECKING:
-    from bartviz.record import BeamTree
+    from bartviz.beam_tree import BeamTree
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

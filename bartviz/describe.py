@@ -9,7 +9,7 @@ import numpy as np
 
 from bartviz.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
 from bartviz.pieces import Piece
-from bartviz.record import Tokens
+from bartviz.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,16 @@ from bartviz import runs, tokenize
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
-from bartviz.attention import Bools, Floats, Ints
+from bartviz.arrays import Bools, Floats, Ints
+from bartviz.attention import Kind
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.foreign import guarded, run_failed
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Kind, Record, Tokens
+from bartviz.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.tape import Tape, recording
+from bartviz.tokens import Tokens
 
 LOOKED_AT = 600  # tokens of which the most alike is chosen
 Said = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]

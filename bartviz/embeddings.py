@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from bartviz import texts, tokenize
-from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
+from bartviz.analysis.inputs import Inputs, Split, Stack
+from bartviz.analysis.positions import Floats
 from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
 from bartviz.language import later

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from bartviz.record import ModelKind
+ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
 
 Positions = Literal["learned", "sinusoidal", "relative"]
 Keys = dict[str, tuple[str, int | str | None]]

@@ -16,18 +16,15 @@ from typing import Literal
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, weights
-from bartviz.building import predicted_bytes
 from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError, SettingError
-from bartviz.folders import Roots, default_roots, listed
+from bartviz.folders import Roots
 from bartviz.foreign import guarded
 from bartviz.language import later
 from bartviz.memory import Claims, unbounded
 from bartviz.record import ModelInfo, Record
 from bartviz.waiting import DEADLINE, Cancel, Job, Progress
-
-__all__ = ["Model", "default_roots", "expect_model", "listed", "load", "predicted_bytes"]
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]

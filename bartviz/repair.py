@@ -16,7 +16,8 @@ from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.forward import capture, decode
+from bartviz.forward import capture
+from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.replay import Replay, SideBySide

@@ -21,13 +21,15 @@ from transformers.modeling_outputs import BaseModelOutput
 from bartviz import runs, tokenize
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
-from bartviz.attention import Ints
+from bartviz.arrays import Ints
+from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
 from bartviz.foreign import guarded, run_failed
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Head, Kind, Record, Tokens
+from bartviz.record import Record
 from bartviz.tape import Entry, Tape, recording
+from bartviz.tokens import Tokens
 from bartviz.weights import shown
 
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB

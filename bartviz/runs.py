@@ -13,12 +13,16 @@ import transformers
 from torch import Tensor
 
 from bartviz import assemble, texts, tokenize
+from bartviz.attention import Attention, Head, Kind
+from bartviz.candidates import Step
+from bartviz.checks import Check
 from bartviz.errors import BudgetError, TextError
 from bartviz.labels import is_blank
 from bartviz.language import later, mark
 from bartviz.models import Model
-from bartviz.record import Attention, Check, Head, Kind, Provenance, Record, Step, Tokens
+from bartviz.record import Provenance, Record
 from bartviz.tape import Tape, check_heads, depths
+from bartviz.tokens import Tokens
 from bartviz.version import __version__
 
 Truncate = Literal["first", "last"]

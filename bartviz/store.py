@@ -24,7 +24,7 @@ from safetensors.numpy import load, save
 from bartviz.errors import RecordError
 from bartviz.foreign import guarded
 from bartviz.language import Later, later, mark
-from bartviz.valid import writable
+from bartviz.tokens import writable
 
 VERSION = 2
 OLDER = 1  # without a digest

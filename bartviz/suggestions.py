@@ -17,8 +17,9 @@ from bartviz.errors import SettingError, TextError
 from bartviz.labels import CONTINUES
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record, Tokens
+from bartviz.record import Record
 from bartviz.replay import Replay, SideBySide
+from bartviz.tokens import Tokens
 
 MOST = 12
 FEW = 3  # with fewer words than this among the candidates (another language, a rare word) pieces are offered too

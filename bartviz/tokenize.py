@@ -32,7 +32,7 @@ from bartviz.errors import SettingError
 from bartviz.labels import CONTINUES, Span, visible
 from bartviz.language import later
 from bartviz.pieces import Piece
-from bartviz.record import Tokens
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -1,56 +1,21 @@
-"""What tokens, attention and texts must be, so that everything that is drawn of them can be drawn. NumPy alone."""
+"""What attention and texts must be, so that everything that is drawn of them can be drawn. NumPy alone."""
 
 from __future__ import annotations
 
 import math
-from itertools import chain
-from operator import gt
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
+from bartviz.tokens import writable
 
 if TYPE_CHECKING:
-    from bartviz.attention import Attention, Tokens
+    from bartviz.attention import Attention
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
-_KINDS = {"ids": "iu", "special": "b", "segments": "iu"}
-
-
-def writable(*texts: str) -> bool:
-    """Whether these are texts that a file can hold: none is half a character (a lone surrogate)."""
-    try:
-        "".join(texts).encode()
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return True
-
-
-def check_row(name: str, given: object) -> None:
-    """Raise RecordError unless an array of ``Tokens`` is one row of numbers, or of True and False."""
-    array = np.asarray(given)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in _KINDS[name]):
-        raise RecordError(f"The tokens' {name} must be one row of {'flags' if name == 'special' else 'whole numbers'}.")
-
-
-def check_tokens(tokens: Tokens) -> None:
-    """Raise RecordError for ids below 0, segments other than 0 and 1, words whose numbers fall, spans that end before
-    they begin, and labels that are no texts."""
-    if len(tokens) and (tokens.ids.min() < 0 or tokens.segments.min() < 0 or tokens.segments.max() > 1):
-        raise RecordError("The tokens' ids count from 0, and their segments are 0 or 1.")
-    if not writable(*tokens.pieces, *tokens.labels):
-        raise RecordError("The tokens' pieces and labels must be texts without halves of characters.")
-    words = [word for word in tokens.words if word is not None]
-    if not set(map(type, words)) <= {int} or min(words, default=0) < 0 or any(map(gt, words, words[1:])):
-        raise RecordError("The tokens' words are numbered from 0, and no number is smaller than the one before.")
-    spans = [span for span in tokens.spans if span is not None]
-    if not set(map(type, spans)) <= {tuple} or not set(map(len, spans)) <= {2}:
-        raise RecordError("The tokens' spans are pairs of a start and an end.")
-    if not set(map(type, chain.from_iterable(spans))) <= {int} or not all(0 <= start <= end for start, end in spans):
-        raise RecordError("The tokens' spans begin at 0 or later, and do not end before they begin.")
 
 
 def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from bartviz import tokenize
-from bartviz.attention import Attention, Bools, Floats, Ints
+from bartviz.arrays import Bools, Floats, Ints
+from bartviz.attention import Attention
 from bartviz.branching import scaled
 from bartviz.candidates import bare, chosen_ids
 from bartviz.checks import LOGITS, TEXT, WRITTEN, Check

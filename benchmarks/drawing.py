@@ -21,8 +21,7 @@ from plotly.offline import get_plotlyjs
 from bartviz.attention import Attention
 from bartviz.figures.classic import offline
 from bartviz.ui import canvas
-from bartviz.ui.canvas import Choice, Shown, Steps
-from bartviz.ui.components.canvas.data import Picture
+from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from benchmarks import payload
 from scripts.serving import CHROMIUM, QUIET
 

@@ -6,9 +6,10 @@ import streamlit as st
 
 from bartviz.analysis import articles, parts
 from bartviz.analysis.costs import Costs
+from bartviz.analysis.ledger import configs
 from bartviz.analysis.parameters import parameters
 from bartviz.figures import costs as curves
-from bartviz.figures import sizes
+from bartviz.figures.views import sizes
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import levels, page, pick, show
@@ -41,7 +42,7 @@ def compare() -> None:
     alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, head")
     drawn = partial(sizes, dark=page.dark())
     show.figure(drawn, key="sizes", alt=alt)
-    show.downloads("sizes", table=articles.models, figure=drawn)
+    show.downloads("sizes", table=configs.models, figure=drawn)
 
 
 TABS = {

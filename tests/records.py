@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from bartviz.attention import KINDS, Attention, Kind, Tokens
+from bartviz.attention import KINDS, Attention, Kind
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 from tests import stand_in
 
 ODD = (

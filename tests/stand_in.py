@@ -8,8 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from bartviz.attention import Attention, Kind, Tokens
-from bartviz.record import Candidate, ModelInfo, ModelKind, Provenance, Record, Step
+from bartviz.attention import Attention, Kind
+from bartviz.candidates import Candidate, Step
+from bartviz.families import ModelKind
+from bartviz.record import ModelInfo, Provenance, Record
+from bartviz.tokens import Tokens
 
 LOG_Z = 5.0  # of every step: log p = logit - LOG_Z
 SOURCE = ("<s>", "I", " want", " to", " buy", " a", " car", ".", "</s>")

@@ -20,10 +20,12 @@ from safetensors.numpy import load, save
 import bartviz
 from bartviz import store
 from bartviz.analysis import beams as analysis
+from bartviz.beam_tree import BeamTree, EarlyStopping, Hypothesis
 from bartviz.beams import Search, Settings
+from bartviz.candidates import Candidate
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
-from bartviz.record import NODE_BYTES, BeamTree, Candidate, EarlyStopping, Hypothesis, Record
+from bartviz.record import NODE_BYTES, Record
 from bartviz.tokenize import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules

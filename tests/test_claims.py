@@ -7,21 +7,22 @@ from collections.abc import Mapping
 import pytest
 
 from bartviz import claims, load
-from bartviz.analysis.ledger import CLAIMS, Verdict
+from bartviz.analysis.ledger import CLAIMS, judging
+from bartviz.analysis.ledger.judging import Verdict
 from bartviz.errors import Cancelled
 from tests.analysis.ledger import found
 
 
 @pytest.fixture(scope="module")
 def judged() -> Mapping[str, Verdict]:
-    return claims.judge_all(load(claims.MODEL))
+    return claims.judge_all(load(judging.MODEL))
 
 
 def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> None:
     assert list(judged) == [line.number for line in CLAIMS if line.check is None]
     for verdict in judged.values():
         assert verdict.why.endswith(".")
-        assert claims.MODEL in verdict.basis
+        assert judging.MODEL in verdict.basis
 
 
 def test_line_9b_padding_gets_nothing(judged: Mapping[str, Verdict]) -> None:
@@ -103,7 +104,7 @@ def test_line_28_tied(judged: Mapping[str, Verdict]) -> None:
 
 
 def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
-    model, told = load(claims.MODEL), list[tuple[str, int, int]]()
+    model, told = load(judging.MODEL), list[tuple[str, int, int]]()
 
     def stop(note: str, done: int, total: int) -> None:
         told.append((note, done, total))

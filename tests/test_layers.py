@@ -15,8 +15,24 @@ PACKAGE = ROOT / "bartviz"
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "version", "language", "place", "particles", "retold", "families"}),
-    frozenset({"logs", "hosts", "foreign", "valid", "memory"}),
-    frozenset({"attention", "candidates", "labels", "texts", "files", "pieces", "waiting", "gate", "cache"}),
+    frozenset({"logs", "hosts", "foreign", "memory"}),
+    frozenset({"tokens", "valid", "arrays"}),
+    frozenset(
+        {
+            "arrays",
+            "tokens",
+            "attention",
+            "candidates",
+            "beam_tree",
+            "labels",
+            "texts",
+            "files",
+            "pieces",
+            "waiting",
+            "gate",
+            "cache",
+        }
+    ),
     frozenset({"checks", "store", "record"}),
     frozenset({"configs", "catalogue", "encoders", "describe", "tokenize", "export", "analysis"}),
     frozenset({"figures", "tape"}),

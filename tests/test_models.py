@@ -78,7 +78,7 @@ def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) ->
     assert model.tokenizer(networks.PROBE)["input_ids"] == words(networks.PROBE)["input_ids"]
     assert model.info.trained
     assert model.info.parameters == sum(part.numel() for part in network.parameters())
-    assert model.nbytes == models.predicted_bytes(model.config)
+    assert model.nbytes == building.predicted_bytes(model.config)
     assert bool(model.notices) == (family == "marian" and find_spec("sacremoses") is None)
     assert not model.stale()
 
@@ -630,9 +630,9 @@ def test_weights_larger_than_their_config_count(bert: Path) -> None:
 
 def test_predicted_bytes_of_real_models() -> None:
     """BERT base 438 MB and BART large 1.6 GB as float32, told in a moment and without memory."""
-    bert = models.predicted_bytes({"model_type": "bert", "architectures": ["BertModel"]})
+    bert = building.predicted_bytes({"model_type": "bert", "architectures": ["BertModel"]})
     assert bert == 4 * 109_482_240 + 2 * 8 * 512  # two buffers of 512 whole numbers
-    bart = models.predicted_bytes({"model_type": "bart"})
+    bart = building.predicted_bytes({"model_type": "bart"})
     assert bart == 4 * (406_291_456 + 50_265)  # final_logits_bias is a buffer
 
 
@@ -801,7 +801,7 @@ def test_roots_refuse_everything_else_with_the_same_words(saved: Path, tmp_path:
 def test_roots_allow_what_is_under_them(saved: Path) -> None:
     assert models.load(saved / "bart", roots=(saved,)).info.name == "bart"
     assert models.load("bart", roots=(saved,)).info.source == "folder"
-    assert models.listed((saved,)) == ("bart", "bert")
+    assert folders.listed((saved,)) == ("bart", "bert")
 
 
 def test_files_that_point_out_of_the_roots_are_refused(bart: Path, tmp_path: Path) -> None:
@@ -815,16 +815,16 @@ def test_files_that_point_out_of_the_roots_are_refused(bart: Path, tmp_path: Pat
 
 def test_default_roots(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BARTVIZ_MODEL_ROOTS", raising=False)
-    assert models.default_roots() == ()
+    assert folders.default_roots() == ()
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", f"{saved}{os.pathsep}{saved.parent}")
-    assert models.default_roots() == (saved.resolve(), saved.parent.resolve())
+    assert folders.default_roots() == (saved.resolve(), saved.parent.resolve())
 
 
 @pytest.mark.parametrize("value", ["relative", "/no/such/folder", "/etc/passwd", "/", "-1", "1e12"])
 def test_a_bad_setting_is_refused_by_name(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", value)
     with pytest.raises(bartviz.errors.SettingError, match="BARTVIZ_MODEL_ROOTS: entry 1"):
-        models.default_roots()
+        folders.default_roots()
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:

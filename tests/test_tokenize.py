@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bartviz import tokenize
 from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
-from bartviz.record import Tokens
+from bartviz.tokens import Tokens
 from tests.small_tokenizers import BYTE_LEVEL, NAMES, SENTENCEPIECE, bart, lines, tokenizer
 
 FAMILY = "👨‍👩‍👧"

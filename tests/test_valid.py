@@ -12,8 +12,9 @@ import pytest
 from safetensors.numpy import load, save
 
 from bartviz import store
+from bartviz.attention import Kind
 from bartviz.errors import RecordError
-from bartviz.record import Kind, Record
+from bartviz.record import Record
 from tests import stand_in
 
 GOOD = stand_in.tokens(("<s>", "I", " want", "</s>"))

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
+from bartviz.beam_tree import BeamTree, Hypothesis
+from bartviz.candidates import Candidate, Step
+from bartviz.record import Record
 from tests import stand_in
 
 State = Literal["open", "pruned", "finished", "best"]

@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from transformers import GenerationConfig, PreTrainedModel
 
+from bartviz.arrays import Ints
+from bartviz.attention import Kind
 from bartviz.models import Model
-from bartviz.record import Ints, Kind, Record
+from bartviz.record import Record
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from bartviz.analysis import terms
 from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
-from bartviz.attention import KINDS, Floats, Head, Ints, Kind
+from bartviz.arrays import Floats, Ints
+from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural
 from bartviz.record import Record

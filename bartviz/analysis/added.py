@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from bartviz.attention import Bools, Floats
+from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
 

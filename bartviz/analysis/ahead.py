@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.attention import Bools, Tokens
+from bartviz.arrays import Bools
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 CLEARLY = 0.05
 """How much more weight on special tokens in the last row than in the first makes a head one that looks ahead."""

@@ -29,7 +29,8 @@ from bartviz.analysis.alignment import (
     table,
 )
 from bartviz.analysis.pharaoh import Gold, score
-from bartviz.attention import Floats, Head
+from bartviz.arrays import Floats
+from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, later
 from bartviz.record import Reading, Record

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bartviz.analysis.ledger import NAMES, claim, verdict
-from bartviz.analysis.ledger.configs import MODELS, models
-
-__all__ = ["LINES", "MODELS", "Claim", "claims", "models"]
+from bartviz.analysis.ledger import claim, verdict
+from bartviz.analysis.ledger.judging import NAMES
 
 LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
 """The lines of the ledger that the parameters page shows itself."""

@@ -14,10 +14,12 @@ import pandas as pd
 
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import percent
+from bartviz.beam_tree import BeamTree, Hypothesis
+from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.labels import CONTINUES
 from bartviz.language import _, later, plural
-from bartviz.record import BeamTree, Candidate, Hypothesis, Record, Step
+from bartviz.record import Record
 
 Which = Literal["all", "kept", "survivors"]
 FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either

@@ -12,7 +12,8 @@ from bartviz.analysis import terms
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
-from bartviz.attention import Bools, Floats, Kind
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural, speaking
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.analysis.masks import no_row
-from bartviz.attention import Attention, Floats
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import later
 

@@ -17,10 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bartviz.analysis import terms
-from bartviz.attention import Floats, Ints, Kind
+from bartviz.arrays import Floats, Ints
+from bartviz.attention import Kind
+from bartviz.candidates import Step
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
-from bartviz.record import Reading, Record, Step
+from bartviz.record import Reading, Record
 
 percent, weights_name = terms.percent, terms.weights_name
 BYTES = 4  # of one float32 number

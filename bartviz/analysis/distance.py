@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.heads import View
 from bartviz.analysis.measures import block, counted, row_blocks
-from bartviz.attention import Attention, Bools, Floats
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention
 from bartviz.language import _, mark
 
 Doubles = NDArray[np.float64]

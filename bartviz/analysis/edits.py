@@ -20,10 +20,12 @@ from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
-from bartviz.attention import Attention, Bools, Floats, Ints, Kind, Tokens
+from bartviz.arrays import Bools, Floats, Ints
+from bartviz.attention import Attention, Kind
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,8 +20,10 @@ from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.measures import counted, entropy, padding
 from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.analysis.weighing import RANKED, weigh
-from bartviz.attention import Attention, Bools, Floats, Head, Kind, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Head, Kind
 from bartviz.record import Reading, Record
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
+from bartviz.candidates import Candidate, Step
 from bartviz.language import _
-from bartviz.record import Candidate, Record, Step
+from bartviz.record import Record
 
 
 def perplexity(record: Record) -> float:

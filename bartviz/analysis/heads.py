@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from bartviz.analysis import terms
 from bartviz.analysis.masks import listed, no_row, quote
 from bartviz.analysis.words import Groups, Merged, merge_words
-from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.language import _, later
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,8 +24,9 @@ from bartviz.analysis.positions import (
     similarity,
     sinusoidal,
 )
-from bartviz.attention import Bools, Ints, Tokens
+from bartviz.arrays import Bools, Ints
 from bartviz.language import _, mark, plural
+from bartviz.tokens import Tokens
 
 __all__ = [
     "LIMIT",

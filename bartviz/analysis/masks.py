@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import terms
-from bartviz.attention import Attention, Bools, Tokens
+from bartviz.arrays import Bools
+from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from bartviz.analysis.ahead import BACK, Ways, looks
 from bartviz.analysis.start import alignment_score
 from bartviz.analysis.words import merge_words, word_groups, word_labels
-from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 Texts = Sequence[str]
 """What the spans of tokens point into, one text for each segment."""

@@ -16,8 +16,10 @@ from bartviz.analysis import ahead, contributions, matches
 from bartviz.analysis.ahead import Ways
 from bartviz.analysis.definitions import of_kind
 from bartviz.analysis.matches import Texts, Way
-from bartviz.attention import Attention, Bools, Floats, Kind, Tokens, masked_softmax
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind, masked_softmax
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 BLOCK = 1 << 22  # weights held at a time: 16 MB
 _TINY = np.float32(1e-30)

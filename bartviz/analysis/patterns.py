@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bartviz.attention import Attention, Bools, Floats, Ints, Kind
+from bartviz.arrays import Bools, Floats, Ints
+from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
 

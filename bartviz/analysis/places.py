@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from bartviz.analysis.denoising import Noised, words
-from bartviz.attention import Tokens
 from bartviz.errors import RecordError
 from bartviz.language import later, mark
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 Mark = Literal["kept", "right", "wrong", "added"]
 MARKS: Mapping[Mark, str] = {

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bartviz.attention import Ints
+from bartviz.arrays import Ints
 from bartviz.errors import SettingError
 from bartviz.language import _, later
 

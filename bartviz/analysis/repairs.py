@@ -17,7 +17,7 @@ from bartviz.analysis.denoising import MASK, NOISE, Noised
 from bartviz.analysis.heads import View
 from bartviz.analysis.masks import quote
 from bartviz.analysis.places import MARKS, Place, Said, rows_of
-from bartviz.attention import Bools, Floats
+from bartviz.arrays import Bools, Floats
 from bartviz.errors import RecordError
 from bartviz.language import _, later, plural
 from bartviz.record import Record

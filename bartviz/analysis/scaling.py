@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.attention import Attention, Bools, Floats, masked_softmax
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, masked_softmax
 from bartviz.language import _
 
 if TYPE_CHECKING:

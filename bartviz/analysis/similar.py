@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.analysis.measures import block, counted, entropy
-from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention
+from bartviz.tokens import Tokens
 
 ROWS = 32
 """Rows that are compared at most, evenly chosen from those that count: pairs of heads are many."""

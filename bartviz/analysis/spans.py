@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bartviz.attention import Floats
+from bartviz.arrays import Floats
 
 Range = Literal["fixed", "row", "log"]
 RANGES: tuple[Range, ...] = get_args(Range)

@@ -14,10 +14,13 @@ import numpy as np
 
 from bartviz.analysis import terms
 from bartviz.analysis.ahead import AHEAD, Ways, ways
-from bartviz.attention import Floats, Head, Kind, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import Head, Kind
+from bartviz.candidates import Step
 from bartviz.labels import CONTINUES
 from bartviz.language import _
-from bartviz.record import Record, Step
+from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.spans import Range, shares
-from bartviz.attention import Attention, Bools, Floats, Ints
+from bartviz.arrays import Bools, Floats, Ints
+from bartviz.attention import Attention
 
 Bytes = NDArray[np.uint8]
 

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from bartviz.analysis import contributions, terms
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted
-from bartviz.attention import Attention, Floats, Ints, Tokens
+from bartviz.arrays import Floats, Ints
+from bartviz.attention import Attention
 from bartviz.language import _
+from bartviz.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bartviz.errors import RecordError
 from bartviz.labels import CONTINUES, visible
 from bartviz.language import later
-from bartviz.record import Tokens
+from bartviz.tokens import Tokens
 
 Groups = tuple[tuple[int, ...], ...]
 Texts = str | Sequence[str]

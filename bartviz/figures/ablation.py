@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import terms
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
-from bartviz.attention import Floats, Head, Ints, Kind
+from bartviz.arrays import Floats, Ints
+from bartviz.attention import Head, Kind
 from bartviz.figures import axes, theme
 from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, panels

@@ -18,7 +18,8 @@ from bartviz.analysis import alignment as analysis
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
 from bartviz.analysis.pharaoh import Gold, Link, Links
-from bartviz.attention import Floats, Head
+from bartviz.arrays import Floats
+from bartviz.attention import Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import RECORD, expect, expect_word

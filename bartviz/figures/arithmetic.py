@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bartviz.analysis.inside import Inside, Shown
-from bartviz.attention import Floats
+from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import Part
 from bartviz.figures.strips import caption

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bartviz.arrays import Bools
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.language import _, mark
-from bartviz.record import Bools
 
 ROW_TITLE, COLUMN_TITLE = mark("query: attends from ↓"), mark("key: attended to →")
 LONGEST = 18  # characters of a label on the axis; the pointer shows all of them

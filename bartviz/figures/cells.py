@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bartviz.attention import Bools, Floats
+from bartviz.arrays import Bools, Floats
 from bartviz.figures import theme
 
 Part = dict[str, Any]

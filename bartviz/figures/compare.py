@@ -13,14 +13,16 @@ from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, told
 from bartviz.analysis.similar import Likeness
-from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.analysis.spans import Range
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
 from bartviz.figures.given import ATTENTION, expect
-from bartviz.figures.maps import Range
 from bartviz.language import _
+from bartviz.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
 WRITTEN = 16  # heads across: up to so many have their number written in the matrix

@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.distance import Contrast, contrast, mismatch
 from bartviz.analysis.heads import View
-from bartviz.attention import Floats
+from bartviz.analysis.spans import Range
+from bartviz.arrays import Floats
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.heads import one
-from bartviz.figures.maps import COLUMN, ROW, SIDE, Range, at_most
+from bartviz.figures.maps import COLUMN, ROW, SIDE, at_most
 from bartviz.language import _
 
 BARS = 0.17  # share of the width that the distances of the rows take

@@ -11,13 +11,15 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import terms
 from bartviz.analysis.edits import Edit, Reach
-from bartviz.attention import Floats, Kind, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import Kind
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
 from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
+from bartviz.tokens import Tokens
 
 View = Literal["encodings", "attention", "outputs"]
 LOWEST = -3.0  # of the colours: a thousandth, and everything below

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bartviz.arrays import Bools, Floats
 from bartviz.figures import theme
 from bartviz.figures.cells import Part
-from bartviz.record import Bools, Floats
 
 
 def hatching(masked: Bools, dark: bool = False) -> Part:

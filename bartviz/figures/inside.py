@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
-from bartviz.attention import Attention, Floats
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.arithmetic import Frame, others

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.activations import CURVES, Curve, Doubles, gelu, relu
 from bartviz.analysis.scaling import Scaling, Side
-from bartviz.attention import Floats, Kind
+from bartviz.arrays import Floats
+from bartviz.attention import Kind
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.language import _

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.added import number_of
-from bartviz.attention import Attention, Bools, Floats, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
@@ -17,7 +18,8 @@ from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.given import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
 from bartviz.language import _, later, mark
-from bartviz.record import Kind, Record
+from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)

@@ -8,7 +8,8 @@ import numpy as np
 
 from bartviz.analysis import start
 from bartviz.analysis.start import Ribbons, Word
-from bartviz.attention import Floats, Head
+from bartviz.arrays import Floats
+from bartviz.attention import Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import RECORD, expect

@@ -17,7 +17,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.record import Kind
+from bartviz.attention import Kind
 
 _MIME = "application/vnd.plotly.v1+json"
 Scale = list[list[float | str]]

@@ -9,7 +9,7 @@ from typing import Literal
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import activations, articles, reruns, similar
+from bartviz.analysis import activations, reruns, similar
 from bartviz.analysis import fooled as analysis
 from bartviz.analysis import inputs as summed
 from bartviz.analysis import inside as arithmetic
@@ -19,8 +19,10 @@ from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.inputs import Inputs
 from bartviz.analysis.inside import Inside
+from bartviz.analysis.ledger import configs
 from bartviz.analysis.measures import measures, of_record
-from bartviz.attention import Attention, Floats, Tokens, masked_softmax
+from bartviz.arrays import Floats
+from bartviz.attention import Attention, masked_softmax
 from bartviz.errors import SettingError
 from bartviz.families import FAMILIES
 from bartviz.figures import costs, fooled, patterns, products
@@ -33,6 +35,7 @@ from bartviz.figures.inputs import relative
 from bartviz.figures.inputs import shift as shifts
 from bartviz.figures.parameters import sizes as bars
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 
 INPUTS = "what bartviz.embeddings.inputs(model, record) gives"
 MOST = 128  # positions of a table that are compared
@@ -184,7 +187,7 @@ def cost(
 
 def sizes(*, dark: bool = False) -> go.Figure:
     """The articles' models as bars of parts, in millions; a diamond is the number that the articles give."""
-    return bars(articles.models(), dark=dark)
+    return bars(configs.models(), dark=dark)
 
 
 def _one(attention: Attention, layer: int, head: int, row: int) -> Inside:

@@ -13,9 +13,10 @@ from bartviz.language import _
 from bartviz.ui import content, levels, show, status, tasks
 
 if TYPE_CHECKING:
+    from bartviz.checks import Check
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Check, Record
+    from bartviz.record import Record
 
 TASK = "verify"
 

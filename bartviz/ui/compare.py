@@ -12,9 +12,10 @@ from bartviz.analysis import compare as analysis
 from bartviz.analysis import naming, terms
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
-from bartviz.attention import Attention, Bools, Floats, Head, Kind
+from bartviz.analysis.spans import Range
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Head, Kind
 from bartviz.figures.compare import matrix, scatter
-from bartviz.figures.maps import Range
 from bartviz.language import _, named
 from bartviz.record import Record
 from bartviz.ui import canvas, heads, page, pick, pins, session, show

@@ -14,8 +14,8 @@ from bartviz.analysis.heads import View
 from bartviz.figures.contrast import difference, pair
 from bartviz.language import _
 from bartviz.ui import canvas, page, pick, pins, show
-from bartviz.ui.canvas import Choice
 from bartviz.ui.compare import Chosen
+from bartviz.ui.components.canvas.data import Choice
 from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import cast
 import streamlit as st
 
 from bartviz.analysis import beams, decoding, given, terms
+from bartviz.candidates import Step
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
-from bartviz.record import Reading, Record, Step
+from bartviz.record import Reading, Record
 from bartviz.ui import address, branches, canvas, heads, page, pick, settings, show
-from bartviz.ui.canvas import Choice, Steps
-from bartviz.ui.components.canvas.data import Views
+from bartviz.ui.components.canvas.data import Choice, Steps, Views
 from bartviz.ui.components.player import Place
 from bartviz.ui.components.player.data import revision
 

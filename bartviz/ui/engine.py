@@ -26,8 +26,9 @@ from bartviz.ui.search import Search, options
 from bartviz.waiting import downloading
 
 if TYPE_CHECKING:
+    from bartviz.arrays import Floats
     from bartviz.models import Model
-    from bartviz.record import Floats, Record
+    from bartviz.record import Record
 
 KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
@@ -306,7 +307,8 @@ def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
 
 
 def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values: bool) -> Record:
-    from bartviz.forward import capture, decode
+    from bartviz.forward import capture
+    from bartviz.generation import decode
 
     def on_step(step: int, longest: int) -> None:
         said = later("Writing: token {step} of at most {longest}", step=step, longest=longest)

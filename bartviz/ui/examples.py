@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bartviz.record import ModelKind
+from bartviz.families import ModelKind
 
 
 @dataclass(frozen=True, slots=True)

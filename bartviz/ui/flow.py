@@ -10,9 +10,11 @@ import streamlit as st
 from bartviz.analysis import contributions, terms, weighing
 from bartviz.analysis.heads import mean
 from bartviz.analysis.rollout import rollout
-from bartviz.attention import Attention, Floats, Kind, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import Attention, Kind
 from bartviz.figures import flow
 from bartviz.language import _
+from bartviz.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.compare import Chosen
 from bartviz.ui.once import once

@@ -12,12 +12,12 @@ from bartviz.analysis import heads, terms
 from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.words import Groups, word_groups
-from bartviz.attention import Attention, Tokens
+from bartviz.attention import Attention
 from bartviz.language import _, mark, named, plural
 from bartviz.record import Record
+from bartviz.tokens import Tokens
 from bartviz.ui import canvas, pick, show
-from bartviz.ui.canvas import Choice
-from bartviz.ui.components.canvas.data import Small, Views, What
+from bartviz.ui.components.canvas.data import Choice, Small, Views, What
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record, Tokens
+    from bartviz.record import Record
+    from bartviz.tokens import Tokens
 
 LOOKS = {
     "pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers"),

@@ -19,7 +19,8 @@ import streamlit as st
 from bartviz.language import _, mark
 from bartviz.ui import pick, registry
 from bartviz.ui.explanations import Explanation, explanation
-from bartviz.ui.glossary import TERMS, Term
+from bartviz.ui.glossary import TERMS
+from bartviz.ui.glossary.term import Term
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
 LEVELS: tuple[Level, ...] = get_args(Level)

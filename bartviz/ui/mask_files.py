@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.attention import Attention, Bools, Floats
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention
 from bartviz.figures.masks import View
 from bartviz.figures.patterns import row_bars
 from bartviz.language import _

@@ -10,7 +10,8 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, naming, terms
 from bartviz.analysis.definitions import MEASURES, definitions
-from bartviz.attention import Bools, Head
+from bartviz.arrays import Bools
+from bartviz.attention import Head
 from bartviz.language import _, mark, named
 from bartviz.ui import pick, pins, show
 from bartviz.ui.compare import Chosen

@@ -10,10 +10,12 @@ import streamlit as st
 
 from bartviz.analysis import distance, heads, naming, terms
 from bartviz.analysis.measures import Measured, counted, of_record
-from bartviz.attention import KINDS, Attention, Floats, Head, Kind, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import KINDS, Attention, Head, Kind
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
 from bartviz.record import Record, open_record
+from bartviz.tokens import Tokens
 from bartviz.ui import pick, session, show
 from bartviz.ui.once import once
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz import export
-from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, Question, questions, sheet
-from bartviz.analysis.quiz.question import READ_SO
+from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
+from bartviz.analysis.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
 from bartviz.ui import address, made_from, registry, saved, show
 

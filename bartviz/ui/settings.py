@@ -18,7 +18,8 @@ from bartviz.ui.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Ear
 if TYPE_CHECKING:
     from transformers import GenerationConfig
 
-    from bartviz.record import ModelKind, Record
+    from bartviz.families import ModelKind
+    from bartviz.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
 LONG_LINK = 2000  # characters; a link of more is cut off by many programs

@@ -25,7 +25,8 @@ from bartviz.ui.search import Search
 
 if TYPE_CHECKING:
     from bartviz.catalogue import Entry
-    from bartviz.record import ModelInfo, ModelKind
+    from bartviz.families import ModelKind
+    from bartviz.record import ModelInfo
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}

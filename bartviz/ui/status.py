@@ -13,7 +13,8 @@ from bartviz.language import _, mark, plural
 from bartviz.retold import retold
 
 if TYPE_CHECKING:
-    from bartviz.record import Check, ModelInfo, Record
+    from bartviz.checks import Check
+    from bartviz.record import ModelInfo, Record
 
 
 def status(record: Record) -> None:

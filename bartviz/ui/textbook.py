@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CHAPTERS, CLAIMS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
+from bartviz.analysis.ledger import CLAIMS
+from bartviz.analysis.ledger.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
 from bartviz.language import _, current, mark
 from bartviz.ui import content, languages, levels, pick, registry, show, tasks
 from bartviz.ui.once import once

@@ -20,7 +20,8 @@ from bartviz.analysis.added import (
     rounded,
     softmax_added,
 )  # fmt: skip
-from bartviz.attention import Bools, Floats, masked_softmax
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import masked_softmax
 from bartviz.catalogue import EMBEDDED
 from bartviz.errors import SettingError
 from bartviz.record import open_record

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 from bartviz.analysis import alignment
 from bartviz.analysis.alignment import Method, agreement, heads_of, lines, link_table, links, notice, rows_of, table
 from bartviz.analysis.pharaoh import Gold, crossing, read
-from bartviz.attention import Attention, Floats, Head
+from bartviz.arrays import Floats
+from bartviz.attention import Attention, Head
 from bartviz.errors import SettingError
 from bartviz.record import Record
 from tests import records, stand_in

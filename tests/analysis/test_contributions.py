@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from bartviz.analysis import contributions
-from bartviz.attention import Attention, Floats
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from bartviz.errors import RecordError, SettingError
 from tests import records, stand_in
 

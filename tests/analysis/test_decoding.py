@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import decoding
-from bartviz.attention import Attention, Kind, Tokens
+from bartviz.attention import Attention, Kind
+from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError
-from bartviz.record import Candidate, Provenance, Record, Step
+from bartviz.record import Provenance, Record
+from bartviz.tokens import Tokens
 from tests import records, stand_in
 
 SOURCE = stand_in.tokens(("<s>", "Hi", "</s>"))

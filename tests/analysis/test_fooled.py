@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 import bartviz
 from bartviz.analysis import alignment, fooled, pharaoh
-from bartviz.attention import Attention, Head, Kind, Tokens
+from bartviz.attention import Attention, Head, Kind
 from bartviz.record import Record, open_record
+from bartviz.tokens import Tokens
 from tests import records, stand_in
 
 HOME = Path(__file__).parents[2] / "bartviz" / "embedded" / "records"

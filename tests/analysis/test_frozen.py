@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis.frozen import Brief, array_bytes, freeze
-from bartviz.attention import Floats
+from bartviz.arrays import Floats
 
 
 @dataclass(frozen=True)

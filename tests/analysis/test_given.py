@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bartviz.analysis import given
-from bartviz.record import Candidate, Record
+from bartviz.candidates import Candidate
+from bartviz.record import Record
 from tests.analysis.test_decoding import small
 
 

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import heads
-from bartviz.attention import Attention, Bools, Floats, Kind, Tokens
+from bartviz.arrays import Bools, Floats
+from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
+from bartviz.tokens import Tokens
 from tests import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b", "."))

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 import bartviz
 from bartviz.analysis import contributions, inside
-from bartviz.attention import Attention, Floats, Kind
+from bartviz.arrays import Floats
+from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.record import Record
 from tests import loaded, networks, records, stand_in

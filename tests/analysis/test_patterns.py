@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis.patterns import PATTERNS, example_bias, pattern, relative_buckets
-from bartviz.attention import Bools
+from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 
 

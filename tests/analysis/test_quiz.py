@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from bartviz import export
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
 from bartviz.analysis.parameters import parameters
-from bartviz.analysis.quiz import COUNT, KINDS, Question, noise, questions, sheet
-from bartviz.analysis.quiz.question import Grid, Option, hundredths
-from bartviz.attention import Attention, Floats
+from bartviz.analysis.quiz import COUNT, KINDS, noise, questions, sheet
+from bartviz.analysis.quiz.question import Grid, Option, Question, hundredths
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import _, speaking
 from bartviz.record import Record, open_record

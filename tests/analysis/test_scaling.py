@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 
 from bartviz.analysis import scaling
-from bartviz.attention import Attention, Floats
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from tests import records, stand_in
 
 

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import start
 from bartviz.analysis.ahead import looks_ahead
-from bartviz.attention import Attention, Head, Kind, Tokens
-from bartviz.record import Candidate, ModelKind, Provenance, Record, Step
+from bartviz.attention import Attention, Head, Kind
+from bartviz.candidates import Candidate, Step
+from bartviz.families import ModelKind
+from bartviz.record import Provenance, Record
+from bartviz.tokens import Tokens
 from tests import stand_in
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bartviz import tokenize
 from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels
 from bartviz.errors import RecordError
-from bartviz.record import Tokens
+from bartviz.tokens import Tokens
 from tests.small_tokenizers import NAMES, tokenizer
 
 

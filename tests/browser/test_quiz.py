@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.analysis.quiz import Question, questions
+from bartviz.analysis.quiz import questions
+from bartviz.analysis.quiz.question import Question
 from bartviz.language import _, speaking
 from tests import stand_in
 from tests.browser.conftest import Open, go, settle

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from bartviz.beam_tree import BeamTree
+from bartviz.candidates import Candidate
 from bartviz.errors import RecordError, SettingError
 from bartviz.figures.beams import FITTING, beams
-from bartviz.record import BeamTree, Candidate, Record
+from bartviz.record import Record
 from tests import trees
 
 

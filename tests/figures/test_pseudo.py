@@ -15,16 +15,18 @@ import plotly.graph_objects as go
 import pytest
 
 from bartviz import figures
-from bartviz.analysis import articles, heads, inside, scaling, similar
+from bartviz.analysis import heads, inside, scaling, similar
 from bartviz.analysis import inputs as embeddings
 from bartviz.analysis.alignment import heads_of, table
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.distance import contrast
+from bartviz.analysis.ledger import configs
 from bartviz.analysis.measures import measures
 from bartviz.analysis.parameters import configuration, rows
 from bartviz.analysis.patterns import pattern
 from bartviz.analysis.pharaoh import read
 from bartviz.analysis.repairs import Score
+from bartviz.attention import Attention
 from bartviz.figures import contrast as contrasts
 from bartviz.figures import costs, layer, patterns, products
 from bartviz.figures.ablation import moved, worth
@@ -34,7 +36,7 @@ from bartviz.figures.edits import reach as reached
 from bartviz.figures.inputs import positions, relative, shift
 from bartviz.figures.parameters import parameters, sizes
 from bartviz.language import PSEUDO, speaking
-from bartviz.record import Attention, Record
+from bartviz.record import Record
 from tests import records, stand_in, trees
 from tests.analysis.test_ablation import ablation as one_ablation
 from tests.analysis.test_ablation import sweep
@@ -159,7 +161,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "BART": lambda: of("facebook/bart-base"),
     "ALBERT": lambda: of("albert-base-v2"),
     "T5": lambda: of("t5-small"),
-    "sizes": lambda: sizes(articles.models()),
+    "sizes": lambda: sizes(configs.models()),
     "operations": lambda: costs.operations(Costs("bert-base-uncased"), 100),
     "memory": lambda: costs.memory(Costs("facebook/bart-base"), 100),
     "cache": lambda: costs.decoding(Costs("facebook/bart-base"), 20, 8),

@@ -9,10 +9,11 @@ from random import Random
 
 import bartviz
 from bartviz import export, figures, store
+from bartviz.attention import Attention
 from bartviz.errors import BudgetError, RecordError, SettingError
 from bartviz.figures import theme
 from bartviz.language import Later
-from bartviz.record import Attention, Record
+from bartviz.record import Record
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown
 
 Use = tuple[str, Callable[[], object]]

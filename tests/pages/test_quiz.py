@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis.quiz import KINDS, Question, questions
+from bartviz.analysis.quiz import KINDS, questions
+from bartviz.analysis.quiz.question import Question
 from bartviz.record import Record, open_record
 from bartviz.ui import quiz as ui
 from bartviz.ui import saved, session

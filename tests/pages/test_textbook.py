@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz import place
 from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CLAIMS, Number, Verdict
+from bartviz.analysis.ledger import CLAIMS
+from bartviz.analysis.ledger.judging import Number, Verdict
 from bartviz.record import Record
 from bartviz.ui import registry, tasks
 from tests.conftest import App

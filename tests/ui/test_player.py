@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import decoding
-from bartviz.attention import Tokens
+from bartviz.candidates import Candidate, Step
 from bartviz.catalogue import EMBEDDED
 from bartviz.language import speaking
-from bartviz.record import Candidate, Record, Step, open_record
+from bartviz.record import Record, open_record
+from bartviz.tokens import Tokens
 from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in

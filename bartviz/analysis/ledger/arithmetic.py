@@ -9,7 +9,8 @@ from bartviz.analysis.costs import Costs
 from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, encoder, layer, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.scaling import scaling
-from bartviz.attention import Attention, Floats
+from bartviz.arrays import Floats
+from bartviz.attention import Attention
 from bartviz.language import later, mark
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row

@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 from safetensors import safe_open
 
-from bartviz.analysis.inputs import Shift, shift, sinusoidal
 from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import (
     BERT_RUN,
@@ -21,6 +20,7 @@ from bartviz.analysis.ledger.judging import (
     Verdict,
     number,
 )
+from bartviz.analysis.positions import Shift, shift, sinusoidal
 from bartviz.catalogue import EMBEDDED
 from bartviz.language import later, mark
 

@@ -7,7 +7,7 @@ import numpy as np
 from bartviz.analysis import added, patterns
 from bartviz.analysis.ledger.judging import Claim, Evidence, Number, Verdict, number
 from bartviz.analysis.masks import shape
-from bartviz.attention import Floats
+from bartviz.arrays import Floats
 from bartviz.language import later, mark
 
 SHORT = 512

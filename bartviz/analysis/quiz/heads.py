@@ -23,7 +23,8 @@ from bartviz.analysis.quiz.question import (
     shuffled,
     small,
 )
-from bartviz.attention import Floats, Kind
+from bartviz.arrays import Floats
+from bartviz.attention import Kind
 from bartviz.language import later
 from bartviz.record import Record
 

@@ -14,7 +14,8 @@ from bartviz.analysis import parameters
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.analysis.variants import VARIANTS
-from bartviz.attention import Floats, Kind
+from bartviz.arrays import Floats
+from bartviz.attention import Kind
 from bartviz.catalogue import entry
 from bartviz.language import later, mark
 from bartviz.record import Record

@@ -16,10 +16,10 @@ from bartviz.ui.experiments.asking import ask
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach
-    from bartviz.attention import Tokens
     from bartviz.gate import Ticket
     from bartviz.models import Model
     from bartviz.record import Record
+    from bartviz.tokens import Tokens
 
 SENTENCE = (
     "The house is beautiful and well located in the middle of the city "

@@ -19,11 +19,11 @@ from bartviz.ui.experiments.asking import ask, say_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
-    from bartviz.attention import Tokens
     from bartviz.gate import Ticket
     from bartviz.models import Model
     from bartviz.record import Record
     from bartviz.suggestions import Suggestion
+    from bartviz.tokens import Tokens
 
 PARTS = {"source": mark("the source"), "target": mark("the target")}
 VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}

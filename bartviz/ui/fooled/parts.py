@@ -11,9 +11,11 @@ import streamlit as st
 
 from bartviz.analysis.fooled import FIRST
 from bartviz.analysis.quiz.question import kind_said
-from bartviz.attention import Attention, Floats, Head, Kind, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import Attention, Head, Kind
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
+from bartviz.tokens import Tokens
 from bartviz.ui import page, registry, saved, show
 from bartviz.ui.once import once
 

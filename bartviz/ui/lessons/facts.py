@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.attention import Floats
-from bartviz.record import Kind, Record, Step
+from bartviz.arrays import Floats
+from bartviz.attention import Kind
+from bartviz.candidates import Step
+from bartviz.record import Record
 
 
 def weights(record: Record, kind: Kind, layer: int, head: int) -> Floats:

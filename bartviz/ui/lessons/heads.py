@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from bartviz.analysis.measures import of_record
-from bartviz.attention import Floats
+from bartviz.arrays import Floats
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui.lessons import facts

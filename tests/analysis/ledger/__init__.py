@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bartviz.analysis import ledger
-from bartviz.analysis.ledger import Verdict
-from bartviz.analysis.ledger.judging import Value
+from bartviz.analysis.ledger.judging import Value, Verdict
 
 
 def judged(number: str) -> Verdict:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bartviz.analysis.ledger import Evidence, claim
+from bartviz.analysis.ledger import claim
+from bartviz.analysis.ledger.judging import Evidence
 from bartviz.record import Record
 from tests import records
 from tests.analysis.ledger import found, judged

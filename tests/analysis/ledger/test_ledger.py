@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CHAPTERS, CLAIMS, SOURCES, Number, Verdict
+from bartviz.analysis.ledger import CLAIMS
+from bartviz.analysis.ledger.judging import CHAPTERS, SOURCES, Number, Verdict
 from bartviz.errors import SettingError
 from bartviz.language import PSEUDO, _, speaking
 

@@ -33,9 +33,11 @@ from bartviz.analysis import heads
 from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.words import word_groups
-from bartviz.attention import KINDS, Attention, Floats, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import KINDS, Attention
 from bartviz.figures import theme
 from bartviz.labels import CONTINUES
+from bartviz.tokens import Tokens
 from bartviz.ui.components.canvas.words import messages
 
 What = Literal["head", "layer", "all"]

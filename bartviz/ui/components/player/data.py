@@ -15,11 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from bartviz.analysis import branches, decoding, terms
-from bartviz.attention import Floats, Tokens
+from bartviz.arrays import Floats
+from bartviz.attention import KINDS
+from bartviz.candidates import Step
 from bartviz.figures import theme
 from bartviz.language import _
-from bartviz.record import KINDS, Record, Step
+from bartviz.record import Record
 from bartviz.retold import retold
+from bartviz.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB

@@ -6,8 +6,9 @@ import re
 
 from bartviz.analysis import decoding, terms
 from bartviz.attention import Kind
+from bartviz.candidates import Step
 from bartviz.language import _, mark, plural
-from bartviz.record import Record, Step
+from bartviz.record import Record
 from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]

@@ -1,0 +1,131 @@
+"""The tokens of a text: what the model sees, and what a reader sees. Frozen, read-only, NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from operator import gt
+from typing import Any
+
+import numpy as np
+
+from bartviz.arrays import Bools, Ints, frozen, same
+from bartviz.errors import RecordError
+
+SAID = 12  # tokens that a ``repr`` names
+_DESCRIBED = ("pieces", "labels", "words", "spans")
+_KINDS = {"ids": "iu", "special": "b", "segments": "iu"}
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text as the model sees it, n tokens, and as a reader sees it.
+
+    ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
+    its word (None for special tokens), which never falls; ``segments`` are 1 for the second sentence of a pair;
+    ``spans`` are (start, end) in the text, None for a token that is not of it.
+    """
+
+    ids: Ints
+    pieces: tuple[str, ...]
+    labels: tuple[str, ...]
+    words: tuple[int | None, ...]
+    special: Bools
+    segments: Ints
+    spans: tuple[tuple[int, int] | None, ...]
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("ids", np.int64), ("special", np.bool_), ("segments", np.int64)):
+            _check_row(name, getattr(self, name))
+            object.__setattr__(self, name, frozen(getattr(self, name), dtype))
+        for name in ("pieces", "labels", "words", "spans"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        lengths = {
+            name: len(getattr(self, name))
+            for name in ("ids", "pieces", "labels", "words", "special", "segments", "spans")
+        }
+        if len(set(lengths.values())) != 1:
+            raise RecordError(f"Tokens need one entry each, but there are {lengths}.")
+        _check(self)
+
+    @classmethod
+    def lazy(cls, ids: Ints, special: Bools, segments: Ints, describe: Callable[[], Tokens]) -> Tokens:
+        """Tokens whose pieces, labels, words and spans are asked of ``describe`` when one of them is looked at."""
+        made = object.__new__(cls)
+        for name, array, dtype in (
+            ("ids", ids, np.int64),
+            ("special", special, np.bool_),
+            ("segments", segments, np.int64),
+        ):
+            object.__setattr__(made, name, frozen(array, dtype))
+        object.__setattr__(made, "_describe", describe)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Only asked for what is not there: what lazy tokens say of themselves."""
+        if name not in _DESCRIBED:
+            raise AttributeError(name)
+        describe: Callable[[], Tokens] | None = self.__dict__.get("_describe")
+        if describe is not None:
+            whole = describe()
+            for field in _DESCRIBED:
+                object.__setattr__(self, field, getattr(whole, field))
+            object.__setattr__(self, "_describe", None)  # it holds the tokenizer
+        return self.__dict__[name]
+
+    def __repr__(self) -> str:
+        more = f" ... {len(self)} in all" if len(self) > SAID else ""
+        return f"<Tokens: {' '.join(map(repr, self.labels[:SAID]))}{more}>"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokens) and same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    def take(self, index: slice) -> Tokens:
+        """The tokens of a slice, in order."""
+
+        def described() -> Tokens:
+            return Tokens(
+                self.ids[index], self.pieces[index], self.labels[index], self.words[index],
+                self.special[index], self.segments[index], self.spans[index],
+            )  # fmt: skip
+
+        return Tokens.lazy(self.ids[index], self.special[index], self.segments[index], described)
+
+
+def writable(*texts: str) -> bool:
+    """Whether these are texts that a file can hold: none is half a character (a lone surrogate)."""
+    try:
+        "".join(texts).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _check_row(name: str, given: object) -> None:
+    """Raise RecordError unless an array of ``Tokens`` is one row of numbers, or of True and False."""
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in _KINDS[name]):
+        raise RecordError(f"The tokens' {name} must be one row of {'flags' if name == 'special' else 'whole numbers'}.")
+
+
+def _check(tokens: Tokens) -> None:
+    """Raise RecordError for ids below 0, segments other than 0 and 1, words whose numbers fall, spans that end before
+    they begin, and labels that are no texts."""
+    if len(tokens) and (tokens.ids.min() < 0 or tokens.segments.min() < 0 or tokens.segments.max() > 1):
+        raise RecordError("The tokens' ids count from 0, and their segments are 0 or 1.")
+    if not writable(*tokens.pieces, *tokens.labels):
+        raise RecordError("The tokens' pieces and labels must be texts without halves of characters.")
+    words = [word for word in tokens.words if word is not None]
+    if not set(map(type, words)) <= {int} or min(words, default=0) < 0 or any(map(gt, words, words[1:])):
+        raise RecordError("The tokens' words are numbered from 0, and no number is smaller than the one before.")
+    spans = [span for span in tokens.spans if span is not None]
+    if not set(map(type, spans)) <= {tuple} or not set(map(len, spans)) <= {2}:
+        raise RecordError("The tokens' spans are pairs of a start and an end.")
+    if not set(map(type, chain.from_iterable(spans))) <= {int} or not all(0 <= start <= end for start, end in spans):
+        raise RecordError("The tokens' spans begin at 0 or later, and do not end before they begin.")
