@@ -17,8 +17,8 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from bartviz import checkpoint, tape, waiting, weights
 from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
-from bartviz.foreign import guarded
 from bartviz.language import later
+from bartviz.safety.foreign import guarded
 from bartviz.waiting import Job
 from bartviz.weights import Weights
 

@@ -17,8 +17,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from bartviz import configs
 from bartviz.errors import ModelError, choices
-from bartviz.foreign import guarded
 from bartviz.language import later
+from bartviz.safety.foreign import guarded
 
 MAX_JSON_BYTES = 16 << 20
 

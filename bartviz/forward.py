@@ -16,12 +16,12 @@ from bartviz import runs, tokenize
 from bartviz.candidates import Step
 from bartviz.checks import Check
 from bartviz.errors import SettingError, TextError
-from bartviz.foreign import guarded, run_failed
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model, expect_model
 from bartviz.record import Record
 from bartviz.runs import Ablation, Truncate
+from bartviz.safety.foreign import guarded, run_failed
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
 from bartviz.texts import check_length

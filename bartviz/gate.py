@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
-from bartviz import logs, memory
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
 from bartviz.language import later, mark
+from bartviz.safety import logs, memory
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]

@@ -6,10 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from bartviz import folders, foreign, hub
+from bartviz import folders, hub
 from bartviz.errors import ModelError
 from bartviz.folders import Roots
 from bartviz.language import later
+from bartviz.safety import foreign
 from bartviz.transfer import Unreachable
 from bartviz.waiting import DEADLINE, Cancel, Progress
 

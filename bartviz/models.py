@@ -20,10 +20,10 @@ from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError, SettingError
 from bartviz.folders import Roots
-from bartviz.foreign import guarded
 from bartviz.language import later
-from bartviz.memory import Claims, unbounded
 from bartviz.record import ModelInfo, Record
+from bartviz.safety.foreign import guarded
+from bartviz.safety.memory import Claims, unbounded
 from bartviz.waiting import DEADLINE, Cancel, Job, Progress
 
 Source = Literal["embedded", "folder", "hub"]

@@ -24,10 +24,10 @@ from bartviz.analysis.edits import Part
 from bartviz.arrays import Ints
 from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
-from bartviz.foreign import guarded, run_failed
 from bartviz.language import later
 from bartviz.models import Model, expect_model
 from bartviz.record import Record
+from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape import Entry, Tape, recording
 from bartviz.tokens import Tokens
 from bartviz.weights import shown

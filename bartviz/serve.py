@@ -10,10 +10,11 @@ import socket
 import sys
 from typing import Any
 
-from bartviz import hosts, logs
+from bartviz import hosts
 from bartviz.errors import SettingError
 from bartviz.folders import default_roots
 from bartviz.place import APP
+from bartviz.safety import logs
 
 
 def add(commands: Any) -> None:

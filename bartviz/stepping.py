@@ -14,9 +14,9 @@ from torch import Tensor
 from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from bartviz.foreign import guarded, run_failed
 from bartviz.models import Model
 from bartviz.quick import Writer
+from bartviz.safety.foreign import guarded, run_failed
 
 
 class Stepper:

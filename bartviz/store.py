@@ -22,8 +22,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bartviz.errors import RecordError
-from bartviz.foreign import guarded
 from bartviz.language import Later, later, mark
+from bartviz.safety.foreign import guarded
 from bartviz.tokens import writable
 
 VERSION = 2

@@ -17,8 +17,8 @@ from bartviz import checkpoint
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError
 from bartviz.folders import TOKENIZER_FILES, check_vocabulary
-from bartviz.foreign import guarded
 from bartviz.language import later
+from bartviz.safety.foreign import guarded
 
 MAX_FILE_BYTES = 256 << 20
 # What a tokenizer_config.json may set; the rest (code, paths of files, templates) is left out.

@@ -13,10 +13,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from bartviz import memory
 from bartviz.errors import ModelError
 from bartviz.families import FAMILIES
 from bartviz.language import later
+from bartviz.safety import memory
 from bartviz.waiting import Job
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})

@@ -19,7 +19,7 @@ from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_s
 from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
-from bartviz.memory import Claim, Room
+from bartviz.safety.memory import Claim, Room
 from bartviz.ui import library, threads
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options

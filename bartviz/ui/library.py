@@ -13,9 +13,9 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
-from bartviz import memory
 from bartviz.errors import BudgetError
 from bartviz.language import later
+from bartviz.safety import memory
 
 SIZE = 400  # MB of the model library
 ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # what pages draw with; none imports torch by itself

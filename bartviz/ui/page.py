@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from bartviz import logs
 from bartviz.errors import BartvizError, SettingError
 from bartviz.folders import default_roots
 from bartviz.language import _, current
+from bartviz.safety import logs
 from bartviz.ui import (
     address,
     checking,

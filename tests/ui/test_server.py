@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit import error_util
 
-from bartviz import logs
+from bartviz.safety import logs
 from bartviz.ui import server
 
 

@@ -14,9 +14,10 @@ import pytest
 from transformers import AutoTokenizer
 
 import bartviz
-from bartviz import checkpoint, encoders, folders, foreign, loading
+from bartviz import checkpoint, encoders, folders, loading
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, RecordError
 from bartviz.language import Later
+from bartviz.safety import foreign
 from tests import networks
 
 

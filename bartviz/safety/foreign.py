@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bartviz import logs, memory
 from bartviz.errors import BartvizError, BudgetError, ModelError
 from bartviz.language import later
+from bartviz.safety import logs, memory
 
 
 @contextmanager

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from bartviz import logs
 from bartviz.errors import SettingError
+from bartviz.safety import logs
 
 
 def test_the_level_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
