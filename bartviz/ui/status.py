@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import terms
 from bartviz.language import _, mark, plural
-from bartviz.retold import retold
+from bartviz.language.saved_messages import retold
 
 if TYPE_CHECKING:
     from bartviz.checks import Check

@@ -20,8 +20,8 @@ from bartviz.attention import KINDS
 from bartviz.candidates import Step
 from bartviz.figures import theme
 from bartviz.language import _
+from bartviz.language.saved_messages import retold
 from bartviz.record import Record
-from bartviz.retold import retold
 from bartviz.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.language import _, known, later, speaking
-from bartviz.retold import retold
+from bartviz.language.saved_messages import retold
 
 NOTICES = (
     later("The first {count:,} of {all:,} tokens are shown.", count=512, all=1340),

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from bartviz import particles
+from bartviz.language import korean_particles
 
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
@@ -89,7 +89,7 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def _filled(language: str, said: str, values: Mapping[str, object]) -> str:
-    return particles.filled(said, values) if language == "ko" else said.format(**values)
+    return korean_particles.filled(said, values) if language == "ko" else said.format(**values)
 
 
 def mark(message: Message, /) -> Message:
