@@ -15,7 +15,7 @@ from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind, Sample
 from bartviz.checks import TAPE, Check
 from bartviz.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 Projections = tuple[Floats, Floats | None]  # (L, D, H, d) and (L, D)
 _PROJECTIONS: WeakKeyDictionary[PreTrainedModel, dict[Kind, Projections]] = WeakKeyDictionary()

@@ -16,7 +16,7 @@ import numpy as np
 from bartviz.arrays import Bools, Floats, Ints, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.valid import check_numbers
 
 Kind = Literal["encoder", "decoder", "cross"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bartviz import generation, tokenize
+from bartviz import generation
 from bartviz.attention import Head
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
@@ -18,6 +18,7 @@ from bartviz.models import Model, expect_model
 from bartviz.record import Record
 from bartviz.runs import Prepared
 from bartviz.sampling import Sampling
+from bartviz.text import tokenize
 from bartviz.writing import Forced
 
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}

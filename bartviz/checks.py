@@ -17,9 +17,9 @@ import numpy as np
 from bartviz.arrays import Bools
 from bartviz.attention import KINDS, Attention, Kind
 from bartviz.candidates import Numbers, Step, bare, chosen_ids
-from bartviz.labels import CONTINUES, visible
 from bartviz.language import mark
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES, visible
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from bartviz.record import Record

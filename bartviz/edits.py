@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz import runs, tokenize
+from bartviz import runs
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
@@ -27,7 +27,8 @@ from bartviz.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape import Tape, recording
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.tokens import Tokens
 
 LOOKED_AT = 600  # tokens of which the most alike is chosen
 Said = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]

@@ -14,16 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bartviz import texts, tokenize
 from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
-from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Record
 from bartviz.replay import Replay
 from bartviz.tape import Tape
+from bartviz.text import clean, tokenize
+from bartviz.text.encoders import encoder_of
 
 TABLE = 512  # rows of a position table that are kept
 _HOW = {
@@ -112,6 +112,6 @@ def _numbers(tensor: Tensor) -> Floats:
 def split(model: Model, text: str) -> Split:
     """A text as the model's tokenizer cuts it. Raises TextError, ModelError."""
     encoder = encoder_of(model.tokenizer)
-    cut = tokenize.encode(model.tokenizer, texts.clean(text).text)
+    cut = tokenize.encode(model.tokenizer, clean.clean(text).text)
     unknown = (cut.ids == encoder.unknown) & ~cut.special if encoder.unknown is not None else np.zeros(len(cut), bool)
     return Split(model.info.name, _HOW[encoder.scheme.kind], len(model.tokenizer), cut, unknown)

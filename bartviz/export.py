@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bartviz.language import current
-from bartviz.texts import safe_name
+from bartviz.text.clean import safe_name
 
 if TYPE_CHECKING:
     import pandas as pd

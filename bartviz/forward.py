@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import torch
 
-from bartviz import runs, tokenize
+from bartviz import runs
 from bartviz.candidates import Step
 from bartviz.checks import Check
 from bartviz.errors import SettingError, TextError
@@ -24,8 +24,9 @@ from bartviz.runs import Ablation, Truncate
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
-from bartviz.texts import check_length
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.clean import check_length
+from bartviz.text.tokens import Tokens
 
 
 def capture(

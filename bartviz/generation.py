@@ -18,7 +18,7 @@ import torch
 from transformers import GenerationConfig
 
 from bartviz import beams as search
-from bartviz import rules, runs, tokenize, writing
+from bartviz import rules, runs, writing
 from bartviz.beam_tree import EarlyStopping
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -28,6 +28,7 @@ from bartviz.runs import Ablation, Prepared, Truncate
 from bartviz.sampling import Sampling
 from bartviz.steps import Summary
 from bartviz.tape import Tape, recording
+from bartviz.text import tokenize
 from bartviz.writing import Forced, Task, Written
 
 DEFAULT_NEW_TOKENS = 128  # where neither the caller nor the checkpoint says

@@ -21,7 +21,7 @@ from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.families import FAMILIES, ModelKind
 from bartviz.language import later
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.valid import check_sides, check_texts
 
 Reading = Literal["reads", "predicts"]

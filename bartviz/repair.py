@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz import runs, texts, tokenize
+from bartviz import runs
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
@@ -21,6 +21,8 @@ from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.replay import Replay, SideBySide
+from bartviz.text import clean as texts
+from bartviz.text import tokenize
 
 MOST_GUESSES = 20
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from bartviz import runs, tokenize
+from bartviz import runs
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.arrays import Ints
@@ -29,7 +29,8 @@ from bartviz.models import Model, expect_model
 from bartviz.record import Record
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape import Entry, Tape, recording
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.tokens import Tokens
 from bartviz.weights import shown
 
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB

@@ -12,17 +12,18 @@ import torch
 import transformers
 from torch import Tensor
 
-from bartviz import assemble, texts, tokenize
+from bartviz import assemble
 from bartviz.attention import Attention, Head, Kind
 from bartviz.candidates import Step
 from bartviz.checks import Check
 from bartviz.errors import BudgetError, TextError
-from bartviz.labels import is_blank
 from bartviz.language import later, mark
 from bartviz.models import Model
 from bartviz.record import Provenance, Record
 from bartviz.tape import Tape, check_heads, depths
-from bartviz.tokens import Tokens
+from bartviz.text import clean, tokenize
+from bartviz.text.labels import is_blank
+from bartviz.text.tokens import Tokens
 from bartviz.version import __version__
 
 Truncate = Literal["first", "last"]
@@ -49,10 +50,10 @@ def prepare(
     truncate: Truncate | None = None,
 ) -> Prepared:
     """Clean and tokenize a source text. Raises TextError: empty, or longer than the model takes."""
-    cleaned = texts.clean(text)
+    cleaned = clean.clean(text)
     if pair is not None and _is_empty(pair):
         raise TextError(later("The second sentence is empty, or only white space. Type one, or leave it out."))
-    second = None if pair is None else texts.clean(pair)
+    second = None if pair is None else clean.clean(pair)
     notices = cleaned.notices + (() if second is None else second.notices)
     after = None if second is None else second.text
 
@@ -64,7 +65,7 @@ def prepare(
     if limit is None or len(encoded) <= limit:
         return Prepared(cleaned.text, encoded, notices + _unknown(model, encoded), after)
     if truncate is None:
-        texts.check_length(len(encoded), limit)
+        clean.check_length(len(encoded), limit)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
     which = (
         mark("The last {count:,} of {all:,} tokens are shown.")
@@ -109,10 +110,10 @@ def prepare_target(model: Model, target: str) -> Prepared:
     """Clean and tokenize a given output. Raises TextError."""
     if _is_empty(target):
         raise TextError(later("The given output is empty, or only white space. Type one, or leave it out."))
-    cleaned = texts.clean(target)
+    cleaned = clean.clean(target)
     encoded = tokenize.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:
-        texts.check_length(len(encoded), model.info.positions, can_cut=False)
+        clean.check_length(len(encoded), model.info.positions, can_cut=False)
     return Prepared(cleaned.text, encoded, cleaned.notices)
 
 

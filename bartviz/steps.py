@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from bartviz import tokenize
 from bartviz.candidates import Numbers, Steps
 from bartviz.checks import LOGITS, Check
 from bartviz.errors import SettingError
-from bartviz.labels import CONTINUES
 from bartviz.language import later
+from bartviz.text import tokenize
+from bartviz.text.labels import CONTINUES
 
 LOGITS_LIMIT = 4e-4  # of a step's numbers against the network's, relative to the largest logit
 _AT_ONCE = 1 << 19  # logits worked on at once: 2 MB of float32 stay near the processor

@@ -24,7 +24,7 @@ from safetensors.numpy import load, save
 from bartviz.errors import RecordError
 from bartviz.language import Later, later, mark
 from bartviz.safety.foreign import guarded
-from bartviz.tokens import writable
+from bartviz.text.tokens import writable
 
 VERSION = 2
 OLDER = 1  # without a digest

@@ -9,17 +9,17 @@ from functools import cache
 
 import torch
 
-from bartviz import tokenize
 from bartviz.analysis.edits import Part
 from bartviz.catalogue import EMBEDDED
 from bartviz.edits import alike, token_id, tokens_of
 from bartviz.errors import SettingError, TextError
-from bartviz.labels import CONTINUES
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Record
 from bartviz.replay import Replay, SideBySide
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.labels import CONTINUES
+from bartviz.text.tokens import Tokens
 
 MOST = 12
 FEW = 3  # with fewer words than this among the candidates (another language, a rare word) pieces are offered too

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
-from bartviz.tokens import writable
+from bartviz.text.tokens import writable
 
 if TYPE_CHECKING:
     from bartviz.attention import Attention

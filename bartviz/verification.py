@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from bartviz import tokenize
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.attention import Attention
 from bartviz.branching import scaled
@@ -18,6 +17,7 @@ from bartviz.models import Model, expect_model
 from bartviz.record import Record
 from bartviz.replay import Replay
 from bartviz.tape import Tape
+from bartviz.text import tokenize
 
 WEIGHTS = mark("weights of the model")
 REPEATED = mark("queries, keys and values of a second run")

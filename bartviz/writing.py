@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from bartviz import beams, rules, tokenize
+from bartviz import beams, rules
 from bartviz.beam_tree import BeamTree, Hypothesis
 from bartviz.candidates import Candidate, Numbers
 from bartviz.checks import Check
@@ -26,6 +26,7 @@ from bartviz.sampling import Sampling
 from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary
 from bartviz.tape import Tape, recording
+from bartviz.text import tokenize
 
 # Of each network the longest text whose steps were compared with its own modules, and the largest difference.
 _COMPARED: WeakKeyDictionary[PreTrainedModel, tuple[int, float]] = WeakKeyDictionary()

@@ -21,7 +21,7 @@ from plotly.subplots import make_subplots
 from bartviz.analysis.thumbnails import thumbnails
 from bartviz.arrays import Floats
 from bartviz.attention import Attention
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, codes
 
 LAYERS, HEADS, WIDTH = 12, 12, 64

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.attention import KINDS, Attention, Kind
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import stand_in
 
 ODD = (

@@ -12,7 +12,7 @@ from bartviz.attention import Attention, Kind
 from bartviz.candidates import Candidate, Step
 from bartviz.families import ModelKind
 from bartviz.record import ModelInfo, Provenance, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 LOG_Z = 5.0  # of every step: log p = logit - LOG_Z
 SOURCE = ("<s>", "I", " want", " to", " buy", " a", " car", ".", "</s>")

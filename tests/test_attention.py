@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.attention import Attention, Head, masked_softmax
 from bartviz.errors import RecordError, SettingError
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import stand_in
 
 

@@ -26,7 +26,7 @@ from bartviz.candidates import Candidate
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
 from bartviz.record import NODE_BYTES, Record
-from bartviz.tokenize import encode, from_ids
+from bartviz.text.tokenize import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 

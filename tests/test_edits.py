@@ -16,7 +16,7 @@ from bartviz.analysis.words import word_labels
 from bartviz.edits import edit, reach, token_id, tokens_of
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.record import Record
-from bartviz.tokenize import from_ids
+from bartviz.text.tokenize import from_ids
 from bartviz.ui.experiments.step import SENTENCE
 from tests import loaded, networks
 

@@ -7,8 +7,8 @@ import pytest
 import bartviz
 from bartviz.edits import token_id
 from bartviz.errors import SettingError
-from bartviz.labels import CONTINUES
 from bartviz.suggestions import FEW, is_whole, suggestions, words
+from bartviz.text.labels import CONTINUES
 from tests import loaded
 from tests.test_edits import TEXT, record
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bartviz.arrays import Bools
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 CLEARLY = 0.05
 """How much more weight on special tokens in the last row than in the first makes a head one that looks ahead."""

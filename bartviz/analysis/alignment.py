@@ -26,7 +26,7 @@ from bartviz.attention import Attention, Head
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
 from bartviz.record import Reading, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,9 +17,9 @@ from bartviz.analysis.decoding import percent
 from bartviz.beam_tree import BeamTree, Hypothesis
 from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError, choices
-from bartviz.labels import CONTINUES
 from bartviz.language import _, later, plural
 from bartviz.record import Record
+from bartviz.text.labels import CONTINUES
 
 Which = Literal["all", "kept", "survivors"]
 FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either

@@ -25,7 +25,7 @@ from bartviz.attention import Attention, Kind
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ from bartviz.analysis.weighing import RANKED, weigh
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Head, Kind
 from bartviz.record import Reading, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.language import _, later
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

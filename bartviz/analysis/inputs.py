@@ -26,7 +26,7 @@ from bartviz.analysis.positions import (
 )
 from bartviz.arrays import Bools, Ints
 from bartviz.language import _, mark, plural
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 __all__ = [
     "LIMIT",

@@ -22,7 +22,7 @@ from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind, masked_softmax
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

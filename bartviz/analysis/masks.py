@@ -15,7 +15,7 @@ from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from bartviz.analysis.words import merge_words, word_groups, word_labels
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 Texts = Sequence[str]
 """What the spans of tokens point into, one text for each segment."""

@@ -19,7 +19,7 @@ from bartviz.analysis.matches import Texts, Way
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind, masked_softmax
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 BLOCK = 1 << 22  # weights held at a time: 16 MB
 _TINY = np.float32(1e-30)

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from bartviz.errors import TextError
-from bartviz.labels import visible
 from bartviz.language import later, mark
+from bartviz.text.labels import visible
 
 Link = tuple[int, int]  # (source word, target word)
 Links = frozenset[Link]

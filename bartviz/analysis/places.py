@@ -17,7 +17,7 @@ from bartviz.analysis.denoising import Noised, words
 from bartviz.errors import RecordError
 from bartviz.language import later, mark
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 Mark = Literal["kept", "right", "wrong", "added"]
 MARKS: Mapping[Mark, str] = {

@@ -14,7 +14,7 @@ import numpy as np
 from bartviz.analysis.measures import block, counted, entropy
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 ROWS = 32
 """Rows that are compared at most, evenly chosen from those that count: pairs of heads are many."""

@@ -17,10 +17,10 @@ from bartviz.analysis.ahead import AHEAD, Ways, ways
 from bartviz.arrays import Floats
 from bartviz.attention import Head, Kind
 from bartviz.candidates import Step
-from bartviz.labels import CONTINUES
 from bartviz.language import _
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bartviz.analysis.ablation import Ablation
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)

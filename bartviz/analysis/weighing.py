@@ -18,7 +18,7 @@ from bartviz.analysis.measures import counted
 from bartviz.arrays import Floats, Ints
 from bartviz.attention import Attention
 from bartviz.language import _
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
-from bartviz.labels import CONTINUES, visible
 from bartviz.language import later
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES, visible
+from bartviz.text.tokens import Tokens
 
 Groups = tuple[tuple[int, ...], ...]
 Texts = str | Sequence[str]

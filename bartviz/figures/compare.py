@@ -22,7 +22,7 @@ from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.language import _
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
 WRITTEN = 16  # heads across: up to so many have their number written in the matrix

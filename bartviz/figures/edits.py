@@ -19,7 +19,7 @@ from bartviz.figures.ablation import before_after
 from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 View = Literal["encodings", "attention", "outputs"]
 LOWEST = -3.0  # of the colours: a thousandth, and everything below

@@ -14,7 +14,7 @@ from bartviz.figures.beside import beside
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import Says
 from bartviz.language import _, mark
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 WEIGHT, REACHES, TAKES = ("weight", "attends to"), ("share that reaches", "is fed by"), ("contribution", "takes from")
 _SAYS = {

@@ -18,7 +18,7 @@ from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import attention_map
 from bartviz.language import _
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 GAP = 0.1  # of a small map, between two of them
 

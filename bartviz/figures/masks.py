@@ -19,7 +19,7 @@ from bartviz.figures.given import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
 from bartviz.language import _, later, mark
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)

@@ -35,7 +35,7 @@ from bartviz.figures.inputs import relative
 from bartviz.figures.inputs import shift as shifts
 from bartviz.figures.parameters import sizes as bars
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 INPUTS = "what bartviz.embeddings.inputs(model, record) gives"
 MOST = 128  # positions of a table that are compared

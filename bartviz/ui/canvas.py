@@ -17,7 +17,7 @@ import streamlit as st
 from bartviz.analysis.spans import Range
 from bartviz.attention import Attention
 from bartviz.language import current
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import address
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined

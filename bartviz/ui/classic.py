@@ -14,7 +14,7 @@ from bartviz.figures.classic import offline, told
 from bartviz.figures.classic.offline import View, Window
 from bartviz.language import _, mark, named
 from bartviz.record import Reading, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.components import served
 

@@ -14,7 +14,7 @@ from bartviz.arrays import Floats
 from bartviz.attention import Attention, Kind
 from bartviz.figures import flow
 from bartviz.language import _
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.compare import Chosen
 from bartviz.ui.once import once

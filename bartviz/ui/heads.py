@@ -15,7 +15,7 @@ from bartviz.analysis.words import Groups, word_groups
 from bartviz.attention import Attention
 from bartviz.language import _, mark, named, plural
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import canvas, pick, show
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What
 

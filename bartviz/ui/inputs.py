@@ -14,8 +14,8 @@ from bartviz.catalogue import entry
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
 from bartviz.folders import default_roots, listed
-from bartviz.labels import CONTINUES, visible
 from bartviz.language import _, later, mark, named
+from bartviz.text.labels import CONTINUES, visible
 from bartviz.ui import page, pick, show, tasks
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bartviz.gate import Ticket
     from bartviz.models import Model
     from bartviz.record import Record
-    from bartviz.tokens import Tokens
+    from bartviz.text.tokens import Tokens
 
 LOOKS = {
     "pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers"),

@@ -15,7 +15,7 @@ from bartviz.attention import KINDS, Attention, Head, Kind
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
 from bartviz.record import Record, open_record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import pick, session, show
 from bartviz.ui.once import once
 

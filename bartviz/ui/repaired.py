@@ -8,8 +8,8 @@ from itertools import zip_longest
 
 from bartviz.analysis.places import Place, Said
 from bartviz.analysis.repairs import Repair
-from bartviz.labels import visible
 from bartviz.language import _, mark, plural
+from bartviz.text.labels import visible
 
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from bartviz.analysis import terms
 from bartviz.attention import Kind
-from bartviz.labels import CONTINUES
 from bartviz.language import _
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES
+from bartviz.text.tokens import Tokens
 from bartviz.ui import library, once, projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 

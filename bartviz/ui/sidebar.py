@@ -14,10 +14,10 @@ from bartviz import configs
 from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import BartvizError, ModelError, SettingError, TextError, choices
 from bartviz.families import FAMILIES
-from bartviz.files import ENCODINGS, EncodingError, TooLong
 from bartviz.folders import default_roots, find, listed
 from bartviz.language import _, later, mark, named
-from bartviz.texts import read_upload
+from bartviz.text.clean import read_upload
+from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, status, theme
 from bartviz.ui.engine import Request, Truncate
 from bartviz.ui.examples import Example, examples

@@ -10,7 +10,7 @@ from bartviz.analysis import aligners, start
 from bartviz.analysis.ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.analysis.alignment import links
 from bartviz.attention import Head
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import stand_in
 
 KEY = stand_in.tokens(("<s>", "the", " dog", "</s>"))

@@ -13,7 +13,7 @@ from bartviz.attention import Attention, Kind
 from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError
 from bartviz.record import Provenance, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 
 SOURCE = stand_in.tokens(("<s>", "Hi", "</s>"))

@@ -14,7 +14,7 @@ import bartviz
 from bartviz.analysis import alignment, fooled, pharaoh
 from bartviz.attention import Attention, Head, Kind
 from bartviz.record import Record, open_record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 
 HOME = Path(__file__).parents[2] / "bartviz" / "embedded" / "records"

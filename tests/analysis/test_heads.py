@@ -13,7 +13,7 @@ from bartviz.analysis import heads
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b", "."))

@@ -15,7 +15,7 @@ from bartviz.attention import Attention, Head, Kind
 from bartviz.candidates import Candidate, Step
 from bartviz.families import ModelKind
 from bartviz.record import Provenance, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from tests import stand_in
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz import tokenize
 from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels
 from bartviz.errors import RecordError
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.tokens import Tokens
 from tests.small_tokenizers import NAMES, tokenizer
 
 

@@ -11,11 +11,12 @@ from random import Random
 from typing import Any, ClassVar
 
 import bartviz
-from bartviz import configs, store, texts
+from bartviz import configs, store
 from bartviz.analysis import pharaoh
 from bartviz.catalogue import CATALOGUE, EMBEDDED
 from bartviz.errors import BartvizError
 from bartviz.record import Record
+from bartviz.text import clean
 from tests.fuzz import mutations
 from tests.fuzz.use import NotUsed, use
 
@@ -231,7 +232,7 @@ class Uploads(Target):
         if random.random() < 0.1:
             name = random.choice(("", ".", "..", "a", "a\0.txt", "\ud800.txt", "x" * 500 + ".csv", "a.TXT", "../a.csv"))
         encoding = random.choice((None, None, None, "utf-8", "latin-1", "utf-16", "cp1252", "euc-kr", "no such"))
-        found = texts.read_upload(name, data, encoding=encoding)
+        found = clean.read_upload(name, data, encoding=encoding)
         assert all(text.encode() for text in found.texts)
         found.name.encode()
 

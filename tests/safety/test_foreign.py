@@ -14,10 +14,11 @@ import pytest
 from transformers import AutoTokenizer
 
 import bartviz
-from bartviz import checkpoint, encoders, folders, loading
+from bartviz import checkpoint, folders, loading
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, RecordError
 from bartviz.language import Later
 from bartviz.safety import foreign
+from bartviz.text import encoders
 from tests import networks
 
 

@@ -16,7 +16,7 @@ from bartviz.candidates import Candidate, Step
 from bartviz.catalogue import EMBEDDED
 from bartviz.language import speaking
 from bartviz.record import Record, open_record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
 from tests import records, stand_in

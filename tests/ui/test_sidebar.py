@@ -16,7 +16,7 @@ from bartviz.cache import ByteCache
 from bartviz.catalogue import CATALOGUE
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.record import Record
-from bartviz.texts import check_length, clean
+from bartviz.text.clean import check_length, clean
 from bartviz.ui import engine as engine_module
 from bartviz.ui import session, sidebar
 from bartviz.ui.engine import Engine, Request

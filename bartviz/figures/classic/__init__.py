@@ -14,7 +14,7 @@ from bartviz.figures.classic.told import cap, sides, title
 from bartviz.figures.given import RECORD, expect
 from bartviz.language import later
 from bartviz.record import Reading, Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 
 _LINE = 40  # pixels that a sentence above the picture takes
 _BOX = 26  # and the box of layers

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bartviz.gate import Ticket
     from bartviz.models import Model
     from bartviz.record import Record
-    from bartviz.tokens import Tokens
+    from bartviz.text.tokens import Tokens
 
 SENTENCE = (
     "The house is beautiful and well located in the middle of the city "

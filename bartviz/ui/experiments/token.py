@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bartviz.models import Model
     from bartviz.record import Record
     from bartviz.suggestions import Suggestion
-    from bartviz.tokens import Tokens
+    from bartviz.text.tokens import Tokens
 
 PARTS = {"source": mark("the source"), "target": mark("the target")}
 VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}

@@ -15,7 +15,7 @@ from bartviz.arrays import Floats
 from bartviz.attention import Attention, Head, Kind
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui import page, registry, saved, show
 from bartviz.ui.once import once
 

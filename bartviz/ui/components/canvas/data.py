@@ -36,8 +36,8 @@ from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
 from bartviz.attention import KINDS, Attention
 from bartviz.figures import theme
-from bartviz.labels import CONTINUES
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES
+from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.words import messages
 
 What = Literal["head", "layer", "all"]

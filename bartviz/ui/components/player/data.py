@@ -22,7 +22,7 @@ from bartviz.figures import theme
 from bartviz.language import _
 from bartviz.language.saved_messages import retold
 from bartviz.record import Record
-from bartviz.tokens import Tokens
+from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 
 EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from bartviz.errors import ModelError
-from bartviz.labels import Span
 from bartviz.language import later
-from bartviz.pieces import SPACE, Piece, Scheme
 from bartviz.safety.foreign import guarded
+from bartviz.text.labels import Span
+from bartviz.text.pieces import SPACE, Piece, Scheme
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.describe import Entry, alone, describe
-from bartviz.encoders import Encoder, encoder_of
 from bartviz.errors import SettingError
-from bartviz.labels import CONTINUES, Span, visible
 from bartviz.language import later
-from bartviz.pieces import Piece
-from bartviz.tokens import Tokens
+from bartviz.text.describe import Entry, alone, describe
+from bartviz.text.encoders import Encoder, encoder_of
+from bartviz.text.labels import CONTINUES, Span, visible
+from bartviz.text.pieces import Piece
+from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokenizers.pre_tokenizers import ByteLevel
 
-from bartviz.pieces import Scheme
+from bartviz.text.pieces import Scheme
 from tests.small_tokenizers import tokenizer
 
 

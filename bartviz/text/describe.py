@@ -1,4 +1,4 @@
-"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``bartviz.tokenize``)."""
+"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``bartviz.text.tokenize``)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
-from bartviz.pieces import Piece
-from bartviz.tokens import Tokens
+from bartviz.text.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
+from bartviz.text.pieces import Piece
+from bartviz.text.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken
 
-from bartviz import tokenize
-from bartviz.encoders import encoder_of
 from bartviz.errors import ModelError
+from bartviz.text import tokenize
+from bartviz.text.encoders import encoder_of
 from tests.small_tokenizers import bart, tokenizer
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.labels import Layout, number_words, split_words, visible
+from bartviz.text.labels import Layout, number_words, split_words, visible
 
 FAMILY = "👨‍👩‍👧"
 ENGLAND = "🏴󠁧󠁢󠁥󠁮󠁧󠁿"

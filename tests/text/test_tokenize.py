@@ -13,10 +13,10 @@ import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bartviz import tokenize
-from bartviz.encoders import encoder_of
 from bartviz.errors import SettingError
-from bartviz.tokens import Tokens
+from bartviz.text import tokenize
+from bartviz.text.encoders import encoder_of
+from bartviz.text.tokens import Tokens
 from tests.small_tokenizers import BYTE_LEVEL, NAMES, SENTENCEPIECE, bart, lines, tokenizer
 
 FAMILY = "👨‍👩‍👧"
@@ -483,5 +483,7 @@ def test_unknown_share() -> None:
 
 
 def test_neither_torch_nor_transformers_is_imported() -> None:
-    found = "import sys, bartviz.tokenize; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    found = (
+        "import sys, bartviz.text.tokenize; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    )
     assert subprocess.run([sys.executable, "-c", found], check=False).returncode == 0

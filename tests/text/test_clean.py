@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz import texts
 from bartviz.errors import BartvizError, SettingError, TextError
-from bartviz.files import EncodingError, TooLong
-from bartviz.texts import Cleaned, check_length, clean, read_upload, safe_name
+from bartviz.text import clean as texts
+from bartviz.text.clean import Cleaned, check_length, clean, read_upload, safe_name
+from bartviz.text.encodings import EncodingError, TooLong
 
 # --- typed text --------------------------------------------------------------------------------------------------
 

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from bartviz import files
 from bartviz.errors import TextError, choices
-from bartviz.files import TooLong
-from bartviz.labels import is_blank
 from bartviz.language import later
+from bartviz.text import encodings
+from bartviz.text.encodings import TooLong
+from bartviz.text.labels import is_blank
 
 MAX_CHARACTERS = 100_000  # of one text; the models read a few thousand at most
 MAX_BYTES = 10 << 20  # of one file, packed and unpacked
@@ -120,22 +120,22 @@ def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_byte
     Raises TooLong, ``files.EncodingError`` (offset, and the encodings to choose from), SettingError, and TextError for
     what is empty, no text, of another format, or has no row that can be used.
     """
-    files.check_size(len(data), max_bytes)
+    encodings.check_size(len(data), max_bytes)
     suffix, packed = _format(name)
     if not data:
         raise TextError(later("The file is empty."))
     if packed and data.startswith(b"\x1f\x8b"):
-        data = files.unpack(data, max_bytes)
+        data = encodings.unpack(data, max_bytes)
         if not data:
             raise TextError(later("The file is empty."))
-    files.refuse_binary(data)
+    encodings.refuse_binary(data)
     if suffix not in FORMATS:
         raise TextError(
             later(
                 "Files of this format are not read. Upload {formats}, or one of these as .gz.", formats=choices(FORMATS)
             )
         )
-    text = files.decode(data, encoding)
+    text = encodings.decode(data, encoding)
     if suffix in (".txt", ".md"):
         cleaned = clean(text)
         return Upload((cleaned.text,), safe_name(name), cleaned.notices)
