@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 import transformers
 
-from bartviz import configs
-from bartviz.configs import Config
-from bartviz.families import FAMILIES
+from bartviz.families import config as configs
+from bartviz.families.config import Config
+from bartviz.families.sizes import FAMILIES
 
 if TYPE_CHECKING:
     from torch.nn import Module

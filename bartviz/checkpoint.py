@@ -15,8 +15,8 @@ from transformers import GenerationConfig, PreTrainedConfig
 from transformers.activations import ACT2FN
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from bartviz import configs
 from bartviz.errors import ModelError, choices
+from bartviz.families import config as configs
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
 

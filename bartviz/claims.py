@@ -16,9 +16,9 @@ from torch import nn
 
 from bartviz.analysis.ledger.judging import Verdict, number
 from bartviz.attention import Head
-from bartviz.catalogue import CATALOGUE
-from bartviz.configs import sizes
 from bartviz.edits import edit, reach
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.config import sizes
 from bartviz.forward import capture, capture_batch
 from bartviz.generation import decode
 from bartviz.language import later

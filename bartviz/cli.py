@@ -178,7 +178,7 @@ def _parameters(options: argparse.Namespace) -> int:
 
 
 def _models(options: argparse.Namespace) -> int:
-    from bartviz.catalogue import CATALOGUE
+    from bartviz.families.catalogue import CATALOGUE
 
     for entry in CATALOGUE:
         print(f"{entry.name:32} {entry.kind:16} {entry.source:9} {entry.title}")

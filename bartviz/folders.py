@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from bartviz.catalogue import EMBEDDED
 from bartviz.errors import ModelError, SettingError, choices
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"

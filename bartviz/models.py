@@ -16,9 +16,9 @@ from typing import Literal
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, weights
-from bartviz.catalogue import EMBEDDED
 from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError, SettingError
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.folders import Roots
 from bartviz.language import later
 from bartviz.record import ModelInfo, Record

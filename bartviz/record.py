@@ -19,7 +19,7 @@ from bartviz.beam_tree import BeamTree
 from bartviz.candidates import Step, Steps, bare, chosen_ids
 from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
-from bartviz.families import FAMILIES, ModelKind
+from bartviz.families.sizes import FAMILIES, ModelKind
 from bartviz.language import later
 from bartviz.text.tokens import Tokens
 from bartviz.valid import check_sides, check_texts

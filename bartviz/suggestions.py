@@ -10,9 +10,9 @@ from functools import cache
 import torch
 
 from bartviz.analysis.edits import Part
-from bartviz.catalogue import EMBEDDED
 from bartviz.edits import alike, token_id, tokens_of
 from bartviz.errors import SettingError, TextError
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record import Record

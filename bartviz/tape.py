@@ -30,7 +30,7 @@ from transformers.pytorch_utils import Conv1D
 
 from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
-from bartviz.families import ModelKind
+from bartviz.families.sizes import ModelKind
 from bartviz.language import later
 
 IMPLEMENTATION = "bartviz"

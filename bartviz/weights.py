@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from bartviz.errors import ModelError
-from bartviz.families import FAMILIES
+from bartviz.families.sizes import FAMILIES
 from bartviz.language import later
 from bartviz.safety import memory
 from bartviz.waiting import Job

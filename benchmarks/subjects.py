@@ -15,7 +15,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 import bartviz
-from bartviz.catalogue import entry
+from bartviz.families.catalogue import entry
 from bartviz.models import Model
 
 _CLASSES = {"bert": transformers.BertForMaskedLM, "bart": transformers.BartForConditionalGeneration}

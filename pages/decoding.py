@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from bartviz.analysis import decoding
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
 from bartviz.record import Record

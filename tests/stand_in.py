@@ -10,7 +10,7 @@ import numpy as np
 
 from bartviz.attention import Attention, Kind
 from bartviz.candidates import Candidate, Step
-from bartviz.families import ModelKind
+from bartviz.families.sizes import ModelKind
 from bartviz.record import ModelInfo, Provenance, Record
 from bartviz.text.tokens import Tokens
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.catalogue import entry
-from bartviz.configs import Sizes, sizes
-from bartviz.families import FAMILIES
+from bartviz.families.catalogue import entry
+from bartviz.families.config import Sizes, sizes
+from bartviz.families.sizes import FAMILIES
 from bartviz.language import _, mark
 from bartviz.record import ModelInfo
 

@@ -16,11 +16,11 @@ from typing import Literal
 
 import pandas as pd
 
-from bartviz import configs
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
-from bartviz.analysis.variants import VARIANTS
-from bartviz.configs import Sizes, Stack
 from bartviz.errors import SettingError, choices
+from bartviz.families import config as configs
+from bartviz.families.classes import VARIANTS
+from bartviz.families.config import Sizes, Stack
 from bartviz.language import later
 
 FLOPS = 2  # per multiply-add

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pandas as pd
 
-from bartviz import configs
-from bartviz.analysis.architectures import BLUEPRINTS, Blueprint, Part, Parts, Side
-from bartviz.analysis.variants import VARIANTS, Variant
-from bartviz.catalogue import CATALOGUE, entry
-from bartviz.configs import Config, Sizes, Stack
 from bartviz.errors import ModelError, SettingError, choices
+from bartviz.families import config as configs
+from bartviz.families.catalogue import CATALOGUE, entry
+from bartviz.families.classes import VARIANTS, Variant
+from bartviz.families.config import Config, Sizes, Stack
+from bartviz.families.matrices import BLUEPRINTS, Blueprint, Part, Parts, Side
 from bartviz.language import later
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from typing import Literal
 
 import pandas as pd
 
-from bartviz import configs
 from bartviz.analysis import parts
 from bartviz.analysis.activations import CURVES
 from bartviz.analysis.costs import BYTES, Costs
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
-from bartviz.analysis.training import TRAINING, Training
-from bartviz.analysis.variants import VARIANTS
-from bartviz.configs import Config, Sizes, Stack
+from bartviz.families import config as configs
+from bartviz.families.classes import VARIANTS
+from bartviz.families.config import Config, Sizes, Stack
+from bartviz.families.training import TRAINING, Training
 from bartviz.language import _, mark
 
 Group = Literal["sizes", "architecture", "input", "training"]

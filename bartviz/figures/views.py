@@ -24,7 +24,7 @@ from bartviz.analysis.measures import measures, of_record
 from bartviz.arrays import Floats
 from bartviz.attention import Attention, masked_softmax
 from bartviz.errors import SettingError
-from bartviz.families import FAMILIES
+from bartviz.families.sizes import FAMILIES
 from bartviz.figures import costs, fooled, patterns, products
 from bartviz.figures import layer as around
 from bartviz.figures.ablation import moved as moved_attention

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import repairs
-from bartviz.catalogue import EMBEDDED, entry
+from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.figures.denoising import NAMES, denoising, pair
 from bartviz.figures.denoising import attention as both
 from bartviz.figures.heads import one

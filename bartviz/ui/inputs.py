@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis import terms
-from bartviz.catalogue import entry
+from bartviz.families.catalogue import entry
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
 from bartviz.folders import default_roots, listed

@@ -15,7 +15,7 @@ from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
 from bartviz.attention import Attention
-from bartviz.families import FAMILIES
+from bartviz.families.sizes import FAMILIES
 from bartviz.figures import layer as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic

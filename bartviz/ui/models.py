@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bartviz.analysis import tables
-from bartviz.analysis.objectives import Example, objectives
 from bartviz.analysis.tables import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.objectives import Example, objectives
 from bartviz.language import _, mark
 from bartviz.record import Record
 from bartviz.ui import pick, show

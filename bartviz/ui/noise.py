@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
-from bartviz.catalogue import entry
+from bartviz.families.catalogue import entry
 from bartviz.language import _, mark, named
 from bartviz.ui import address, pick, show
 

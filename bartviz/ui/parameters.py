@@ -10,14 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz import configs, figures
+from bartviz import figures
 from bartviz.analysis import parts
 from bartviz.analysis.articles import Claim
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
-from bartviz.analysis.variants import VARIANTS
-from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import ModelError
+from bartviz.families import config as configs
+from bartviz.families.catalogue import CATALOGUE, entry
+from bartviz.families.classes import VARIANTS
 from bartviz.figures.costs import bytes_text
 from bartviz.folders import contents, default_roots, find, listed
 from bartviz.language import _, later, mark, named

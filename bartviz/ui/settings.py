@@ -18,7 +18,7 @@ from bartviz.ui.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Ear
 if TYPE_CHECKING:
     from transformers import GenerationConfig
 
-    from bartviz.families import ModelKind
+    from bartviz.families.sizes import ModelKind
     from bartviz.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000

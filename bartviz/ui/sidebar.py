@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from bartviz import configs
-from bartviz.catalogue import CATALOGUE, entry
 from bartviz.errors import BartvizError, ModelError, SettingError, TextError, choices
-from bartviz.families import FAMILIES
+from bartviz.families import config
+from bartviz.families.catalogue import CATALOGUE, entry
+from bartviz.families.sizes import FAMILIES
 from bartviz.folders import default_roots, find, listed
 from bartviz.language import _, later, mark, named
 from bartviz.text.clean import read_upload
@@ -24,8 +24,8 @@ from bartviz.ui.examples import Example, examples
 from bartviz.ui.search import Search
 
 if TYPE_CHECKING:
-    from bartviz.catalogue import Entry
-    from bartviz.families import ModelKind
+    from bartviz.families.catalogue import Entry
+    from bartviz.families.sizes import ModelKind
     from bartviz.record import ModelInfo
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
@@ -167,7 +167,7 @@ def _kind_of_folder(name: str) -> ModelKind | None:
     """The kind of a model in a folder under our roots, from its configuration alone; None where there is none."""
     try:
         folder = find(name, default_roots())
-        return None if folder is None else FAMILIES[str(configs.read(folder).get("model_type"))].kind
+        return None if folder is None else FAMILIES[str(config.read(folder).get("model_type"))].kind
     except (ModelError, KeyError):
         return None
 
@@ -239,7 +239,7 @@ def _longest() -> str:
     known, loaded = entry(chosen), session.engine().models.peek(chosen)
     if known is None and loaded is None:
         return _("How long that is will be known when the model has been loaded.")
-    most = loaded.info.positions if loaded is not None else configs.sizes(known.config).positions if known else None
+    most = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None
     if most is None:
         return _("This model has no limit of its own; the memory that a run may take has one.")
     return _("This model reads at most {limit:,} tokens.", limit=most)

@@ -10,7 +10,7 @@ import torch
 from transformers.activations import ACT2FN
 
 from bartviz.analysis import activations
-from bartviz.catalogue import entry
+from bartviz.families.catalogue import entry
 from tests import loaded, networks, stand_in
 
 

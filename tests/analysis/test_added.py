@@ -22,8 +22,8 @@ from bartviz.analysis.added import (
 )  # fmt: skip
 from bartviz.arrays import Bools, Floats
 from bartviz.attention import masked_softmax
-from bartviz.catalogue import EMBEDDED
 from bartviz.errors import SettingError
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.record import open_record
 from bartviz.ui.explanations import explanation
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from bartviz import built
 from bartviz.analysis.parameters import Parameter, architecture_of, parameters, rows, total
-from bartviz.analysis.variants import VARIANTS
-from bartviz.catalogue import CATALOGUE, Entry, entry
 from bartviz.errors import ModelError, SettingError
-from bartviz.families import FAMILIES
+from bartviz.families.catalogue import CATALOGUE, Entry, entry
+from bartviz.families.classes import VARIANTS
+from bartviz.families.sizes import FAMILIES
 from tests import loaded, networks, stand_in
 
 Sizes = dict[str, Any]

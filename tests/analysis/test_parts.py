@@ -6,7 +6,7 @@ import pytest
 
 from bartviz.analysis import parts
 from bartviz.analysis.parameters import Parameter, configuration, rows, total
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 
 
 def found(name: str, architecture: str | None = None) -> tuple[Parameter, ...]:

@@ -6,8 +6,8 @@ import pytest
 
 from bartviz.analysis import roles
 from bartviz.analysis.parameters import rows
-from bartviz.analysis.variants import VARIANTS
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.classes import VARIANTS
 from bartviz.language import PSEUDO, speaking
 
 

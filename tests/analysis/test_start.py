@@ -13,7 +13,7 @@ from bartviz.analysis import start
 from bartviz.analysis.ahead import looks_ahead
 from bartviz.attention import Attention, Head, Kind
 from bartviz.candidates import Candidate, Step
-from bartviz.families import ModelKind
+from bartviz.families.sizes import ModelKind
 from bartviz.record import Provenance, Record
 from bartviz.text.tokens import Tokens
 from tests import stand_in

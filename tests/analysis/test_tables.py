@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.objectives import objectives
 from bartviz.analysis.tables import PROPERTIES, differs, said, subject, tables
-from bartviz.analysis.training import TRAINING
-from bartviz.catalogue import CATALOGUE
 from bartviz.errors import ModelError
-from bartviz.families import FAMILIES
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.objectives import objectives
+from bartviz.families.sizes import FAMILIES
+from bartviz.families.training import TRAINING
 from bartviz.language import speaking
 from bartviz.models import load
 from tests import networks

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis.costs import Costs
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.costs import LONGEST, SHORTEST, bytes_text, decoding, lengths, memory, operations
 
 BERT, BART = Costs("bert-base-uncased"), Costs("facebook/bart-base")

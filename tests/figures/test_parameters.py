@@ -9,7 +9,7 @@ import pytest
 import bartviz
 from bartviz.analysis.ledger import configs
 from bartviz.analysis.parameters import configuration, from_table, rows, total
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.parameters import parameters, short, sizes
 
 NAMES = [known.name for known in CATALOGUE]

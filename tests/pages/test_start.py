@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
-from bartviz.families import ModelKind
+from bartviz.families.sizes import ModelKind
 from bartviz.record import Record
 from tests import stand_in
 from tests.conftest import App

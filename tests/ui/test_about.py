@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.ui import about
 
 

@@ -10,7 +10,7 @@ import string
 import markdown_it
 import pytest
 
-from bartviz.catalogue import EMBEDDED
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui import explanations, registry
 from bartviz.ui.experiments import EXPERIMENTS

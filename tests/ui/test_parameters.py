@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz import built
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.record import Record
 from bartviz.ui.parameters import LENGTHS, OWN, _big
 from tests.conftest import App

@@ -13,7 +13,7 @@ import pytest
 
 from bartviz.analysis import decoding
 from bartviz.candidates import Candidate, Step
-from bartviz.catalogue import EMBEDDED
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import speaking
 from bartviz.record import Record, open_record
 from bartviz.text.tokens import Tokens

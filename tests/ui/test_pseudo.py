@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from bartviz import language
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
 from bartviz.ui import examples, languages, registry
 from tests import stand_in

@@ -8,7 +8,7 @@ import pandas as pd
 
 from bartviz.analysis import parts
 from bartviz.analysis.parameters import Component, Parameter, architecture_of, configuration, rows_of
-from bartviz.configs import Config, Sizes, Stack, sizes
+from bartviz.families.config import Config, Sizes, Stack, sizes
 from bartviz.language import later, mark
 
 BERT, BERT_LARGE = "bert-base-uncased", "bert-large-uncased"

@@ -21,7 +21,7 @@ from bartviz.analysis.ledger.judging import (
     number,
 )
 from bartviz.analysis.positions import Shift, shift, sinusoidal
-from bartviz.catalogue import EMBEDDED
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later, mark
 
 TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
 
-from bartviz.catalogue import EMBEDDED
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import _, later, mark
 from bartviz.record import Record, open_record
 

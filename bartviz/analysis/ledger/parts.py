@@ -18,7 +18,7 @@ from bartviz.analysis.ledger.configs import (
 )
 from bartviz.analysis.ledger.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
 from bartviz.analysis.parameters import Component
-from bartviz.catalogue import CATALOGUE
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import later, mark
 
 EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger

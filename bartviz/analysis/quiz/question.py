@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from bartviz.analysis import parameters
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
-from bartviz.analysis.variants import VARIANTS
 from bartviz.arrays import Floats
 from bartviz.attention import Kind
-from bartviz.catalogue import entry
+from bartviz.families.catalogue import entry
+from bartviz.families.classes import VARIANTS
 from bartviz.language import later, mark
 from bartviz.record import Record
 

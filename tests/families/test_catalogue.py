@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from bartviz import configs
 from bartviz.analysis.parameters import total
-from bartviz.catalogue import CATALOGUE, EMBEDDED, Entry, entry
+from bartviz.families import config
+from bartviz.families.catalogue import CATALOGUE, EMBEDDED, Entry, entry
 
 NAMED = [
     "bert-base-uncased", "bert-large-uncased", "facebook/bart-base", "facebook/bart-large", "facebook/bart-large-cnn",
@@ -39,7 +39,7 @@ def test_entry_finds_by_name() -> None:
 
 @each
 def test_configurations_are_possible_and_cannot_be_changed(known: Entry) -> None:
-    configs.validate(known.config)
+    config.validate(known.config)
     with pytest.raises(TypeError):
         known.config["vocab_size"] = 1  # type: ignore[index]
 
@@ -61,8 +61,6 @@ def test_titles_and_notes_help_to_choose(known: Entry) -> None:
 
 
 def test_the_catalogue_needs_no_torch() -> None:
-    code = (
-        "import sys, bartviz.catalogue, bartviz.analysis.parameters; print({'torch', 'transformers'} & {*sys.modules})"
-    )
+    code = "import sys, bartviz.families.catalogue, bartviz.analysis.parameters; print({'torch', 'transformers'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

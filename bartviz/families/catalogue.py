@@ -12,10 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from bartviz import configs
-from bartviz.families import FAMILIES, ModelKind
+from bartviz.families import config as configs
+from bartviz.families.sizes import FAMILIES, ModelKind
 
-EMBEDDED = Path(__file__).parent / "embedded"
+EMBEDDED = Path(__file__).parents[1] / "embedded"
 _FACTS = Path(__file__).with_name("catalogue.json")
 
 

@@ -12,9 +12,9 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz import configs
 from bartviz.errors import ModelError
-from bartviz.families import FAMILIES
+from bartviz.families import config as configs
+from bartviz.families.sizes import FAMILIES
 
 BART = {"model_type": "bart"}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from bartviz.analysis.architectures import Part, Parts
+from bartviz.families.matrices import Part, Parts
 from bartviz.language import _, mark
 
 _EMBEDDING = "embeddings.word_embeddings.weight"

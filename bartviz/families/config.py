@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bartviz.errors import ModelError, choices
-from bartviz.families import FAMILIES, Family
+from bartviz.families.sizes import FAMILIES, Family
 from bartviz.language import later
 
 Config = Mapping[str, Any]
