@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bartviz.forward import capture, capture_batch
     from bartviz.generation import decode
     from bartviz.loading import load
-    from bartviz.record import open_record as open  # noqa: A004
+    from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.sampling import Sampling
     from bartviz.verification import verify
 
@@ -41,7 +41,7 @@ _HOMES = {
     "ablate_sweep": ("bartviz.ablation", "ablate_sweep"),
     "edit": ("bartviz.edits", "edit"),
     "reach": ("bartviz.edits", "reach"),
-    "open": ("bartviz.record", "open_record"),
+    "open": ("bartviz.record.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "verify": ("bartviz.verification", "verify"),
     "figures": ("bartviz.figures", None),

@@ -19,12 +19,12 @@ from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Floats, Ints
-from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, score
 from bartviz.tape import Tape
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, pharaoh
 from bartviz.analysis.pharaoh import Gold, Score
-from bartviz.attention import Head
 from bartviz.errors import TextError
-from bartviz.record import Reading, Record, open_record
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading, Record, open_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind, Sample
-from bartviz.checks import TAPE, Check
+from bartviz.record.attention import Attention, Kind, Sample
+from bartviz.record.checks import TAPE, Check
 from bartviz.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
 from bartviz.text.tokens import Tokens
 

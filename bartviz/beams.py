@@ -15,9 +15,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bartviz.beam_tree import EarlyStopping
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.beam_tree import EarlyStopping
 
 LARGEST_PENALTY = 10.0
 _NEVER = -1e9  # added to the sum of log p of what must not be chosen; float32 as in generate(), so that ties agree

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from bartviz import generation
-from bartviz.attention import Head
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from bartviz.runs import Prepared
 from bartviz.sampling import Sampling
 from bartviz.text import tokenize

@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from bartviz.analysis.ledger.judging import Verdict, number
-from bartviz.attention import Head
 from bartviz.edits import edit, reach
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.config import sizes
@@ -23,7 +22,8 @@ from bartviz.forward import capture, capture_batch
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.runs import prepare
 from bartviz.tape import Tape, recording

@@ -14,7 +14,7 @@ from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
 if TYPE_CHECKING:
-    from bartviz.beam_tree import BeamTree
+    from bartviz.record.beam_tree import BeamTree
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,7 +161,7 @@ def _print_texts(tree: BeamTree | None) -> None:
 
 
 def _save(options: argparse.Namespace, record: object) -> int:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
     assert isinstance(record, Record)
     if options.save is not None:

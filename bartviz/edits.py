@@ -19,11 +19,11 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.attention import Kind
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape import Tape, recording

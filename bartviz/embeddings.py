@@ -19,7 +19,7 @@ from bartviz.analysis.positions import Floats
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.tape import Tape
 from bartviz.text import clean, tokenize

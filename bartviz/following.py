@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from bartviz.attention import Kind
+from bartviz.record.attention import Kind
 from bartviz.tape import Entry, Tape
 
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 import torch
 
 from bartviz import runs
-from bartviz.candidates import Step
-from bartviz.checks import Check
 from bartviz.errors import SettingError, TextError
 from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.checks import Check
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 from bartviz.runs import Ablation, Truncate
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.steps import Summary

@@ -19,11 +19,11 @@ from transformers import GenerationConfig
 
 from bartviz import beams as search
 from bartviz import rules, runs, writing
-from bartviz.beam_tree import EarlyStopping
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.beam_tree import EarlyStopping
+from bartviz.record.record import Record
 from bartviz.runs import Ablation, Prepared, Truncate
 from bartviz.sampling import Sampling
 from bartviz.steps import Summary

@@ -21,7 +21,7 @@ from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.folders import Roots
 from bartviz.language import later
-from bartviz.record import ModelInfo, Record
+from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims, unbounded
 from bartviz.waiting import DEADLINE, Cancel, Job, Progress

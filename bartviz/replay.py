@@ -22,11 +22,11 @@ from bartviz import runs
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.arrays import Ints
-from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape import Entry, Tape, recording
 from bartviz.text import tokenize

@@ -13,13 +13,13 @@ import transformers
 from torch import Tensor
 
 from bartviz import assemble
-from bartviz.attention import Attention, Head, Kind
-from bartviz.candidates import Step
-from bartviz.checks import Check
 from bartviz.errors import BudgetError, TextError
 from bartviz.language import later, mark
 from bartviz.models import Model
-from bartviz.record import Provenance, Record
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.checks import Check
+from bartviz.record.record import Provenance, Record
+from bartviz.record.steps import Step
 from bartviz.tape import Tape, check_heads, depths
 from bartviz.text import clean, tokenize
 from bartviz.text.labels import is_blank

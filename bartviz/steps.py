@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from bartviz.candidates import Numbers, Steps
-from bartviz.checks import LOGITS, Check
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.checks import LOGITS, Check
+from bartviz.record.steps import Numbers, Steps
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 

@@ -15,7 +15,7 @@ from bartviz.errors import SettingError, TextError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.replay import Replay, SideBySide
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES

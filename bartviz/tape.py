@@ -28,10 +28,10 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
 
-from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
 from bartviz.families.sizes import ModelKind
 from bartviz.language import later
+from bartviz.record.attention import KINDS, Head, Kind
 
 IMPLEMENTATION = "bartviz"
 

@@ -17,7 +17,7 @@ from bartviz import building, tape, weights
 from bartviz.errors import BudgetError
 from bartviz.language import later
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.tape import Tape
 

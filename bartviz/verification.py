@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.attention import Attention
 from bartviz.branching import scaled
-from bartviz.candidates import bare, chosen_ids
-from bartviz.checks import LOGITS, TEXT, WRITTEN, Check
 from bartviz.language import mark
 from bartviz.models import Model, expect_model
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.checks import LOGITS, TEXT, WRITTEN, Check
+from bartviz.record.record import Record
+from bartviz.record.steps import bare, chosen_ids
 from bartviz.replay import Replay
 from bartviz.tape import Tape
 from bartviz.text import tokenize

@@ -15,13 +15,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from bartviz import beams, rules
-from bartviz.beam_tree import BeamTree, Hypothesis
-from bartviz.candidates import Candidate, Numbers
-from bartviz.checks import Check
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
 from bartviz.language import later
 from bartviz.models import Model
+from bartviz.record.beam_tree import BeamTree, Hypothesis
+from bartviz.record.checks import Check
+from bartviz.record.steps import Candidate, Numbers
 from bartviz.sampling import Sampling
 from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary

@@ -9,7 +9,7 @@ import torch
 from transformers import GenerationConfig
 
 import bartviz
-from bartviz.record import Record
+from bartviz.record.record import Record
 from benchmarks.pairs import paired
 from benchmarks.subjects import ids, subject, text
 

@@ -18,8 +18,8 @@ import plotly.graph_objects as go
 from playwright.sync_api import Browser, Page, sync_playwright
 from plotly.offline import get_plotlyjs
 
-from bartviz.attention import Attention
 from bartviz.figures.classic import offline
+from bartviz.record.attention import Attention
 from bartviz.ui import canvas
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from benchmarks import payload

@@ -20,7 +20,7 @@ from plotly.subplots import make_subplots
 
 from bartviz.analysis.thumbnails import thumbnails
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, codes
 

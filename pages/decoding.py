@@ -8,7 +8,7 @@ from bartviz.analysis import decoding
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import branches, doubt, levels, page, session, show
 from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import player

@@ -13,7 +13,7 @@ from bartviz.figures import ablation as heads_figure
 from bartviz.figures import edits as token_figure
 from bartviz.figures.edits import View
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import levels, page, show
 from bartviz.ui.experiments import choose, heads, step, token
 

@@ -8,7 +8,7 @@ from bartviz.analysis import inputs as analysis
 from bartviz.figures import inputs as figure
 from bartviz.figures.inputs import positions
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import inputs, levels, page, show
 
 STYLE = Path(inputs.__file__).with_name("inputs.css")

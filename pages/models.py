@@ -5,7 +5,7 @@ from functools import partial
 from bartviz.analysis import tables
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import levels, models, page, pick, show
 
 

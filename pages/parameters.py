@@ -11,7 +11,7 @@ from bartviz.analysis.parameters import parameters
 from bartviz.figures import costs as curves
 from bartviz.figures.views import sizes
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import levels, page, pick, show
 from bartviz.ui import parameters as ui
 

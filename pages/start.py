@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import start, terms
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import doubt, levels, page, ribbons, show, sidebar
 from bartviz.ui.once import once
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bartviz.analysis.ledger import ledger
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import levels, page, show, textbook
 
 

@@ -13,7 +13,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from bartviz.cache import ByteCache
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import library, once, saved
 from tests import stand_in
 

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from bartviz.attention import KINDS, Attention, Kind
-from bartviz.record import Record
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 from tests import stand_in
 

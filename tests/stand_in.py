@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bartviz.attention import Attention, Kind
-from bartviz.candidates import Candidate, Step
 from bartviz.families.sizes import ModelKind
-from bartviz.record import ModelInfo, Provenance, Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import ModelInfo, Provenance, Record
+from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
 
 LOG_Z = 5.0  # of every step: log p = logit - LOG_Z

@@ -18,9 +18,9 @@ from transformers import PreTrainedModel
 
 import bartviz
 from bartviz.ablation import ablate, ablate_sweep, heads_of
-from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import Cancelled, SettingError
-from bartviz.record import Record
+from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.record import Record
 from tests import loaded, networks
 from tests.test_assemble import ENDINGS
 

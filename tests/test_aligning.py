@@ -11,7 +11,7 @@ import pytest
 
 from bartviz.analysis import aligners, alignment, pharaoh
 from bartviz.cli import main
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import stand_in
 
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"

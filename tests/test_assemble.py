@@ -13,8 +13,8 @@ from torch import Tensor, nn
 import bartviz
 from bartviz import runs
 from bartviz.analysis import contributions
-from bartviz.attention import Head, Kind
-from bartviz.record import Record
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
 from bartviz.tape import depths
 from tests import loaded, networks
 

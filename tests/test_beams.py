@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 import bartviz
-from bartviz import store
 from bartviz.analysis import beams as analysis
-from bartviz.beam_tree import BeamTree, EarlyStopping, Hypothesis
 from bartviz.beams import Search, Settings
-from bartviz.candidates import Candidate
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models import Model
-from bartviz.record import NODE_BYTES, Record
+from bartviz.record import store
+from bartviz.record.beam_tree import BeamTree, EarlyStopping, Hypothesis
+from bartviz.record.record import NODE_BYTES, Record
+from bartviz.record.steps import Candidate
 from bartviz.text.tokenize import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules

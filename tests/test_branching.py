@@ -12,7 +12,7 @@ import pytest
 import bartviz
 from bartviz import Sampling
 from bartviz.errors import Cancelled, SettingError
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, one_pass, with_rules
 

@@ -10,7 +10,7 @@ import pytest
 import bartviz
 from bartviz.errors import SettingError, TextError
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import loaded
 
 TEXT = "the cat sat on the mat"

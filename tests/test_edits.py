@@ -15,7 +15,7 @@ from bartviz.analysis.edits import Part, notice
 from bartviz.analysis.words import word_labels
 from bartviz.edits import edit, reach, token_id, tokens_of
 from bartviz.errors import Cancelled, SettingError, TextError
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
 from bartviz.ui.experiments.step import SENTENCE
 from tests import loaded, networks

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
-from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import Cancelled, ModelError, SettingError, TextError
-from bartviz.record import Record
+from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.record import Record
 from bartviz.tape import FAMILIES, Tape, attach, recording
 from tests import loaded, networks
 

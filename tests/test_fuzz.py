@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from bartviz import store
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.record import Record
 from tests import stand_in
 from tests.fuzz import __main__ as command
 from tests.fuzz import mutations, worker

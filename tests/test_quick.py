@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 import bartviz
-from bartviz.attention import KINDS, Head
 from bartviz.errors import Cancelled
 from bartviz.models import Model
 from bartviz.quick import Writer
+from bartviz.record.attention import KINDS, Head
 from bartviz.shapes import SHAPES, shape_of
 from bartviz.stepping import Stepper
 from bartviz.tape import Tape, attach, recording

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bartviz.beam_tree import BeamTree, Hypothesis
-from bartviz.candidates import Candidate, Step
-from bartviz.record import Record
+from bartviz.record.beam_tree import BeamTree, Hypothesis
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate, Step
 from tests import stand_in
 
 State = Literal["open", "pruned", "finished", "best"]

@@ -12,9 +12,9 @@ import torch
 from transformers import GenerationConfig, PreTrainedModel
 
 from bartviz.arrays import Ints
-from bartviz.attention import Kind
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"

@@ -19,10 +19,10 @@ from bartviz.analysis import terms
 from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.arrays import Floats, Ints
-from bartviz.attention import KINDS, Head, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural
-from bartviz.record import Record
+from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from bartviz.families.catalogue import entry
 from bartviz.families.config import Sizes, sizes
 from bartviz.families.sizes import FAMILIES
 from bartviz.language import _, mark
-from bartviz.record import ModelInfo
+from bartviz.record.record import ModelInfo
 
 Doubles = NDArray[np.float64]
 Curve = Callable[[Doubles], Doubles]

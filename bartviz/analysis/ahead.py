@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.arrays import Bools
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 CLEARLY = 0.05

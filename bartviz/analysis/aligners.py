@@ -30,10 +30,10 @@ from bartviz.analysis.alignment import (
 )
 from bartviz.analysis.pharaoh import Gold, score
 from bartviz.arrays import Floats
-from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, later
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading, Record
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,10 +22,10 @@ from bartviz.analysis.masks import quote
 from bartviz.analysis.pharaoh import Gold, Link, Links, crossing, score
 from bartviz.analysis.words import Groups, word_groups, word_labels
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Head
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Attention, Head
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import pandas as pd
 
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import percent
-from bartviz.beam_tree import BeamTree, Hypothesis
-from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import _, later, plural
-from bartviz.record import Record
+from bartviz.record.beam_tree import BeamTree, Hypothesis
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate, Step
 from bartviz.text.labels import CONTINUES
 
 Which = Literal["all", "kept", "survivors"]

@@ -13,9 +13,9 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural, speaking
+from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
     import pandas as pd

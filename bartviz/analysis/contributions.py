@@ -13,9 +13,9 @@ import numpy as np
 
 from bartviz.analysis.masks import no_row
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.attention import Attention
 
 
 def available(attention: Attention) -> bool:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import terms
 from bartviz.arrays import Floats, Ints
-from bartviz.attention import Kind
-from bartviz.candidates import Step
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Reading, Record
+from bartviz.record.steps import Step
 
 percent, weights_name = terms.percent, terms.weights_name
 BYTES = 4  # of one float32 number

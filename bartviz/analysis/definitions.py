@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bartviz.attention import KINDS, Kind
 from bartviz.language import _, mark
+from bartviz.record.attention import KINDS, Kind
 
 if TYPE_CHECKING:
     import pandas as pd

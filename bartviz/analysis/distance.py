@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bartviz.analysis.heads import View
 from bartviz.analysis.measures import block, counted, row_blocks
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention
 from bartviz.language import _, mark
+from bartviz.record.attention import Attention
 
 Doubles = NDArray[np.float64]
 

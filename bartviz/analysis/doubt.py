@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from bartviz.analysis import terms
 from bartviz.analysis.start import words
-from bartviz.candidates import bare
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import bare
 
 UNSURE = 0.75
 """Below this mean a text is called unsure: a rule of thumb, under which most mistakes of the translator that ships fall

@@ -21,10 +21,10 @@ from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.attention import Attention, Kind
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

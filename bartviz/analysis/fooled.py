@@ -21,8 +21,8 @@ from bartviz.analysis.measures import counted, entropy, padding
 from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.analysis.weighing import RANKED, weigh
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Head, Kind
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
-from bartviz.candidates import Candidate, Step
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate, Step
 
 
 def perplexity(record: Record) -> float:

@@ -17,9 +17,9 @@ from bartviz.analysis import terms
 from bartviz.analysis.masks import listed, no_row, quote
 from bartviz.analysis.words import Groups, Merged, merge_words
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.language import _, later
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

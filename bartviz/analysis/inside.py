@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from bartviz.analysis import contributions, terms
 from bartviz.analysis.masks import no_row, quote
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind, masked_softmax
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Attention, Kind, masked_softmax
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

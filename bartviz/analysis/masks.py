@@ -11,10 +11,10 @@ import numpy as np
 
 from bartviz.analysis import terms
 from bartviz.arrays import Bools
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

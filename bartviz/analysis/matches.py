@@ -16,8 +16,8 @@ from bartviz.analysis.ahead import BACK, Ways, looks
 from bartviz.analysis.start import alignment_score
 from bartviz.analysis.words import merge_words, word_groups, word_labels
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 Texts = Sequence[str]

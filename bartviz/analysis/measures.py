@@ -17,8 +17,8 @@ from bartviz.analysis.ahead import Ways
 from bartviz.analysis.definitions import of_kind
 from bartviz.analysis.matches import Texts, Way
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind, masked_softmax
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 BLOCK = 1 << 22  # weights held at a time: 16 MB

@@ -26,7 +26,7 @@ from bartviz.families.matrices import BLUEPRINTS, Blueprint, Part, Parts, Side
 from bartviz.language import later
 
 if TYPE_CHECKING:
-    from bartviz.record import ModelInfo
+    from bartviz.record.record import ModelInfo
 
 Component = Literal["shared", "encoder", "decoder", "head"]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Attention, Kind
 
 LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
 

@@ -16,7 +16,7 @@ import numpy as np
 from bartviz.analysis.denoising import Noised, words
 from bartviz.errors import RecordError
 from bartviz.language import later, mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 Mark = Literal["kept", "right", "wrong", "added"]

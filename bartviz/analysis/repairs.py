@@ -20,7 +20,7 @@ from bartviz.analysis.places import MARKS, Place, Said, rows_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import RecordError
 from bartviz.language import _, later, plural
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd

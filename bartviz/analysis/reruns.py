@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.fooled import rows_that_count
 from bartviz.analysis.measures import Measured, of_record
-from bartviz.attention import Head, Kind
-from bartviz.record import Record
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
 
 SHARP = 0.5
 """The mean largest weight from which on a head is said to look sharply."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from bartviz.analysis import terms
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.attention import Attention
 
 RESIDUAL = 0.5
 """The share of a row that the residual connection takes."""

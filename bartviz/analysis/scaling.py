@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, masked_softmax
 from bartviz.language import _
+from bartviz.record.attention import Attention, masked_softmax
 
 if TYPE_CHECKING:
     import pandas as pd

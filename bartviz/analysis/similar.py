@@ -13,7 +13,7 @@ import numpy as np
 
 from bartviz.analysis.measures import block, counted, entropy
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 ROWS = 32

@@ -15,10 +15,10 @@ import numpy as np
 from bartviz.analysis import terms
 from bartviz.analysis.ahead import AHEAD, Ways, ways
 from bartviz.arrays import Floats
-from bartviz.attention import Head, Kind
-from bartviz.candidates import Step
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 

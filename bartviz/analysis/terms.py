@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from bartviz.attention import Attention, Kind
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Attention, Kind
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
 RULES = frozenset({

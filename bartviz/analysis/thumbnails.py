@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.spans import Range, shares
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 
 Bytes = NDArray[np.uint8]
 

@@ -16,8 +16,8 @@ from bartviz.analysis import contributions, terms
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted
 from bartviz.arrays import Floats, Ints
-from bartviz.attention import Attention
 from bartviz.language import _
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

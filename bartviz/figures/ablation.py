@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import terms
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
-from bartviz.attention import Head, Kind
 from bartviz.figures import axes, theme
 from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, panels
 from bartviz.language import _, mark
+from bartviz.record.attention import Head, Kind
 
 UNITS: Mapping[Measure, str] = {
     "log_probability": mark("change of log p, nats"),

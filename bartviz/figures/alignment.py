@@ -19,13 +19,13 @@ from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
 from bartviz.analysis.pharaoh import Gold, Link, Links
 from bartviz.arrays import Floats
-from bartviz.attention import Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import RECORD, expect, expect_word
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, mark
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading, Record
 
 MOST = 40
 """Words of a line that are drawn; more would be a thicket. The matrix and the tables have them all."""

@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import beams as analysis
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
-from bartviz.beam_tree import BeamTree, Hypothesis
 from bartviz.figures import axes, theme
 from bartviz.figures.given import RECORD, expect
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.beam_tree import BeamTree, Hypothesis
+from bartviz.record.record import Record
 
 LANE, EDGES = 30, 96  # pixels: one rank; the axes and the legend
 FITTING = 14  # steps whose tokens can be read side by side; longer trees are dragged

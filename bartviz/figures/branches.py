@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import branches as analysis
 from bartviz.analysis import terms
 from bartviz.analysis.decoding import kind_of, percent
-from bartviz.candidates import Step
 from bartviz.figures import axes, theme
 from bartviz.figures.given import RECORD, expect
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 
 FITTING = 18  # steps whose tokens can be read side by side; longer texts are dragged
 LINE = 96  # letters of a line of the title

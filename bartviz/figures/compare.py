@@ -15,13 +15,13 @@ from bartviz.analysis.naming import THRESHOLD, names, told
 from bartviz.analysis.similar import Likeness
 from bartviz.analysis.spans import Range
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.figures.contrast import pair, pin_color
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.language import _
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height

@@ -12,7 +12,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
 from bartviz.figures.given import RECORD, expect, expect_word
 from bartviz.language import _, later
-from bartviz.record import Reading, Record
+from bartviz.record.record import Reading, Record
 
 MAP_END, CURVES_START = 0.55, 0.65  # shares of the width
 

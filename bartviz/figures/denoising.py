@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import heads as views
 from bartviz.analysis.repairs import Repair, Score
-from bartviz.attention import Kind
 from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.beside import beside
@@ -16,6 +15,7 @@ from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.given import expect
 from bartviz.figures.heads import one
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Kind
 
 HEIGHT = 300
 NAMES = (mark("the clean text"), mark("the corrupted text"))

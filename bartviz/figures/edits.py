@@ -12,13 +12,13 @@ import plotly.graph_objects as go
 from bartviz.analysis import terms
 from bartviz.analysis.edits import Edit, Reach
 from bartviz.arrays import Floats
-from bartviz.attention import Kind
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
 from bartviz.figures.given import expect
 from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Kind
 from bartviz.text.tokens import Tokens
 
 View = Literal["encodings", "attention", "outputs"]

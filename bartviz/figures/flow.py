@@ -8,12 +8,12 @@ from bartviz.analysis import heads, terms, weighing
 from bartviz.analysis import rollout as analysis
 from bartviz.analysis.spans import Range
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.figures import maps
 from bartviz.figures.beside import beside
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import Says
 from bartviz.language import _, mark
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 WEIGHT, REACHES, TAKES = ("weight", "attends to"), ("share that reaches", "is fed by"), ("contribution", "takes from")

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from bartviz.analysis import terms
 from bartviz.analysis.fooled import Gap
 from bartviz.analysis.reruns import LITTLE, SHARP, Quiet
-from bartviz.attention import Kind
 from bartviz.figures import theme
 from bartviz.figures.cells import Part
 from bartviz.language import _
+from bartviz.record.attention import Kind
 
 BARS = 12  # keys that are drawn: those with most weight or contribution
 

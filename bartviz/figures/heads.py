@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 from bartviz.analysis import heads as analysis
 from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.maps import attention_map
 from bartviz.language import _
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
 GAP = 0.1  # of a small map, between two of them

@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.arithmetic import Frame, others
@@ -17,6 +16,7 @@ from bartviz.figures.given import ATTENTION, expect
 from bartviz.figures.hatch import pattern
 from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _
+from bartviz.record.attention import Attention
 
 
 def inside(

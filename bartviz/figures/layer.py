@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from bartviz.analysis.activations import CURVES, Curve, Doubles, gelu, relu
 from bartviz.analysis.scaling import Scaling, Side
 from bartviz.arrays import Floats
-from bartviz.attention import Kind
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.language import _
+from bartviz.record.attention import Kind
 
 BINS = 41
 _LEGEND: Part = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"}

@@ -15,11 +15,11 @@ import plotly.graph_objects as go
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Kind
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.language import _, later, mark
+from bartviz.record.attention import Kind
 
 SIDE = 360  # cells along a side; above, each drawn cell is the largest of 2 x 2, 3 x 3 ... weights
 ROW, COLUMN = "<b>%{y}</b>", "<b>%{x}</b>"  # as plotly fills them in under the pointer

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.added import number_of
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.beside import beside
@@ -18,7 +17,8 @@ from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.given import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
 from bartviz.language import _, later, mark
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 View = Literal["pattern", "additive", "weights"]

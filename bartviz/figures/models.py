@@ -13,10 +13,10 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import parts
 from bartviz.analysis.tables import Subject, subject
-from bartviz.attention import Kind
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.language import _, mark
+from bartviz.record.attention import Kind
 
 SUBLAYERS = {
     "self-attention": mark("self-attention"),

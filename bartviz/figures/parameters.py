@@ -15,10 +15,10 @@ import plotly.graph_objects as go
 from bartviz.analysis import parts, roles, terms
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
-from bartviz.attention import Kind
 from bartviz.figures import theme
 from bartviz.figures.given import expect
 from bartviz.language import _, mark
+from bartviz.record.attention import Kind
 
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once
 _FEW_LAYERS = 8  # whose columns are wide enough for whole words

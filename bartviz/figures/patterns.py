@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.patterns import PATTERNS, example_bias, pattern
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Kind
 from bartviz.figures import axes, hatch, theme
 from bartviz.figures.cells import Part
 from bartviz.language import _
+from bartviz.record.attention import Kind
 
 
 def gallery(n: int = 16, *, dark: bool = False) -> str:

@@ -9,12 +9,12 @@ import numpy as np
 from bartviz.analysis import start
 from bartviz.analysis.start import Ribbons, Word
 from bartviz.arrays import Floats
-from bartviz.attention import Head
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.given import RECORD, expect
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -17,7 +17,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.attention import Kind
+from bartviz.record.attention import Kind
 
 _MIME = "application/vnd.plotly.v1+json"
 Scale = list[list[float | str]]

@@ -22,7 +22,6 @@ from bartviz.analysis.inside import Inside
 from bartviz.analysis.ledger import configs
 from bartviz.analysis.measures import measures, of_record
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, masked_softmax
 from bartviz.errors import SettingError
 from bartviz.families.sizes import FAMILIES
 from bartviz.figures import costs, fooled, patterns, products
@@ -34,7 +33,8 @@ from bartviz.figures.inputs import positions as similarities
 from bartviz.figures.inputs import relative
 from bartviz.figures.inputs import shift as shifts
 from bartviz.figures.parameters import sizes as bars
-from bartviz.record import Record
+from bartviz.record.attention import Attention, masked_softmax
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 INPUTS = "what bartviz.embeddings.inputs(model, record) gives"

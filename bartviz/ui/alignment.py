@@ -12,10 +12,10 @@ from bartviz.analysis import alignment as analysis
 from bartviz.analysis import pharaoh
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.pharaoh import Gold, Links
-from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading, Record
 from bartviz.ui import content, gold, pick, session, show, sidebar
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from typing import Any, get_args
 import streamlit as st
 
 from bartviz.analysis.spans import Range
-from bartviz.attention import Attention
 from bartviz.language import current
+from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 from bartviz.ui import address
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import terms
-from bartviz.attention import KINDS
 from bartviz.language import _
+from bartviz.record.attention import KINDS
 from bartviz.ui import content, levels, show, status, tasks
 
 if TYPE_CHECKING:
-    from bartviz.checks import Check
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.checks import Check
+    from bartviz.record.record import Record
 
 TASK = "verify"
 

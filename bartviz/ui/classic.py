@@ -8,12 +8,12 @@ from typing import Any, cast
 import streamlit as st
 
 from bartviz import figures
-from bartviz.attention import Attention, Kind
 from bartviz.errors import BartvizError
 from bartviz.figures.classic import offline, told
 from bartviz.figures.classic.offline import View, Window
 from bartviz.language import _, mark, named
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.components import served

@@ -14,10 +14,10 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.spans import Range
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Head, Kind
 from bartviz.figures.compare import matrix, scatter
 from bartviz.language import _, named
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.record import Record
 from bartviz.ui import canvas, heads, page, pick, pins, session, show
 from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.pins import Pin

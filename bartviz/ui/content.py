@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bartviz.candidates import Steps
+from bartviz.record.steps import Steps
 
 PLAIN = frozenset({bool, int, float, str, bytes, type(None), range, slice})
 LARGE = 1_000_000  # bytes of an array that many records may share, such as a model's projections

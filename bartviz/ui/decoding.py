@@ -10,10 +10,10 @@ from typing import cast
 import streamlit as st
 
 from bartviz.analysis import beams, decoding, given, terms
-from bartviz.candidates import Step
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
-from bartviz.record import Reading, Record
+from bartviz.record.record import Reading, Record
+from bartviz.record.steps import Step
 from bartviz.ui import address, branches, canvas, heads, page, pick, settings, show
 from bartviz.ui.components.canvas.data import Choice, Steps, Views
 from bartviz.ui.components.player import Place

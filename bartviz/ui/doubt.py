@@ -7,7 +7,7 @@ import html
 import streamlit as st
 
 from bartviz.analysis.doubt import notice
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import levels
 
 

@@ -28,7 +28,7 @@ from bartviz.waiting import downloading
 if TYPE_CHECKING:
     from bartviz.arrays import Floats
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
@@ -284,7 +284,7 @@ def _bytes_of_record(record: Record) -> int:
 
 def _borrowed(result: object) -> list[Floats]:
     """What a record shares with the others of its model, and keeps alive when that is gone."""
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
     if not isinstance(result, Record):
         return []

@@ -11,9 +11,9 @@ from bartviz.analysis import contributions, terms, weighing
 from bartviz.analysis.heads import mean
 from bartviz.analysis.rollout import rollout
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, Kind
 from bartviz.figures import flow
 from bartviz.language import _
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.compare import Chosen

@@ -11,7 +11,7 @@ from bartviz.analysis.alignment import Table
 from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.errors import TextError
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import pick, session, show
 
 LINKED = "gold"  # in the address

@@ -12,9 +12,9 @@ from bartviz.analysis import heads, terms
 from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.words import Groups, word_groups
-from bartviz.attention import Attention
 from bartviz.language import _, mark, named, plural
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui import canvas, pick, show
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
     from bartviz.text.tokens import Tokens
 
 LOOKS = {

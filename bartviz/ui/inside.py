@@ -14,13 +14,13 @@ from bartviz.analysis import activations, inside, scaling, terms
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
-from bartviz.attention import Attention
 from bartviz.families.sizes import FAMILIES
 from bartviz.figures import layer as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
 from bartviz.language import _, mark, named
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from bartviz.ui import formula, page, pick, show
 
 KEYS = {

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from bartviz.analysis import similar, terms
-from bartviz.attention import Head
 from bartviz.figures.compare import alike
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from bartviz.ui import compare, page, show
 from bartviz.ui.compare import Chosen
 from bartviz.ui.once import once

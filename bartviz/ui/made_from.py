@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bartviz.ui.settings import MOST_TOKENS, STOPS
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 FORCED = "forced end token"  # the rule that ends a text where it may grow no longer
 # settings of a run -> controls of the sidebar

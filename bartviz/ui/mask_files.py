@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention
 from bartviz.figures.masks import View
 from bartviz.figures.patterns import row_bars
 from bartviz.language import _
+from bartviz.record.attention import Attention
 from bartviz.ui import page, show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 
 def arrays(record: Record, view: View, layer: int, head: int) -> dict[str, Bools | Floats]:

@@ -14,12 +14,12 @@ import streamlit as st
 from bartviz.analysis import added, masks, terms
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, Kind, masked_softmax
 from bartviz.errors import BartvizError
 from bartviz.figures.masks import View, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.record import Record
 from bartviz.ui import batch, mask_files, page, pick, show
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}

@@ -11,8 +11,8 @@ from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, naming, terms
 from bartviz.analysis.definitions import MEASURES, definitions
 from bartviz.arrays import Bools
-from bartviz.attention import Head
 from bartviz.language import _, mark, named
+from bartviz.record.attention import Head
 from bartviz.ui import pick, pins, show
 from bartviz.ui.compare import Chosen
 

@@ -17,7 +17,7 @@ from bartviz.analysis.tables import GROUPS, ORIGINS, PROPERTIES, Origin, Propert
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.objectives import Example, objectives
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import pick, show
 from bartviz.ui.once import once
 

@@ -13,7 +13,7 @@ from bartviz.language import _, mark, named
 from bartviz.ui import address, pick, show
 
 if TYPE_CHECKING:
-    from bartviz.record import ModelInfo, Record
+    from bartviz.record.record import ModelInfo, Record
 
 DENOISER = "bart-tiny-denoise"
 DENOISERS = (DENOISER, "facebook/bart-base", "facebook/bart-large")

@@ -35,7 +35,7 @@ from bartviz.ui.status import status
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 _HERE = Path(__file__).parent
 ICON = str(_HERE / "icon.png")

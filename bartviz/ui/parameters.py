@@ -22,7 +22,7 @@ from bartviz.families.classes import VARIANTS
 from bartviz.figures.costs import bytes_text
 from bartviz.folders import contents, default_roots, find, listed
 from bartviz.language import _, later, mark, named
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import library, pick, show
 
 OWN, ALL = "config.json", "all"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.attention import Kind
 from bartviz.language import _, mark
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Reading, Record
 from bartviz.ui import address
 from bartviz.ui.address import Words
 

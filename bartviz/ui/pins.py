@@ -11,10 +11,10 @@ import streamlit as st
 from bartviz.analysis import distance, heads, naming, terms
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.arrays import Floats
-from bartviz.attention import KINDS, Attention, Head, Kind
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, named
-from bartviz.record import Record, open_record
+from bartviz.record.attention import KINDS, Attention, Head, Kind
+from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
 from bartviz.ui import pick, session, show
 from bartviz.ui.once import once

@@ -19,7 +19,7 @@ from bartviz.ui import address, made_from, registry, saved, show
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 STYLE = Path(__file__).with_name("quiz.css")
 SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"

@@ -10,8 +10,8 @@ import streamlit as st
 
 from bartviz.analysis import terms
 from bartviz.analysis.start import Ribbons, Word
-from bartviz.attention import Head
 from bartviz.language import _
+from bartviz.record.attention import Head
 
 _FILES = Path(__file__).parent / "components" / "ribbons"
 _MOUNT = st.components.v2.component(

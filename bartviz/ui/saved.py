@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from bartviz.errors import RecordError
 from bartviz.language import later
-from bartviz.record import open_record
+from bartviz.record.record import open_record
 from bartviz.ui.read_once import read_once
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 FILE = Path(__file__).resolve().parents[1] / "embedded" / "records" / "start.safetensors"
 NAME = "BARTVIZ_RECORD"

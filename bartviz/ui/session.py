@@ -26,7 +26,7 @@ from bartviz.ui.limits import Limits
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 T = TypeVar("T")
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import GenerationConfig
 
     from bartviz.families.sizes import ModelKind
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
 LONG_LINK = 2000  # characters; a link of more is cut off by many programs

@@ -16,8 +16,8 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import terms
-from bartviz.attention import Kind
 from bartviz.language import _
+from bartviz.record.attention import Kind
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 from bartviz.ui import library, once, projector
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 T = TypeVar("T")
 Given: TypeAlias = T | Callable[[], T] | None
@@ -152,7 +152,8 @@ def downloads(
     ``name`` is the file's stem, and ``of`` what it tells of ("cross-L2H5"): words of ours, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
-    from bartviz import export, store
+    from bartviz import export
+    from bartviz.record import store
 
     stem = f"{name}-{of}" if of else name
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []

@@ -26,7 +26,7 @@ from bartviz.ui.search import Search
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
     from bartviz.families.sizes import ModelKind
-    from bartviz.record import ModelInfo
+    from bartviz.record.record import ModelInfo
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}

@@ -13,8 +13,8 @@ from bartviz.language import _, mark, plural
 from bartviz.language.saved_messages import retold
 
 if TYPE_CHECKING:
-    from bartviz.checks import Check
-    from bartviz.record import ModelInfo, Record
+    from bartviz.record.checks import Check
+    from bartviz.record.record import ModelInfo, Record
 
 
 def status(record: Record) -> None:

@@ -21,7 +21,7 @@ from bartviz.ui.once import once
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("textbook.css")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis.ablation import Ablation, Guesses, Sweep
 from bartviz.analysis.stretches import aligned, paired
-from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
+from bartviz.record.attention import Head, Kind
 from tests import stand_in
 
 ALL = tuple(Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(2) for head in range(2))

@@ -21,10 +21,10 @@ from bartviz.analysis.added import (
     softmax_added,
 )  # fmt: skip
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import masked_softmax
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.record import open_record
+from bartviz.record.attention import masked_softmax
+from bartviz.record.record import open_record
 from bartviz.ui.explanations import explanation
 
 torch = pytest.importorskip("torch")

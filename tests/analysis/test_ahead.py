@@ -9,7 +9,7 @@ import bartviz
 from bartviz.analysis import aligners, start
 from bartviz.analysis.ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.analysis.alignment import links
-from bartviz.attention import Head
+from bartviz.record.attention import Head
 from bartviz.text.tokens import Tokens
 from tests import stand_in
 

@@ -7,9 +7,9 @@ from bartviz.analysis import aligners as analysis
 from bartviz.analysis.aligners import aligners, best, best_set, ranking
 from bartviz.analysis.alignment import heads_of, links, table
 from bartviz.analysis.pharaoh import Gold, read, score
-from bartviz.attention import Head
 from bartviz.errors import BudgetError, SettingError
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from tests import stand_in
 
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"

@@ -12,9 +12,9 @@ from bartviz.analysis import alignment
 from bartviz.analysis.alignment import Method, agreement, heads_of, lines, link_table, links, notice, rows_of, table
 from bartviz.analysis.pharaoh import Gold, crossing, read
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, Head
 from bartviz.errors import SettingError
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Head
+from bartviz.record.record import Record
 from tests import records, stand_in
 
 # Two output words, three source words: both rows look most at source word 0; column 0 belongs to row 1.

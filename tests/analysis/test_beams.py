@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.analysis import beams
-from bartviz.beam_tree import BeamTree
 from bartviz.errors import RecordError, SettingError
-from bartviz.record import Record
+from bartviz.record.beam_tree import BeamTree
+from bartviz.record.record import Record
 from tests import trees
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 
 from bartviz.analysis import contributions
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.errors import RecordError, SettingError
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import decoding
-from bartviz.attention import Attention, Kind
-from bartviz.candidates import Candidate, Step
 from bartviz.errors import RecordError, SettingError
-from bartviz.record import Provenance, Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Provenance, Record
+from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 

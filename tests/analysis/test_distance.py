@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import distance, heads
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
+from bartviz.record.attention import Attention
 from tests import records
 
 

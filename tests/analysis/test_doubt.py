@@ -10,9 +10,9 @@ import pytest
 
 import bartviz
 from bartviz.analysis.doubt import UNSURE, doubt, notice
-from bartviz.candidates import Candidate, Step
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate, Step
 from tests import loaded, stand_in
 
 OUTPUT = ("<s>", "Ich", " kau", "fe", ".", "</s>")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bartviz.analysis import edits as analysis
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Reach, changed_rows
-from bartviz.attention import Attention
 from bartviz.errors import Cancelled, SettingError
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 import bartviz
 from bartviz.analysis import alignment, fooled, pharaoh
-from bartviz.attention import Attention, Head, Kind
-from bartviz.record import Record, open_record
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bartviz.analysis import given
-from bartviz.candidates import Candidate
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate
 from tests.analysis.test_decoding import small
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import heads
 from bartviz.arrays import Bools, Floats
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 from tests import records, stand_in
 

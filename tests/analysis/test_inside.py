@@ -17,9 +17,9 @@ from torch import Tensor, nn
 import bartviz
 from bartviz.analysis import contributions, inside
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
-from bartviz.record import Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Record
 from tests import loaded, networks, records, stand_in
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from bartviz.analysis import masks
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from tests import records, stand_in
 
 LABELS = stand_in.tokens(("<s>", "a", "b", "</s>"))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bartviz.analysis import definitions, measures
 from bartviz.analysis.measures import Measured
-from bartviz.attention import Attention, Kind
+from bartviz.record.attention import Attention, Kind
 from tests import records, stand_in
 
 WORDS = ("<s>", "a", " b", " c", ".", "</s>")

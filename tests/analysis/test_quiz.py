@@ -20,10 +20,10 @@ from bartviz.analysis.parameters import parameters
 from bartviz.analysis.quiz import COUNT, KINDS, noise, questions, sheet
 from bartviz.analysis.quiz.question import Grid, Option, Question, hundredths
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.language import _, speaking
-from bartviz.record import Record, open_record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record, open_record
 from tests import records, stand_in
 
 SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))

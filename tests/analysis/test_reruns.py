@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from bartviz.analysis import reruns
 from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import of_record
-from bartviz.attention import Head
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from tests import records
 from tests.analysis.test_fooled import ABC, encoder
 

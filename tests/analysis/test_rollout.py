@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import rollout
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
+from bartviz.record.attention import Attention
 from tests import records
 from tests.analysis.test_measures import head
 

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from bartviz.analysis import scaling
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 

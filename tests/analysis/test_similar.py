@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from bartviz.analysis import distance, similar
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from tests import records
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import start
 from bartviz.analysis.ahead import looks_ahead
-from bartviz.attention import Attention, Head, Kind
-from bartviz.candidates import Candidate, Step
 from bartviz.families.sizes import ModelKind
-from bartviz.record import Provenance, Record
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.record import Provenance, Record
+from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
 from tests import stand_in
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 

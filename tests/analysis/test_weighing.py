@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import contributions, weighing
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
+from bartviz.record.attention import Attention
 from tests.analysis.test_measures import head
 
 

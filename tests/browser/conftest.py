@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
 
-from bartviz.record import Record
+from bartviz.record.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
 from tests import stand_in
 

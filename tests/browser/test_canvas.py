@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 from tests.browser.conftest import Open, beginning, settle
 

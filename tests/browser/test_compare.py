@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz import store
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.record import Record
 from tests import records, stand_in
 from tests.browser.conftest import Open, settle
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bartviz import figures
-from bartviz.attention import Head
 from bartviz.figures.ablation import largest, moved, worth
+from bartviz.record.attention import Head
 from tests.analysis.test_ablation import ablation, sweep
 
 

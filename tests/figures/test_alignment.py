@@ -9,10 +9,10 @@ import pytest
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import heads_of, links, table
 from bartviz.analysis.pharaoh import Gold, read
-from bartviz.attention import Head
 from bartviz.errors import SettingError
 from bartviz.figures.alignment import alignment, lines, matrix, within
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from tests import stand_in
 
 

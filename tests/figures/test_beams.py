@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bartviz.beam_tree import BeamTree
-from bartviz.candidates import Candidate
 from bartviz.errors import RecordError, SettingError
 from bartviz.figures.beams import FITTING, beams
-from bartviz.record import Record
+from bartviz.record.beam_tree import BeamTree
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate
 from tests import trees
 
 

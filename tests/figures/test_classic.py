@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from bartviz import figures
-from bartviz.attention import Attention
 from bartviz.errors import ModelError, SettingError
 from bartviz.figures.classic import offline
 from bartviz.figures.classic.offline import VIEWS, View, Window, height, most_tokens, page
 from bartviz.language import speaking
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from tests import stand_in
 
 HOSTILE = "</script><script>alert(1)</script>"

@@ -15,11 +15,11 @@ from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures, of_record
 from bartviz.analysis.similar import likeness
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.compare import alike, compare, matrix, scatter
 from bartviz.figures.contrast import difference, pair, pin_color
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))

@@ -8,7 +8,7 @@ import pytest
 from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
 from bartviz.figures.decoding import decoding
-from bartviz.record import Reading, Record
+from bartviz.record.record import Reading, Record
 from tests import records
 
 

@@ -10,7 +10,7 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from bartviz import figures
 from bartviz.figures.drawn import Drawn
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 
 def sent(figure: go.Figure | Drawn) -> dict[str, object]:

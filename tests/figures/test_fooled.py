@@ -7,8 +7,8 @@ import pytest
 
 from bartviz.analysis import fooled
 from bartviz.analysis.reruns import Quiet
-from bartviz.attention import Head
 from bartviz.figures import fooled as figures
+from bartviz.record.attention import Head
 from tests import stand_in
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bartviz import figures
-from bartviz.attention import Head
 from bartviz.errors import SettingError
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 
 TAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "heads": (figures.heads, (), "the attention of one kind, such as record.encoder"),

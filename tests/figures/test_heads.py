@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 import bartviz
 from bartviz.analysis.thumbnails import MASKED, ONE, Small, thumbnails
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures.heads import overview
+from bartviz.record.attention import Attention
 from tests import records
 
 RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from bartviz import figures
 from bartviz.analysis import contributions, scaling
 from bartviz.analysis import inside as analysis
-from bartviz.attention import Attention
 from bartviz.errors import SettingError
 from bartviz.figures import layer, products, theme
 from bartviz.figures.inside import arithmetic
+from bartviz.record.attention import Attention
 from tests import records, stand_in
 
 

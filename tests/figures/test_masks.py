@@ -14,7 +14,7 @@ import bartviz
 from bartviz.errors import SettingError
 from bartviz.figures.masks import VIEWS, View, square
 from bartviz.figures.patterns import gallery, row_bars, svg
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b"))

@@ -26,7 +26,6 @@ from bartviz.analysis.parameters import configuration, rows
 from bartviz.analysis.patterns import pattern
 from bartviz.analysis.pharaoh import read
 from bartviz.analysis.repairs import Score
-from bartviz.attention import Attention
 from bartviz.figures import contrast as contrasts
 from bartviz.figures import costs, layer, patterns, products
 from bartviz.figures.ablation import moved, worth
@@ -36,7 +35,8 @@ from bartviz.figures.edits import reach as reached
 from bartviz.figures.inputs import positions, relative, shift
 from bartviz.figures.parameters import parameters, sizes
 from bartviz.language import PSEUDO, speaking
-from bartviz.record import Record
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from tests import records, stand_in, trees
 from tests.analysis.test_ablation import ablation as one_ablation
 from tests.analysis.test_ablation import sweep

@@ -9,11 +9,11 @@ import pytest
 
 import bartviz
 from bartviz.analysis import start
-from bartviz.attention import Head
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ribbons import ribbons
-from bartviz.record import Record
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
 from tests import records, stand_in
 
 

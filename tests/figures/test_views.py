@@ -16,7 +16,7 @@ from bartviz.analysis import inside
 from bartviz.embeddings import inputs
 from bartviz.errors import SettingError
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import loaded
 
 TEXT = "the cat sat on the mat"

@@ -11,12 +11,12 @@ from random import Random
 from typing import Any, ClassVar
 
 import bartviz
-from bartviz import store
 from bartviz.analysis import pharaoh
 from bartviz.errors import BartvizError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.record import Record
 from bartviz.text import clean
 from tests.fuzz import mutations
 from tests.fuzz.use import NotUsed, use

@@ -8,12 +8,13 @@ from pathlib import Path
 from random import Random
 
 import bartviz
-from bartviz import export, figures, store
-from bartviz.attention import Attention
+from bartviz import export, figures
 from bartviz.errors import BudgetError, RecordError, SettingError
 from bartviz.figures import theme
 from bartviz.language import Later
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown
 
 Use = tuple[str, Callable[[], object]]

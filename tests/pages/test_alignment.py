@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, pharaoh
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import content, gold, session
 from tests import stand_in
 from tests.conftest import App

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import compare, distance, similar
 from bartviz.analysis.measures import of_record
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import pins, session
 from bartviz.ui.components.canvas.data import codes, decode
 from tests import records, stand_in, visits

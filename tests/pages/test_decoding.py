@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import address, session
 from bartviz.ui import tasks as task_module
 from bartviz.ui.components.canvas.data import decode

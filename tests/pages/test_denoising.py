@@ -8,7 +8,7 @@ import pytest
 
 import bartviz
 from bartviz.folders import default_roots
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.repair import repair
 from bartviz.ui.denoising import LOOKS
 from bartviz.ui.noise import SENTENCE

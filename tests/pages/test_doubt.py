@@ -8,7 +8,7 @@ import pytest
 
 from bartviz.analysis.doubt import notice
 from bartviz.folders import default_roots
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

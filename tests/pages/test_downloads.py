@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import heads
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import show
 from tests.visits import opened
 

@@ -16,7 +16,7 @@ from bartviz.analysis import ablation
 from bartviz.edits import edit
 from bartviz.folders import default_roots
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.engine import Engine
 from bartviz.ui.experiments import token
 from tests.conftest import App

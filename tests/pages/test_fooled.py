@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import fooled
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import saved, tasks
 from tests import records, stand_in, visits
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import heads as ui
 from bartviz.ui.components.canvas import data
 from tests import stand_in, visits

@@ -9,7 +9,7 @@ import pytest
 import bartviz
 from bartviz.embeddings import inputs
 from bartviz.folders import default_roots
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.engine import Engine
 from tests import visits
 from tests.conftest import App

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import inside
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import stand_in, visits
 from tests.visits import words
 

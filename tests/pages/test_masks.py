@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import TextError
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import batch
 from tests import records, stand_in, visits
 from tests.visits import words

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis.quiz import KINDS, questions
 from bartviz.analysis.quiz.question import Question
-from bartviz.record import Record, open_record
+from bartviz.record.record import Record, open_record
 from bartviz.ui import quiz as ui
 from bartviz.ui import saved, session
 from tests import records, stand_in, visits

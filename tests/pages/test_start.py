@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
 from bartviz.families.sizes import ModelKind
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

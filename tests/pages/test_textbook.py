@@ -11,7 +11,7 @@ from bartviz import place
 from bartviz.analysis import ledger
 from bartviz.analysis.ledger import CLAIMS
 from bartviz.analysis.ledger.judging import Number, Verdict
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import registry, tasks
 from tests.conftest import App
 from tests.visits import words

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import bartviz
 from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import rules_notice
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.branches import Turn, begins_word, link, read_link, write
 from tests import loaded, stand_in
 

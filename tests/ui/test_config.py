@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bartviz.attention import KINDS
 from bartviz.figures import theme
+from bartviz.record.attention import KINDS
 
 ROOT = Path(__file__).parents[2]
 

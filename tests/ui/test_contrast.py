@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests.pages.test_compare import canvases, opened
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.analysis import inside
-from bartviz.attention import Attention
+from bartviz.record.attention import Attention
 from bartviz.ui import formula
 from tests import records, stand_in
 

@@ -11,7 +11,7 @@ import pytest
 
 import bartviz
 from bartviz import place
-from bartviz.record import Provenance, Record
+from bartviz.record.record import Provenance, Record
 from bartviz.ui import registry
 from bartviz.ui.status import facts, names, self_check
 from tests import stand_in

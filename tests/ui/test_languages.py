@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz import language
 from bartviz.language import _, current, later, speaking
 from bartviz.language.korean_particles import PAIR
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import languages, registry, show
 from bartviz.ui.engine import Engine
 from bartviz.ui.limits import Limits

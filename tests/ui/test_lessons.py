@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.language import LANGUAGES, speaking
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import registry, saved, session
 from bartviz.ui.lessons import records, walk
 from bartviz.ui.lessons.course import LESSONS

@@ -10,7 +10,7 @@ import pytest
 
 from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.walk import BY_WORD
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import bartviz
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import made_from, session
 from bartviz.ui.engine import Request
 from tests.conftest import App

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz import built
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.parameters import LENGTHS, OWN, _big
 from tests.conftest import App
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import stand_in
 
 ROOT = Path(__file__).parents[2]

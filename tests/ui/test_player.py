@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import decoding
-from bartviz.candidates import Candidate, Step
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import speaking
-from bartviz.record import Record, open_record
+from bartviz.record.record import Record, open_record
+from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bartviz.analysis import start
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import ribbons
 from tests import stand_in
 

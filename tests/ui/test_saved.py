@@ -13,10 +13,10 @@ from threading import Barrier, BrokenBarrierError
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz import store
 from bartviz.errors import RecordError
 from bartviz.language import speaking
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.record import Record
 from bartviz.ui import library, saved
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from transformers import GenerationConfig
 
 import bartviz
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import session, settings
 from bartviz.ui.search import Search
 from tests import stand_in

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui import show
 from tests import stand_in
 

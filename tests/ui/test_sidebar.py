@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.cache import ByteCache
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.text.clean import check_length, clean
 from bartviz.ui import engine as engine_module
 from bartviz.ui import session, sidebar

@@ -35,7 +35,7 @@ from bartviz.analysis.ledger.judging import (
 )  # fmt: skip
 from bartviz.errors import SettingError
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 __all__ = [
     "CHAPTERS", "CLAIMS", "MODEL", "NAMES", "SIGNS", "SOURCES", "WORDS", "Chapter", "Claim", "Evidence", "Number",

@@ -10,8 +10,8 @@ from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, encode
 from bartviz.analysis.ledger.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
-from bartviz.attention import Attention
 from bartviz.language import later, mark
+from bartviz.record.attention import Attention
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
 DRAWN = later("vectors drawn by chance, seed 0")

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import _, later, mark
-from bartviz.record import Record, open_record
+from bartviz.record.record import Record, open_record
 
 Word = Literal["holds", "caveat", "fails"]
 WORDS: tuple[Word, ...] = get_args(Word)

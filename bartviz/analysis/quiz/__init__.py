@@ -15,7 +15,7 @@ from bartviz.analysis.quiz import heads, model, noise, output, rows
 from bartviz.analysis.quiz.question import Grid, Maker, Material, Option, Question
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 __all__ = ["COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
 

@@ -24,9 +24,9 @@ from bartviz.analysis.quiz.question import (
     small,
 )
 from bartviz.arrays import Floats
-from bartviz.attention import Kind
 from bartviz.language import later
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 
 CLEARLY = 0.1
 """How much more weight than any other the right answer has, in shares of a row."""

@@ -9,8 +9,8 @@ from numpy.random import Generator
 from bartviz.analysis import parts
 from bartviz.analysis.parameters import Component, Parameter
 from bartviz.analysis.quiz.question import Material, Option, Question, drawn, kind_said, listed, shuffled
-from bartviz.attention import Attention, Kind
 from bartviz.language import later
+from bartviz.record.attention import Attention, Kind
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)
 """How many times as many parameters are offered; those nearer than ``CLEARLY`` to the truth are left out."""

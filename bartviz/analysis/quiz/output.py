@@ -10,9 +10,9 @@ from numpy.random import Generator
 from bartviz.analysis.decoding import percent
 from bartviz.analysis.masks import quote
 from bartviz.analysis.quiz.question import TRIES, Material, Option, Question, drawn, plain, shuffled
-from bartviz.candidates import Step
 from bartviz.language import later
-from bartviz.record import Record
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 
 APART = 0.03
 """The least difference between two probabilities that are offered."""

@@ -14,11 +14,11 @@ from bartviz.analysis import parameters
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.arrays import Floats
-from bartviz.attention import Kind
 from bartviz.families.catalogue import entry
 from bartviz.families.classes import VARIANTS
 from bartviz.language import later, mark
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 
 MOST = 4
 """Options of a question, at most."""

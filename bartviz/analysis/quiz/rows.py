@@ -22,9 +22,9 @@ from bartviz.analysis.quiz.question import (
     kind_said,
     shuffled,
 )
-from bartviz.attention import KINDS, Attention, Kind
 from bartviz.language import later
-from bartviz.record import Record
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.record import Record
 
 LOUD = 0.2
 """The least weight on a forbidden cell, and the least by which the sum of an impossible row misses 1."""

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from bartviz.analysis.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 from bartviz.language import _, current
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd

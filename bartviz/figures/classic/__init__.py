@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bartviz.analysis import terms
-from bartviz.attention import Attention, Kind
 from bartviz.errors import SettingError
 from bartviz.figures.classic.offline import View, Window, drawn_layers, height, most_tokens, page
 from bartviz.figures.classic.told import cap, sides, title
 from bartviz.figures.given import RECORD, expect
 from bartviz.language import later
-from bartviz.record import Reading, Record
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 
 _LINE = 40  # pixels that a sentence above the picture takes

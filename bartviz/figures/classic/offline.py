@@ -20,10 +20,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.attention import Attention
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.figures import theme
 from bartviz.language import _, current, later
+from bartviz.record.attention import Attention
 
 View = Literal["head", "model"]
 VIEWS: tuple[View, ...] = get_args(View)

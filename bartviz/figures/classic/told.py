@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bartviz.analysis import terms
-from bartviz.attention import Attention
 from bartviz.figures.classic.offline import CELLS, View, Window
 from bartviz.language import _
-from bartviz.record import Reading
+from bartviz.record.attention import Attention
+from bartviz.record.record import Reading
 
 
 def title(view: View, attention: Attention, layer: int | None) -> str:

@@ -12,7 +12,7 @@ from bartviz.ui import show, tasks
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 
 class Sized(Protocol):

@@ -11,10 +11,10 @@ import streamlit as st
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis import terms
 from bartviz.analysis.stretches import aligned, paired
-from bartviz.attention import Head, Kind
 from bartviz.errors import SettingError
 from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.language import _, later, mark, named
+from bartviz.record.attention import Head, Kind
 from bartviz.ui import page, pick, show
 from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bartviz.analysis.ablation import Ablation, Measure, Sweep
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 MEASURES = {
     "log_probability": mark("log p"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bartviz.analysis.stretches import Stretch
-from bartviz.attention import Kind
 from bartviz.language import _
+from bartviz.record.attention import Kind
 
 _GONE = "text-decoration:line-through;border-style:dashed"
 _NEW = "font-weight:700;outline:2px solid currentColor;outline-offset:1px"

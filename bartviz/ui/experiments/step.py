@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
     from bartviz.text.tokens import Tokens
 
 SENTENCE = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
     from bartviz.suggestions import Suggestion
     from bartviz.text.tokens import Tokens
 

@@ -59,7 +59,7 @@ align (Ding et al. 2019; Ferrando and Costa-jussà 2021).
     code="""
 import bartviz
 from bartviz.analysis import alignment, pharaoh
-from bartviz.attention import Head
+from bartviz.record.attention import Head
 
 model = bartviz.load("bart-tiny-en-de")
 record = bartviz.capture(model, "I want to buy a car.", target="Ich will ein Auto kaufen.")

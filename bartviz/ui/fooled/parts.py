@@ -12,15 +12,15 @@ import streamlit as st
 from bartviz.analysis.fooled import FIRST
 from bartviz.analysis.quiz.question import kind_said
 from bartviz.arrays import Floats
-from bartviz.attention import Attention, Head, Kind
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
+from bartviz.record.attention import Attention, Head, Kind
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, registry, saved, show
 from bartviz.ui.once import once
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 T = TypeVar("T")
 HEIGHT = 340

@@ -10,9 +10,9 @@ import streamlit as st
 
 from bartviz.analysis import fooled, reruns
 from bartviz.analysis.measures import of_record
-from bartviz.attention import Head, Kind
 from bartviz.figures import fooled as figures
 from bartviz.language import _
+from bartviz.record.attention import Head, Kind
 from bartviz.ui import page, show
 from bartviz.ui.experiments.asking import ask
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
     from bartviz.gate import Ticket
     from bartviz.models import Model
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 RANDOM_SEED = 0
 LARGE = 50_000_000

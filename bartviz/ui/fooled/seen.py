@@ -10,16 +10,16 @@ import streamlit as st
 
 from bartviz.analysis import alignment, fooled, heads, pharaoh
 from bartviz.analysis.masks import quote
-from bartviz.attention import Head
 from bartviz.figures import fooled as figures
 from bartviz.language import _
+from bartviz.record.attention import Head
 from bartviz.ui import page, show
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, place, suited, title
 from bartviz.ui.gold import OURS
 
 if TYPE_CHECKING:
     from bartviz.analysis.pharaoh import Gold
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 
 def weight_and_effect(record: Record) -> None:

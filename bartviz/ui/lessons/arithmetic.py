@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis.inside import Inside, inside
-from bartviz.attention import masked_softmax
 from bartviz.language import mark
-from bartviz.record import Record
+from bartviz.record.attention import masked_softmax
+from bartviz.record.record import Record
 from bartviz.ui.lessons.lesson import Lesson, Step, View
 
 LAYER, HEAD, ROW, KEY = 2, 0, 5, 4  # cross-attention; reads "Auto", predicts "kaufen"; the key "buy"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bartviz.analysis import start
 from bartviz.language import mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 

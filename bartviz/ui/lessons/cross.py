@@ -8,7 +8,7 @@ import numpy as np
 
 from bartviz.analysis import aligners, alignment
 from bartviz.language import mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.language import mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.arrays import Floats
-from bartviz.attention import Kind
-from bartviz.candidates import Step
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 
 
 def weights(record: Record, kind: Kind, layer: int, head: int) -> Floats:

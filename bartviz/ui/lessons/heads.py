@@ -10,7 +10,7 @@ import numpy as np
 from bartviz.analysis.measures import of_record
 from bartviz.arrays import Floats
 from bartviz.language import _, mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons import facts
 from bartviz.ui.lessons.lesson import Lesson, Step
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bartviz.language import _
-from bartviz.record import Record
+from bartviz.record.record import Record
 
 Value: TypeAlias = str | int | float | bool
 View: TypeAlias = Mapping[str, Value]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bartviz.language import mark
-from bartviz.record import Record
+from bartviz.record.record import Record
 from bartviz.ui.lessons.lesson import Lesson, Step
 
 if TYPE_CHECKING:  # every page reads this file; pandas comes with these, and only this lesson's answers need them

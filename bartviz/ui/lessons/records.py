@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bartviz.record import open_record
+from bartviz.record.record import open_record
 from bartviz.ui.read_once import read_once
 from bartviz.ui.saved import FILE
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 NAMES = ("start", "given", "repair", "words", "mask")
 GIVEN: Mapping[str, str] = {"given": "Ich will ein Haus kaufen."}  # outputs that were not the model's own

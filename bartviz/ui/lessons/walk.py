@@ -21,7 +21,7 @@ from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: Mapping[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}

@@ -10,7 +10,7 @@ import pytest
 
 from bartviz.analysis.ledger import claim
 from bartviz.analysis.ledger.judging import Evidence
-from bartviz.record import Record
+from bartviz.record.record import Record
 from tests import records
 from tests.analysis.ledger import found, judged
 

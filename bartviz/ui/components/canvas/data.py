@@ -34,8 +34,8 @@ from bartviz.analysis.spans import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
-from bartviz.attention import KINDS, Attention
 from bartviz.figures import theme
+from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.words import messages

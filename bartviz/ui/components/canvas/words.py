@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bartviz.analysis import terms
-from bartviz.attention import Attention
 from bartviz.language import _, plural
+from bartviz.record.attention import Attention
 from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]

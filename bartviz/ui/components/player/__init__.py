@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
-from bartviz.record import Reading, Record
+from bartviz.record.record import Reading, Record
 from bartviz.ui.components.player.data import payload, revision
 from bartviz.ui.components.scripts import SHARED, joined
 from bartviz.ui.components.served import Served

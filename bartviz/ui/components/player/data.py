@@ -16,12 +16,12 @@ import pyarrow as pa
 
 from bartviz.analysis import branches, decoding, terms
 from bartviz.arrays import Floats
-from bartviz.attention import KINDS
-from bartviz.candidates import Step
 from bartviz.figures import theme
 from bartviz.language import _
 from bartviz.language.saved_messages import retold
-from bartviz.record import Record
+from bartviz.record.attention import KINDS
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from bartviz.analysis import decoding, terms
-from bartviz.attention import Kind
-from bartviz.candidates import Step
 from bartviz.language import _, mark, plural
-from bartviz.record import Record
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
 from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]

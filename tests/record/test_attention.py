@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.attention import Attention, Head, masked_softmax
 from bartviz.errors import RecordError, SettingError
+from bartviz.record.attention import Attention, Head, masked_softmax
 from bartviz.text.tokens import Tokens
 from tests import stand_in
 

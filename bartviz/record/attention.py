@@ -16,8 +16,8 @@ import numpy as np
 from bartviz.arrays import Bools, Floats, Ints, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import later
+from bartviz.record.valid import check_numbers
 from bartviz.text.tokens import Tokens
-from bartviz.valid import check_numbers
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

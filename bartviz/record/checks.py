@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.arrays import Bools
-from bartviz.attention import KINDS, Attention, Kind
-from bartviz.candidates import Numbers, Step, bare, chosen_ids
 from bartviz.language import mark
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.steps import Numbers, Step, bare, chosen_ids
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
-    from bartviz.record import Record
+    from bartviz.record.record import Record
 
 OUTPUT_LIMIT = 1e-4  # largest difference to the kernel's output, relative to its largest number
 PROBABILITY_LIMIT = 1e-4  # how far probabilities, logits and entropy of a step may disagree

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 import bartviz
-from bartviz import checks
-from bartviz.attention import Attention, Kind, Sample
-from bartviz.candidates import Candidate, Numbers, Step
-from bartviz.checks import Check
 from bartviz.errors import RecordError
 from bartviz.models import Model
-from bartviz.record import Record
+from bartviz.record import checks
+from bartviz.record.attention import Attention, Kind, Sample
+from bartviz.record.checks import Check
+from bartviz.record.record import Record
+from bartviz.record.steps import Candidate, Numbers, Step
 from tests import loaded, networks, stand_in
 
 Array = NDArray[Any]
@@ -309,7 +309,7 @@ def test_a_copy_of_an_opened_record_is_made_anew(bare: Record, tmp_path: Path) -
 @given(st.integers(0, 2**31), st.floats(-3, 3))
 def test_one_number_anywhere_is_noticed(place: int, by: float) -> None:
     """Property: whatever single number of a whole record's file is another one, the file is not as it was saved."""
-    from bartviz import store
+    from bartviz.record import store
 
     data = bytearray(store.encode(stand_in.record()))
     length = int.from_bytes(data[:8], "little")

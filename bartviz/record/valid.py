@@ -12,7 +12,7 @@ from bartviz.errors import RecordError
 from bartviz.text.tokens import writable
 
 if TYPE_CHECKING:
-    from bartviz.attention import Attention
+    from bartviz.record.attention import Attention
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 import bartviz
-from bartviz import store
 from bartviz.errors import RecordError
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.record import Record
 
 
 def test_a_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 import bartviz
-from bartviz.candidates import Numbers, Steps, bare, chosen_ids
 from bartviz.models import Model
+from bartviz.record.steps import Numbers, Steps, bare, chosen_ids
 from bartviz.steps import Summary
 
 TWO = (

@@ -13,16 +13,16 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from bartviz import checks, store
-from bartviz.attention import KINDS, Attention, Kind
-from bartviz.beam_tree import BeamTree
-from bartviz.candidates import Step, Steps, bare, chosen_ids
-from bartviz.checks import Check
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.families.sizes import FAMILIES, ModelKind
 from bartviz.language import later
+from bartviz.record import checks, store
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.beam_tree import BeamTree
+from bartviz.record.checks import Check
+from bartviz.record.steps import Step, Steps, bare, chosen_ids
+from bartviz.record.valid import check_sides, check_texts
 from bartviz.text.tokens import Tokens
-from bartviz.valid import check_sides, check_texts
 
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bartviz.candidates import Candidate
 from bartviz.errors import RecordError
+from bartviz.record.steps import Candidate
 
 EarlyStopping = Literal[True, False, "never"]
 

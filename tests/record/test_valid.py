@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from bartviz import store
-from bartviz.attention import Kind
 from bartviz.errors import RecordError
-from bartviz.record import Record
+from bartviz.record import store
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 from tests import stand_in
 
 GOOD = stand_in.tokens(("<s>", "I", " want", "</s>"))
