@@ -26,7 +26,7 @@ from bartviz.models import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, score
-from bartviz.tape import Tape
+from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
 TOKENS = 512  # of all runs side by side: more of them are no faster on a processor

@@ -14,11 +14,12 @@ import transformers
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz import checkpoint, tape, waiting, weights
+from bartviz import checkpoint, waiting, weights
 from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
+from bartviz.tape import tape
 from bartviz.waiting import Job
 from bartviz.weights import Weights
 

@@ -26,7 +26,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.runs import prepare
-from bartviz.tape import Tape, recording
+from bartviz.tape.tape import Tape, recording
 
 TEXT = "I want to buy a car."
 LONGER = "Yesterday my sister bought two very old books."

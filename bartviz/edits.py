@@ -26,7 +26,7 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.safety.foreign import guarded, run_failed
-from bartviz.tape import Tape, recording
+from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 

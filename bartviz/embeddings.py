@@ -21,7 +21,7 @@ from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record.record import Record
 from bartviz.replay import Replay
-from bartviz.tape import Tape
+from bartviz.tape.tape import Tape
 from bartviz.text import clean, tokenize
 from bartviz.text.encoders import encoder_of
 

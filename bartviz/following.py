@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from bartviz.record.attention import Kind
-from bartviz.tape import Entry, Tape
+from bartviz.tape.tape import Entry, Tape
 
 
 @dataclass(frozen=True)

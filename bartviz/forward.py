@@ -23,7 +23,7 @@ from bartviz.record.steps import Step
 from bartviz.runs import Ablation, Truncate
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.steps import Summary
-from bartviz.tape import Tape, recording
+from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.clean import check_length
 from bartviz.text.tokens import Tokens

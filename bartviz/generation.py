@@ -27,7 +27,7 @@ from bartviz.record.record import Record
 from bartviz.runs import Ablation, Prepared, Truncate
 from bartviz.sampling import Sampling
 from bartviz.steps import Summary
-from bartviz.tape import Tape, recording
+from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.writing import Forced, Task, Written
 

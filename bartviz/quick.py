@@ -18,7 +18,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from bartviz.shapes import shape_of
-from bartviz.tape import attend
+from bartviz.tape.tape import attend
 
 _ROOM = 64  # positions there is room for at first; doubled when they are full
 _LARGE = 1 << 19  # numbers in a matrix: below, it stays in the processor's cache, and a call of oneDNN costs more

@@ -28,7 +28,7 @@ from bartviz.models import Model, expect_model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.safety.foreign import guarded, run_failed
-from bartviz.tape import Entry, Tape, recording
+from bartviz.tape.tape import Entry, Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 from bartviz.weights import shown

@@ -12,7 +12,6 @@ import torch
 import transformers
 from torch import Tensor
 
-from bartviz import assemble
 from bartviz.errors import BudgetError, TextError
 from bartviz.language import later, mark
 from bartviz.models import Model
@@ -20,7 +19,8 @@ from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.checks import Check
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Step
-from bartviz.tape import Tape, check_heads, depths
+from bartviz.tape import assemble
+from bartviz.tape.tape import Tape, check_heads, depths
 from bartviz.text import clean, tokenize
 from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, activations
 
-from bartviz.tape import IMPLEMENTATION
+from bartviz.tape.tape import IMPLEMENTATION
 
 
 @dataclass(frozen=True, slots=True)

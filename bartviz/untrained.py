@@ -13,13 +13,14 @@ from dataclasses import replace
 
 import torch
 
-from bartviz import building, tape, weights
+from bartviz import building, weights
 from bartviz.errors import BudgetError
 from bartviz.language import later
 from bartviz.models import Model
 from bartviz.record.record import Record
 from bartviz.replay import Replay
-from bartviz.tape import Tape
+from bartviz.tape import tape
+from bartviz.tape.tape import Tape
 
 
 def untrained(model: Model, *, seed: int = 0) -> Model:

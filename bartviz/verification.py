@@ -16,7 +16,7 @@ from bartviz.record.checks import LOGITS, TEXT, WRITTEN, Check
 from bartviz.record.record import Record
 from bartviz.record.steps import bare, chosen_ids
 from bartviz.replay import Replay
-from bartviz.tape import Tape
+from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
 
 WEIGHTS = mark("weights of the model")

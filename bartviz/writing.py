@@ -25,7 +25,7 @@ from bartviz.record.steps import Candidate, Numbers
 from bartviz.sampling import Sampling
 from bartviz.stepping import Stepper
 from bartviz.steps import Row, Summary
-from bartviz.tape import Tape, recording
+from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 
 # Of each network the longest text whose steps were compared with its own modules, and the largest difference.

@@ -19,9 +19,10 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import bartviz
-from bartviz import building, checkpoint, folders, models, tape, vocabulary, weights
+from bartviz import building, checkpoint, folders, models, vocabulary, weights
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError
-from bartviz.tape import Tape, recording
+from bartviz.tape import tape
+from bartviz.tape.tape import Tape, recording
 from tests import networks
 
 Spoil = Callable[[Path], object]

@@ -21,7 +21,7 @@ from bartviz.quick import Writer
 from bartviz.record.attention import KINDS, Head
 from bartviz.shapes import SHAPES, shape_of
 from bartviz.stepping import Stepper
-from bartviz.tape import Tape, attach, recording
+from bartviz.tape.tape import Tape, attach, recording
 from tests import loaded, networks
 
 FAMILIES = tuple(SHAPES)

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Kind, Sample
 from bartviz.record.checks import TAPE, Check
-from bartviz.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
+from bartviz.tape.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
 from bartviz.text.tokens import Tokens
 
 Projections = tuple[Floats, Floats | None]  # (L, D, H, d) and (L, D)

@@ -15,7 +15,7 @@ from bartviz import runs
 from bartviz.analysis import contributions
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.tape import depths
+from bartviz.tape.tape import depths
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
