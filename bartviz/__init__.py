@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from bartviz.edits import edit, reach
     from bartviz.forward import capture, capture_batch
     from bartviz.generation import decode
-    from bartviz.loading import load
+    from bartviz.models.load import load
     from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.sampling import Sampling
     from bartviz.verification import verify
 
 _HOMES = {
-    "load": ("bartviz.loading", "load"),
+    "load": ("bartviz.models.load", "load"),
     "capture": ("bartviz.forward", "capture"),
     "capture_batch": ("bartviz.forward", "capture_batch"),
     "decode": ("bartviz.generation", "decode"),

@@ -22,7 +22,7 @@ from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.generation import decode
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, score

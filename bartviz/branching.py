@@ -13,7 +13,7 @@ from bartviz import generation
 from bartviz.errors import SettingError
 from bartviz.generation import FORCED_BY_USER, Options
 from bartviz.language import later
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.runs import Prepared

@@ -21,7 +21,7 @@ from bartviz.families.config import sizes
 from bartviz.forward import capture, capture_batch
 from bartviz.generation import decode
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.replay import Replay

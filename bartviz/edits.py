@@ -21,7 +21,7 @@ from bartviz.analysis.measures import padding
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score

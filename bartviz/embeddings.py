@@ -18,7 +18,7 @@ from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.tape.tape import Tape

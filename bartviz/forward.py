@@ -16,7 +16,7 @@ from bartviz import runs
 from bartviz.errors import SettingError, TextError
 from bartviz.generation import decode
 from bartviz.language import later
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
 from bartviz.record.checks import Check
 from bartviz.record.record import Record
 from bartviz.record.steps import Step

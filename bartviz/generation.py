@@ -21,7 +21,7 @@ from bartviz import beams as search
 from bartviz import rules, runs, writing
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
 from bartviz.runs import Ablation, Prepared, Truncate

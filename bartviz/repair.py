@@ -19,7 +19,7 @@ from bartviz.errors import SettingError, TextError, choices
 from bartviz.forward import capture
 from bartviz.generation import decode
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.replay import Replay, SideBySide
 from bartviz.text import clean as texts
 from bartviz.text import tokenize

@@ -24,14 +24,14 @@ from bartviz.analysis.edits import Part
 from bartviz.arrays import Ints
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
+from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
-from bartviz.weights import shown
 
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bartviz.errors import BudgetError, TextError
 from bartviz.language import later, mark
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.checks import Check
 from bartviz.record.record import Provenance, Record

@@ -12,7 +12,7 @@ from typing import Any
 
 from bartviz import hosts
 from bartviz.errors import SettingError
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from bartviz.place import APP
 from bartviz.safety import logs
 

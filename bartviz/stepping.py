@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.quick import Writer
 from bartviz.safety.foreign import guarded, run_failed
 

@@ -14,7 +14,7 @@ from bartviz.edits import alike, token_id, tokens_of
 from bartviz.errors import SettingError, TextError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.replay import Replay, SideBySide
 from bartviz.text import tokenize

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import torch
 
-from bartviz import building, weights
 from bartviz.errors import BudgetError
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models import build, weights
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.replay import Replay
 from bartviz.tape import tape
@@ -29,13 +29,13 @@ def untrained(model: Model, *, seed: int = 0) -> Model:
     ``info.trained`` is what the weights themselves say (``weights.looks_trained``), not what we know. Raises
     BudgetError where there is no room for a second network.
     """
-    needed, free = building.nbytes(model.network), building.free_memory()
+    needed, free = build.nbytes(model.network), build.free_memory()
     if free is not None and needed > free:
         raise BudgetError(
             later("A second network needs {needed:,.0f} MB, and {free:,.0f} MB are free: choose a smaller model.",
                   needed=needed / 1e6, free=free / 1e6)
         )  # fmt: skip
-    with building.alone(None), torch.random.fork_rng(devices=[]):
+    with build.alone(None), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = type(model.network)(copy.deepcopy(model.config))
     network.requires_grad_(False)

@@ -10,7 +10,7 @@ import torch
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.branching import scaled
 from bartviz.language import mark
-from bartviz.models import Model, expect_model
+from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Attention
 from bartviz.record.checks import LOGITS, TEXT, WRITTEN, Check
 from bartviz.record.record import Record

@@ -18,7 +18,7 @@ from bartviz import beams, rules
 from bartviz.errors import SettingError
 from bartviz.following import Cached, cached, follow
 from bartviz.language import later
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.checks import Check
 from bartviz.record.steps import Candidate, Numbers

@@ -10,7 +10,7 @@ import torch
 from transformers import PreTrainedModel
 
 import bartviz
-from bartviz.models import Model
+from bartviz.models.model import Model
 from benchmarks.pairs import paired
 from benchmarks.subjects import ids, subject, text
 

@@ -16,7 +16,7 @@ from tokenizers.processors import TemplateProcessing
 
 import bartviz
 from bartviz.families.catalogue import entry
-from bartviz.models import Model
+from bartviz.models.model import Model
 
 _CLASSES = {"bert": transformers.BertForMaskedLM, "bart": transformers.BartForConditionalGeneration}
 _SHARP = ("query.weight", "key.weight", "q_proj.weight", "k_proj.weight")

@@ -12,7 +12,7 @@ from pathlib import Path
 from transformers import PreTrainedModel
 
 import bartviz
-from bartviz.models import Model
+from bartviz.models.model import Model
 from tests import networks
 
 # Standard deviation of all matrices, else 0.3: attention is peaked. T5 does not scale its scores.

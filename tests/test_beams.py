@@ -21,7 +21,7 @@ import bartviz
 from bartviz.analysis import beams as analysis
 from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record import store
 from bartviz.record.beam_tree import BeamTree, EarlyStopping, Hypothesis
 from bartviz.record.record import NODE_BYTES, Record

@@ -9,7 +9,7 @@ import pytest
 
 import bartviz
 from bartviz.errors import SettingError, TextError
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests import loaded
 

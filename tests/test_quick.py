@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 
 import bartviz
 from bartviz.errors import Cancelled
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.quick import Writer
 from bartviz.record.attention import KINDS, Head
 from bartviz.shapes import SHAPES, shape_of

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import bartviz
-from bartviz import building
 from bartviz.analysis.reruns import evenness
 from bartviz.errors import BudgetError, Cancelled
+from bartviz.models import build
 from bartviz.untrained import untrained, untrained_record
 from tests import loaded, networks
 
@@ -57,7 +57,7 @@ def test_the_same_seed_draws_the_same_weights_and_neither_model_nor_dice_are_tou
 
 
 def test_without_room_for_a_second_network_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "free_memory", lambda: 10)
+    monkeypatch.setattr(build, "free_memory", lambda: 10)
     with pytest.raises(BudgetError, match="second network"):
         untrained(loaded.model("bart"))
 

@@ -12,7 +12,7 @@ import torch
 from transformers import GenerationConfig, PreTrainedModel
 
 from bartviz.arrays import Ints
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from tests import loaded, networks

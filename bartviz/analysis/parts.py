@@ -168,7 +168,7 @@ class Comparison:
 
 
 def compare(rows: Sequence[Parameter], built: Mapping[str, tuple[tuple[int, ...], str | None, bool]]) -> Comparison:
-    """The rows beside the parameters of a built model (``bartviz.built``): names, shapes, ties, total.
+    """The rows beside the parameters of a built model (``bartviz.models.skeleton``): names, shapes, ties, total.
 
     missing: in the closed form, not in the build; unexpected: in the build alone.
     """

@@ -14,7 +14,7 @@ from bartviz.ui import session, show
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from bartviz.ui.components.player.data import revision
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 TASK, PARAMETER, _SHOWN, _WISH = "branch", "branch", "_branch_shown", "_branch_wish"

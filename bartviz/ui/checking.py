@@ -14,7 +14,7 @@ from bartviz.ui import content, levels, show, status, tasks
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.checks import Check
     from bartviz.record.record import Record
 

@@ -22,7 +22,7 @@ from bartviz.ui.status import facts
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.attention import Kind
     from bartviz.repair import Guess
 

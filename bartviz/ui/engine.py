@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from bartviz.cache import ByteCache, content_key
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
-from bartviz.folders import default_roots
 from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
+from bartviz.models.deadline import downloading
+from bartviz.models.folders import default_roots
 from bartviz.safety.memory import Claim, Room
 from bartviz.ui import library, threads
 from bartviz.ui.limits import Limits
 from bartviz.ui.search import Search, options
-from bartviz.waiting import downloading
 
 if TYPE_CHECKING:
     from bartviz.arrays import Floats
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
@@ -236,11 +236,11 @@ class Engine:
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
         if not library.imported():  # a name that leads nowhere need not wait for it
-            from bartviz import loading
+            from bartviz.models import load as loading
 
             loading.check(name, roots=default_roots())
         library.load()
-        from bartviz import models
+        from bartviz.models import model as models
 
         self._forget_stale(name)
         loads, waits = later("Loading the model"), later("Waiting until other models give up memory")

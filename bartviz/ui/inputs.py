@@ -13,15 +13,15 @@ from bartviz.analysis import terms
 from bartviz.families.catalogue import entry
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
-from bartviz.folders import default_roots, listed
 from bartviz.language import _, later, mark, named
+from bartviz.models.folders import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.ui import page, pick, show, tasks
 
 if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.text.tokens import Tokens
 

@@ -49,7 +49,7 @@ def load() -> None:
         try:
             pages()
             import bartviz.forward
-            import bartviz.models  # noqa: F401 - imported for what it brings in
+            import bartviz.models.model  # noqa: F401 - imported for what it brings in
         except Exception as error:
             if not memory.was_short(error):
                 raise

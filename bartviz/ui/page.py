@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from bartviz.errors import BartvizError, SettingError
-from bartviz.folders import default_roots
 from bartviz.language import _, current
+from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.ui import (
     address,

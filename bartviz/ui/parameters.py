@@ -20,8 +20,8 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.classes import VARIANTS
 from bartviz.figures.costs import bytes_text
-from bartviz.folders import contents, default_roots, find, listed
 from bartviz.language import _, later, mark, named
+from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.ui import library, pick, show
 
@@ -226,10 +226,10 @@ def _built(chosen: Chosen) -> parts.Comparison:
     """The closed form beside a model that transformers builds. What fails once is not tried again by itself."""
     with st.spinner(_("Building with transformers; the first time loads torch")):
         library.load()
-        from bartviz import built
+        from bartviz.models import skeleton
 
         try:
-            return parts.compare(chosen.rows, built.build(chosen.config, chosen.architecture))
+            return parts.compare(chosen.rows, skeleton.build(chosen.config, chosen.architecture))
         except Exception:
             st.session_state[_ASKED] = None
             raise

@@ -14,8 +14,8 @@ from bartviz.errors import BartvizError, ModelError, SettingError, TextError, ch
 from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.sizes import FAMILIES
-from bartviz.folders import default_roots, find, listed
 from bartviz.language import _, later, mark, named
+from bartviz.models.folders import default_roots, find, listed
 from bartviz.text.clean import read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, status, theme

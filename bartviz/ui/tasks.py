@@ -21,7 +21,7 @@ from bartviz.ui.progress import follow
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
 
 T = TypeVar("T")
 FINAL = (TextError, SettingError, RecordError, BudgetError)  # the same question would fail in the same way

@@ -20,7 +20,7 @@ from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 Verdicts = Mapping[str, Verdict]

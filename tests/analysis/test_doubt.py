@@ -10,7 +10,7 @@ import pytest
 
 import bartviz
 from bartviz.analysis.doubt import UNSURE, doubt, notice
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
 from tests import loaded, stand_in

@@ -13,25 +13,25 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bartviz import built
 from bartviz.analysis.parameters import Parameter, architecture_of, parameters, rows, total
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import CATALOGUE, Entry, entry
 from bartviz.families.classes import VARIANTS
 from bartviz.families.sizes import FAMILIES
+from bartviz.models import skeleton
 from tests import loaded, networks, stand_in
 
 Sizes = dict[str, Any]
 few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def as_built(found: tuple[Parameter, ...]) -> built.Built:
+def as_built(found: tuple[Parameter, ...]) -> skeleton.Built:
     """The rows in the form of a built model's listing: one entry per name, a second place of a name left out."""
     return {row.name: (row.shape, row.shared_with, row.trainable) for row in reversed(found)}
 
 
 def assert_equal(config: Mapping[str, Any], architecture: str) -> None:
-    found, network = rows(config, architecture), built.build(config, architecture)
+    found, network = rows(config, architecture), skeleton.build(config, architecture)
     assert as_built(found) == network
     assert sum(row.count for row in found) == sum(prod(shape) for shape, tied, _ in network.values() if tied is None)
 
@@ -202,7 +202,7 @@ def test_a_loaded_t5_1_1_keeps_its_own_output_matrix(tmp_path: Path) -> None:
     network.all_tied_weights_keys.pop("lm_head.weight")
     network.save_pretrained(tmp_path)
     loaded = transformers.T5ForConditionalGeneration.from_pretrained(tmp_path)
-    assert built.listing(loaded) == as_built(rows(config))
+    assert skeleton.listing(loaded) == as_built(rows(config))
 
 
 def test_only_sizes_reach_transformers() -> None:

@@ -11,7 +11,7 @@ from bartviz.families.objectives import objectives
 from bartviz.families.sizes import FAMILIES
 from bartviz.families.training import TRAINING
 from bartviz.language import speaking
-from bartviz.models import load
+from bartviz.models.model import load
 from tests import networks
 
 FOUR = ("bert-base-uncased", "facebook/bart-base", "gpt2", "t5-base")

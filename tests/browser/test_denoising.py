@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import bartviz
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from bartviz.repair import repair
 from tests.browser.conftest import Open, settle
 

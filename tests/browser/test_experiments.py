@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import bartviz
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from tests import networks
 from tests.browser.conftest import Open, serve, settle
 

@@ -15,7 +15,7 @@ from bartviz import figures, place
 from bartviz.analysis import inside
 from bartviz.embeddings import inputs
 from bartviz.errors import SettingError
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests import loaded
 

@@ -171,7 +171,7 @@ class Tokenizers(Models):
         return name
 
     def named(self) -> tuple[str, ...]:
-        from bartviz.folders import TOKENIZER_FILES
+        from bartviz.models.folders import TOKENIZER_FILES
 
         return TOKENIZER_FILES
 
@@ -193,7 +193,7 @@ class AnyFile(Models):
     """Any file of a model: the three above in one process."""
 
     def named(self) -> tuple[str, ...]:
-        from bartviz.folders import TOKENIZER_FILES
+        from bartviz.models.folders import TOKENIZER_FILES
 
         return ("config.json", *TOKENIZER_FILES, *("model.safetensors",) * 3)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import bartviz
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.repair import repair
 from bartviz.ui.denoising import LOOKS

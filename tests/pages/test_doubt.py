@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bartviz.analysis.doubt import notice
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from tests import stand_in
 from tests.conftest import App

@@ -14,8 +14,8 @@ import bartviz
 from bartviz.ablation import ablate, ablate_sweep
 from bartviz.analysis import ablation
 from bartviz.edits import edit
-from bartviz.folders import default_roots
-from bartviz.models import Model
+from bartviz.models.folders import default_roots
+from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.ui.engine import Engine
 from bartviz.ui.experiments import token

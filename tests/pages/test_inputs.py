@@ -8,7 +8,7 @@ import pytest
 
 import bartviz
 from bartviz.embeddings import inputs
-from bartviz.folders import default_roots
+from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.ui.engine import Engine
 from tests import visits

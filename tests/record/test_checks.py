@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz.errors import RecordError
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record import checks
 from bartviz.record.attention import Attention, Kind, Sample
 from bartviz.record.checks import Check

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 import bartviz
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.record.steps import Numbers, Steps, bare, chosen_ids
 from bartviz.steps import Summary
 

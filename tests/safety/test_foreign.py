@@ -14,9 +14,9 @@ import pytest
 from transformers import AutoTokenizer
 
 import bartviz
-from bartviz import checkpoint, folders, loading
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, RecordError
 from bartviz.language import Later
+from bartviz.models import checkpoint, folders, load
 from bartviz.safety import foreign
 from bartviz.text import encoders
 from tests import networks
@@ -165,7 +165,7 @@ def test_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_name_that_is_none(name: Any) -> None:
     refused(name)
     with pytest.raises(ModelError):
-        loading.check(name)
+        load.check(name)
 
 
 @pytest.mark.parametrize("name", [3, None, "a\0b", "\ud800", "x" * 10_000, ["x"]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bartviz
-from bartviz.models import load
+from bartviz.models.model import load
 from bartviz.ui.saved import FILE
 from training.records import RECORDS, Wanted
 

@@ -13,7 +13,7 @@ import pytest
 
 from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
 from bartviz.gate import Ticket
-from bartviz.models import Model
+from bartviz.models.model import Model
 from bartviz.ui import engine as engine_module
 from bartviz.ui.engine import Engine, Request, Run, _record
 from bartviz.ui.limits import Limits

@@ -45,7 +45,7 @@ def test_the_address_of_a_record_asks_for_that_record(
     asked: list[Request] = []
     monkeypatch.setattr(session, "submit", asked.append)
     assert not app("quiz", **made_from.query(record)).exception
-    from bartviz.models import load
+    from bartviz.models.model import load
     from bartviz.ui.search import options as of
 
     (one,) = asked

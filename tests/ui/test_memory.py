@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from bartviz import building, vocabulary
 from bartviz.errors import BudgetError, Cancelled, TextError
 from bartviz.gate import Ticket
-from bartviz.models import Model
+from bartviz.models import build as building
+from bartviz.models import tokenizer as vocabulary
+from bartviz.models.model import Model
 from bartviz.ui.engine import Engine, Request, Run
 from bartviz.ui.limits import Limits
 from tests import networks
@@ -213,7 +214,7 @@ from bartviz.ui.limits import Limits
 
 torch.set_num_threads(1)
 library.load()
-import bartviz.models
+import bartviz.models.model
 resident = lambda: psutil.Process().memory_info().rss / 1e6
 engine, after = Engine(Limits(model_mb=130, record_mb=1)), []
 for name in ["bert-tiny-en", *os.environ["NAMES"].split()]:  # the first warms up what is loaded once

@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bartviz import built
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.models import skeleton
 from bartviz.record.record import Record
 from bartviz.ui.parameters import LENGTHS, OWN, _big
 from tests.conftest import App
@@ -129,7 +129,7 @@ def test_the_build_agrees_and_the_answer_leaves_with_the_model(app: App) -> None
 
 def test_a_build_that_was_broken_off_is_made_by_the_next_run(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     page = app("parameters", of="albert-base-v2", more="Is it true?")
-    build, newer = built.build, ["message"]
+    build, newer = skeleton.build, ["message"]
 
     def broken_off(*args: Any) -> Any:
         if newer:
@@ -137,7 +137,7 @@ def test_a_build_that_was_broken_off_is_made_by_the_next_run(app: App, monkeypat
             st.rerun()
         return build(*args)
 
-    monkeypatch.setattr(built, "build", broken_off)
+    monkeypatch.setattr(skeleton, "build", broken_off)
     page.button(key="build").click().run()
     assert not newer
     assert page.success

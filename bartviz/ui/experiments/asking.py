@@ -11,7 +11,7 @@ from bartviz.ui import show, tasks
 
 if TYPE_CHECKING:
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bartviz.analysis.ablation import Ablation, Measure, Sweep
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 MEASURES = {

@@ -17,7 +17,7 @@ from bartviz.ui.experiments.asking import ask
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.text.tokens import Tokens
 

@@ -20,7 +20,7 @@ from bartviz.ui.experiments.asking import ask, say_ablated
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.suggestions import Suggestion
     from bartviz.text.tokens import Tokens

@@ -21,7 +21,7 @@ from bartviz.ui.once import once
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
     from bartviz.gate import Ticket
-    from bartviz.models import Model
+    from bartviz.models.model import Model
     from bartviz.record.record import Record
 
 RANDOM_SEED = 0

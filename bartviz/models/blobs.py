@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from bartviz.waiting import Job
+from bartviz.models.deadline import Job
 
 _NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CHUNK = 1 << 22

@@ -6,16 +6,16 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from bartviz import folders, hub
 from bartviz.errors import ModelError
-from bartviz.folders import Roots
 from bartviz.language import later
+from bartviz.models import folders, hub
+from bartviz.models.deadline import DEADLINE, Cancel, Progress
+from bartviz.models.download import Unreachable
+from bartviz.models.folders import Roots
 from bartviz.safety import foreign
-from bartviz.transfer import Unreachable
-from bartviz.waiting import DEADLINE, Cancel, Progress
 
 if TYPE_CHECKING:
-    from bartviz.models import Model
+    from bartviz.models.model import Model
 
 
 def load(
@@ -35,12 +35,12 @@ def load(
     read (None: any). budget: bytes that the weights may take (None: the memory that is free).
     Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
     """
-    if "bartviz.models" not in sys.modules:
+    if "bartviz.models.model" not in sys.modules:
         check(name, revision, roots)
     with foreign.starting():
-        from bartviz import models
+        from bartviz.models import model
 
-    return models.load(
+    return model.load(
         name, revision=revision, progress=progress, cancel=cancel, deadline=deadline, roots=roots, budget=budget
     )
 

@@ -19,9 +19,10 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants, try_to_load_from_cache
 
-from bartviz import blobs, folders, hub, models, transfer, waiting
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
+from bartviz.models import blobs, deadline, download, folders, hub
+from bartviz.models import model as models
 from tests import hub_server, networks
 from tests.hub_server import Hub
 
@@ -48,7 +49,7 @@ def server(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
             monkeypatch.setenv(name, value)
         for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
             monkeypatch.delenv(variable, raising=False)
-        monkeypatch.setattr(transfer, "PAUSE", 0.01)
+        monkeypatch.setattr(download, "PAUSE", 0.01)
         yield running
 
 
@@ -301,7 +302,7 @@ def test_a_short_pause_is_kept(server: Hub) -> None:
 
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_a_hub_that_hangs(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "TIMEOUT", 0.4)
+    monkeypatch.setattr(download, "TIMEOUT", 0.4)
     server.fault(path, hang=True)
     start = time.monotonic()
     refused()
@@ -310,7 +311,7 @@ def test_a_hub_that_hangs(path: str, server: Hub, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_the_deadline_holds_however_the_hub_behaves(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "TIMEOUT", 60)
+    monkeypatch.setattr(download, "TIMEOUT", 60)
     server.fault(path, hang=True)
     start = time.monotonic()
     assert "0.5 seconds" in refused(deadline=0.5)
@@ -328,7 +329,7 @@ def test_a_slow_hub_keeps_what_has_arrived(server: Hub) -> None:
 
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_cancel_is_heard_while_the_hub_is_silent(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "TIMEOUT", 60)
+    monkeypatch.setattr(download, "TIMEOUT", 60)
     server.fault(path, hang=True)
     cancel = threading.Event()
     asked: list[float] = []
@@ -462,7 +463,7 @@ def test_an_earlier_download_serves_when_the_hub_is_away(
     if fault == "offline":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     else:
-        monkeypatch.setattr(transfer, "TIMEOUT", 0.4)
+        monkeypatch.setattr(download, "TIMEOUT", 0.4)
         server.fault("/api/", hang=fault == "hang", status=None if fault == "hang" else int(fault), retry_after=99)
     again = models.load(NAME)
     assert again.info == before.info
@@ -489,10 +490,10 @@ def test_a_bad_endpoint_is_refused_by_name(value: str, monkeypatch: pytest.Monke
 
 def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
-    assert transfer.address({}, lambda _: False) == ("hub.example", 443)
-    assert transfer.address({"https": "http://proxy:3128"}, lambda _: False) == ("proxy", 3128)
-    assert transfer.address({"https": "http://proxy:3128"}, lambda _: True) == ("hub.example", 443)
-    assert transfer.address({"https": "proxy"}, lambda _: False) == ("proxy", 80)
+    assert download.address({}, lambda _: False) == ("hub.example", 443)
+    assert download.address({"https": "http://proxy:3128"}, lambda _: False) == ("proxy", 3128)
+    assert download.address({"https": "http://proxy:3128"}, lambda _: True) == ("hub.example", 443)
+    assert download.address({"https": "proxy"}, lambda _: False) == ("proxy", 80)
 
 
 @pytest.mark.parametrize("proxy", ["http://proxy:99999", "http://[::1", "http://"])
@@ -611,7 +612,7 @@ def test_a_file_that_was_checked_is_read_again_only_when_it_was_written(tmp_path
     file.write_bytes(b"a model")
     asked: list[int] = []
 
-    class Counting(waiting.Job):
+    class Counting(deadline.Job):
         def check(self) -> None:
             asked.append(1)
 

@@ -19,8 +19,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import bartviz
-from bartviz import building, checkpoint, folders, models, vocabulary, weights
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError
+from bartviz.models import build, checkpoint, folders, tokenizer, weights
+from bartviz.models import model as models
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape, recording
 from tests import networks
@@ -79,7 +80,7 @@ def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) ->
     assert model.tokenizer(networks.PROBE)["input_ids"] == words(networks.PROBE)["input_ids"]
     assert model.info.trained
     assert model.info.parameters == sum(part.numel() for part in network.parameters())
-    assert model.nbytes == building.predicted_bytes(model.config)
+    assert model.nbytes == build.predicted_bytes(model.config)
     assert bool(model.notices) == (family == "marian" and find_spec("sacremoses") is None)
     assert not model.stale()
 
@@ -213,7 +214,7 @@ def test_an_unsupported_architecture_is_told_which_ones_are(model_type: str, bar
 
 
 def test_no_class_of_ours_is_missing() -> None:
-    assert set(building.CLASSES) == set(tape.FAMILIES)
+    assert set(build.CLASSES) == set(tape.FAMILIES)
 
 
 HOSTILE: dict[str, Any] = {
@@ -534,7 +535,7 @@ def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
     )  # fmt: skip
     whole = networks.tokenizer("bart")(networks.PROBE)["input_ids"]
     files = folders.contents(bart)
-    words, _ = vocabulary.read(files, checkpoint.read(files))
+    words, _ = tokenizer.read(files, checkpoint.read(files))
     assert words.backend_tokenizer.encode(networks.PROBE).ids == whole
     assert models.load(bart).tokenizer(networks.PROBE)["input_ids"] == whole
 
@@ -631,9 +632,9 @@ def test_weights_larger_than_their_config_count(bert: Path) -> None:
 
 def test_predicted_bytes_of_real_models() -> None:
     """BERT base 438 MB and BART large 1.6 GB as float32, told in a moment and without memory."""
-    bert = building.predicted_bytes({"model_type": "bert", "architectures": ["BertModel"]})
+    bert = build.predicted_bytes({"model_type": "bert", "architectures": ["BertModel"]})
     assert bert == 4 * 109_482_240 + 2 * 8 * 512  # two buffers of 512 whole numbers
-    bart = building.predicted_bytes({"model_type": "bart"})
+    bart = build.predicted_bytes({"model_type": "bart"})
     assert bart == 4 * (406_291_456 + 50_265)  # final_logits_bias is a buffer
 
 
@@ -755,7 +756,9 @@ BAD_NAMES = {
 def test_a_bad_name_is_refused_at_once(
     case: str, roots: tuple[str, ...] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bartviz.hub.snapshot", lambda name, *_, **__: __import__("bartviz.hub").hub.check_name(name))
+    monkeypatch.setattr(
+        "bartviz.models.hub.snapshot", lambda name, *_, **__: __import__("bartviz.models.hub").hub.check_name(name)
+    )
     with pytest.raises(ModelError) as caught:
         models.load(BAD_NAMES[case], roots=roots)
     assert len(BAD_NAMES[case]) < 3 or BAD_NAMES[case] not in str(caught.value)

@@ -21,9 +21,12 @@ from filelock import Timeout
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
-from bartviz import blobs, listings, transfer, waiting
 from bartviz.errors import ModelError, choices
-from bartviz.folders import (
+from bartviz.language import later
+from bartviz.models import blobs, deadline, download, listings
+from bartviz.models.deadline import Job
+from bartviz.models.download import File, Unreachable
+from bartviz.models.folders import (
     CONFIG_FILES,
     ROOTS_SETTING,
     TOKENIZER_FILES,
@@ -33,10 +36,7 @@ from bartviz.folders import (
     is_read,
     weight_names,
 )
-from bartviz.language import later
-from bartviz.listings import COMMIT, Listing
-from bartviz.transfer import File, Unreachable
-from bartviz.waiting import Job
+from bartviz.models.listings import COMMIT, Listing
 
 REACH_SECONDS = 0.9  # to find out that there is no network
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
@@ -147,8 +147,8 @@ def check_reachable() -> None:
     if constants.is_offline_mode():
         raise offline
     try:
-        place = transfer.address(getproxies(), proxy_bypass)
-        waiting.within(REACH_SECONDS, lambda: socket.create_connection(place, timeout=REACH_SECONDS).close())
+        place = download.address(getproxies(), proxy_bypass)
+        deadline.within(REACH_SECONDS, lambda: socket.create_connection(place, timeout=REACH_SECONDS).close())
     except (OSError, TimeoutError):
         raise offline from None
 
@@ -188,7 +188,7 @@ class Cache:
         """Note which commit a branch or tag stood at."""
         if revision == commit:
             return
-        with transfer.disk_errors():
+        with download.disk_errors():
             ref = self._root / "refs" / revision
             ref.parent.mkdir(parents=True, exist_ok=True)
             ref.write_text(commit, encoding="ascii")
@@ -198,14 +198,14 @@ class Cache:
         check_vocabulary(listing.files)
         small = [listing.files[name] for name in _small(listing.files)]
         large = [listing.files[name] for name in weight_names(listing.files)]
-        with transfer.disk_errors():
+        with download.disk_errors():
             self._root.mkdir(parents=True, exist_ok=True)
             lock = self._all / ".locks" / self._root.name / "bartviz.lock"
             lock.parent.mkdir(parents=True, exist_ok=True)
         try:
             with WeakFileLock(lock, timeout=job.left()):
                 missing = self._missing([*small, *large], listing.commit, job)
-                total = transfer.Total(sum(file.size for file in missing), job)
+                total = download.Total(sum(file.size for file in missing), job)
                 for part in (small, large):
                     for file in part:
                         if file in missing:
@@ -226,13 +226,13 @@ class Cache:
         files = sorted(entry.name for entry in os.scandir(self.folder(commit)) if is_read(entry.name))
         return next((name for name in files if blobs.is_damaged(self.folder(commit) / name, job)), None)
 
-    def _fetch(self, file: File, commit: str, job: Job, total: transfer.Total) -> None:
+    def _fetch(self, file: File, commit: str, job: Job, total: download.Total) -> None:
         blob, place = self._root / "blobs" / file.digest, self.folder(commit) / file.name
-        with transfer.disk_errors():
+        with download.disk_errors():
             blob.parent.mkdir(parents=True, exist_ok=True)
             place.parent.mkdir(parents=True, exist_ok=True)
             if not _there(blob, file, job):
-                transfer.fetch(file, blob, job, total)
+                download.fetch(file, blob, job, total)
             else:
                 total.add(file.size)
             place.unlink(missing_ok=True)

@@ -17,11 +17,11 @@ import httpx2
 from huggingface_hub import constants, get_session, get_token
 from huggingface_hub.errors import OfflineModeIsEnabled
 
-from bartviz import blobs
 from bartviz.errors import ModelError
 from bartviz.language import later
+from bartviz.models import blobs
+from bartviz.models.deadline import Job
 from bartviz.version import __version__
-from bartviz.waiting import Job
 
 TIMEOUT = 10.0  # seconds without a byte
 PAUSE = 0.5  # seconds before the second attempt; doubled for each further one

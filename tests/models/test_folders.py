@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz import folders, hub
 from bartviz.errors import ModelError
+from bartviz.models import folders, hub
 
 SHARDS = tuple(f"model-{i:05}-of-00003.safetensors" for i in (1, 2, 3))
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz import checkpoint
 from bartviz.errors import BartvizError, ModelError
 from bartviz.families.catalogue import CATALOGUE, Entry
+from bartviz.models import checkpoint
 
 BART = {"model_type": "bart", "vocab_size": 100, "d_model": 64}
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from bartviz import transfer
 from bartviz.errors import ModelError
-from bartviz.folders import is_read
 from bartviz.language import later
-from bartviz.transfer import File, Unreachable
-from bartviz.waiting import Job
+from bartviz.models import download
+from bartviz.models.deadline import Job
+from bartviz.models.download import File, Unreachable
+from bartviz.models.folders import is_read
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -33,13 +33,13 @@ class Listing:
 
 def of(name: str, revision: str, job: Job) -> Listing:
     """What the hub says that a revision holds; nothing of the answer is believed that could lead elsewhere."""
-    answer = transfer.json_object(
-        f"{transfer.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
+    answer = download.json_object(
+        f"{download.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
     )
     commit, siblings = answer.get("sha"), answer.get("siblings")
     if not isinstance(commit, str) or not COMMIT.fullmatch(commit) or not isinstance(siblings, list):
         raise Unreachable(later("The hub gives an answer that is not understood."))
-    address = f"{transfer.endpoint()}/{name}/resolve/{commit}"
+    address = f"{download.endpoint()}/{name}/resolve/{commit}"
     files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
     return Listing(commit, {file.name: file for file in files if file is not None})
 
@@ -60,7 +60,7 @@ def _file(sibling: Mapping[str, Any], address: str) -> File | None:
 def conversion(name: str, job: Job) -> str | None:
     """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
     try:
-        answer = transfer.json_object(f"{transfer.endpoint()}/api/models/{name}/discussions", job)
+        answer = download.json_object(f"{download.endpoint()}/api/models/{name}/discussions", job)
     except ModelError:
         return None
     discussions = answer.get("discussions")

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from bartviz.errors import ModelError
 from bartviz.families.sizes import FAMILIES
 from bartviz.language import later
+from bartviz.models.deadline import Job
 from bartviz.safety import memory
-from bartviz.waiting import Job
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 _UNTRAINED_SPREAD = 0.01

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bartviz import loading
 from bartviz.errors import ModelError
+from bartviz.models import load
 from tests import networks
 
 COMMIT = "0123456789" * 4
@@ -47,20 +47,20 @@ def test_what_cannot_be_had_is_refused_without_torch(work: str, offline: Path) -
 
 def test_what_is_on_this_machine_passes(offline: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be reached"):
-        loading.check("owner/small-bart")
+        load.check("owner/small-bart")
     place = offline / "models--owner--small-bart"
     networks.save("bart", place / "snapshots" / COMMIT)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(COMMIT, "ascii")
-    loading.check("owner/small-bart")
-    loading.check("owner/small-bart", COMMIT)
-    loading.check("bert-tiny-en")
-    loading.check(place / "snapshots" / COMMIT)
-    loading.check(os.fspath(place / "snapshots" / COMMIT), roots=(tmp_path,))
+    load.check("owner/small-bart")
+    load.check("owner/small-bart", COMMIT)
+    load.check("bert-tiny-en")
+    load.check(place / "snapshots" / COMMIT)
+    load.check(os.fspath(place / "snapshots" / COMMIT), roots=(tmp_path,))
     with pytest.raises(ModelError, match="cannot be reached"):
-        loading.check("owner/small-bart", "v2")
+        load.check("owner/small-bart", "v2")
 
 
 def test_what_was_asked_for_is_handed_on() -> None:
-    model = loading.load("bert-tiny-en", roots=(), budget=10**9, deadline=300)
+    model = load.load("bert-tiny-en", roots=(), budget=10**9, deadline=300)
     assert model.info.name == "bert-tiny-en"

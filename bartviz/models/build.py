@@ -14,14 +14,14 @@ import transformers
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz import checkpoint, waiting, weights
-from bartviz.checkpoint import Settings
 from bartviz.errors import BudgetError, ModelError
 from bartviz.language import later
+from bartviz.models import checkpoint, deadline, weights
+from bartviz.models.checkpoint import Settings
+from bartviz.models.deadline import Job
+from bartviz.models.weights import Weights
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
-from bartviz.waiting import Job
-from bartviz.weights import Weights
 
 # From the whole network down to the bare one: a checkpoint without a head gets the next network in the row.
 CLASSES: Mapping[str, tuple[str, ...]] = {
@@ -150,7 +150,7 @@ def _class(name: str) -> Any:
 @contextmanager
 def alone(job: Job | None) -> Iterator[None]:
     """One thread at a time in what transformers does not make safe, without its bars, logs and warnings."""
-    while not _LOADING.acquire(timeout=waiting.TICK):
+    while not _LOADING.acquire(timeout=deadline.TICK):
         if job is not None:
             job.check()
     logs = transformers.utils.logging

@@ -15,16 +15,18 @@ from typing import Literal
 
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz import building, checkpoint, folders, hub, vocabulary, waiting, weights
-from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.folders import Roots
 from bartviz.language import later
+from bartviz.models import build, checkpoint, folders, hub, weights
+from bartviz.models import deadline as waiting
+from bartviz.models import tokenizer as vocabulary
+from bartviz.models.checkpoint import Settings
+from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress
+from bartviz.models.folders import Roots
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims, unbounded
-from bartviz.waiting import DEADLINE, Cancel, Job, Progress
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -97,18 +99,18 @@ def _load(found: Found, name: str, roots: Roots | None, budget: int | None, clai
     files = folders.contents(folder, roots if source == "folder" else None)
     settings = checkpoint.read(files)
     paths = _weight_paths(files)
-    needed = building.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
+    needed = build.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
     tokenizer, words = _tokenizer(files, settings, job)
     with claims(needed, job.check) as claim:
         stored = weights.read(paths, job)
-        network, spare = building.network_of(settings, stored, job)
-        building.probe(network, tokenizer)
+        network, spare = build.network_of(settings, stored, job)
+        build.probe(network, tokenizer)
         if _stamp(folder) != stamp:
             raise ModelError(later("The model's files changed while they were read. Load it again."))
         content = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
         notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
         info = _info(name, source, network, settings, content.hexdigest()[:32])
-        size = building.nbytes(network)
+        size = build.nbytes(network)
         model = Model(
             info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp
         )
@@ -129,7 +131,7 @@ def _find(
         return "embedded" if shipped else "folder", folder, None, ()
 
     def inspect(place: Path) -> None:
-        building.check_budget(checkpoint.read(folders.contents(place)), budget)
+        build.check_budget(checkpoint.read(folders.contents(place)), budget)
 
     found = hub.snapshot(str(name), revision, job, inspect=inspect)
     return "hub", found.folder, found.commit, found.notices
@@ -143,7 +145,7 @@ def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
 
 
 def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple[PreTrainedTokenizerBase, str]:
-    with building.alone(job):
+    with build.alone(job):
         return vocabulary.read(files, settings)
 
 

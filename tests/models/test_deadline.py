@@ -8,13 +8,13 @@ from contextvars import ContextVar
 
 import pytest
 
-from bartviz import waiting
 from bartviz.errors import Cancelled, ModelError, SettingError
-from bartviz.waiting import Job
+from bartviz.models import deadline
+from bartviz.models.deadline import Job
 
 
 def test_the_result_comes_back() -> None:
-    assert waiting.run(lambda job: 40 + 2, seconds=60) == 42
+    assert deadline.run(lambda job: 40 + 2, seconds=60) == 42
 
 
 def test_what_the_work_raises_comes_back() -> None:
@@ -22,7 +22,7 @@ def test_what_the_work_raises_comes_back() -> None:
         raise SettingError("no")
 
     with pytest.raises(SettingError, match="no"):
-        waiting.run(fail, seconds=60)
+        deadline.run(fail, seconds=60)
 
 
 def test_progress_is_told_in_the_callers_thread_and_to_the_end() -> None:
@@ -31,9 +31,9 @@ def test_progress_is_told_in_the_callers_thread_and_to_the_end() -> None:
     def work(job: Job) -> None:
         for done in range(1, 4):
             job.progress = (done, 3)
-            time.sleep(2 * waiting.TICK)
+            time.sleep(2 * deadline.TICK)
 
-    waiting.run(work, seconds=60, progress=lambda done, total: told.append((done, total, threading.get_ident())))
+    deadline.run(work, seconds=60, progress=lambda done, total: told.append((done, total, threading.get_ident())))
     assert told[-1] == (3, 3, threading.get_ident())
     assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
 
@@ -61,7 +61,7 @@ def test_nobody_waits_for_work_that_hangs_and_it_learns_so(way: str) -> None:
     start = time.monotonic()
     expected = {"deadline": ModelError, "cancel": Cancelled, "a broken progress": KeyboardInterrupt}[way]
     with pytest.raises(expected):
-        waiting.run(work, seconds=0.2 if way == "deadline" else 60, cancel=cancel, progress=progress)
+        deadline.run(work, seconds=0.2 if way == "deadline" else 60, cancel=cancel, progress=progress)
     assert time.monotonic() - start < 30  # not as long as the work would have waited
     hang.set()
     assert learnt.wait(60)
@@ -73,23 +73,23 @@ def test_the_deadline_says_what_the_work_left_to_say() -> None:
         job.pause(20)
 
     with pytest.raises(ModelError, match="bytes are kept"):
-        waiting.run(work, seconds=0.1)
+        deadline.run(work, seconds=0.1)
 
 
 def test_the_callers_context_is_seen() -> None:
     variable: ContextVar[str] = ContextVar("variable", default="outside")
     variable.set("inside")
-    assert waiting.run(lambda job: variable.get(), seconds=60) == "inside"
+    assert deadline.run(lambda job: variable.get(), seconds=60) == "inside"
 
 
 def test_within_gives_up() -> None:
-    assert waiting.within(60, lambda: 3) == 3
+    assert deadline.within(60, lambda: 3) == 3
     hang = threading.Event()
     with pytest.raises(TimeoutError):
-        waiting.within(0.05, lambda: hang.wait(20))
+        deadline.within(0.05, lambda: hang.wait(20))
     hang.set()
 
 
 def test_a_small_download_does_not_read_0_of_0() -> None:
-    assert waiting.downloading(0, 212_000_000) == "Downloading the model: 0 of 212 MB"
-    assert waiting.downloading(30_000, 400_000) == "Downloading the model: 0.03 of 0.40 MB"
+    assert deadline.downloading(0, 212_000_000) == "Downloading the model: 0 of 212 MB"
+    assert deadline.downloading(30_000, 400_000) == "Downloading the model: 0.03 of 0.40 MB"

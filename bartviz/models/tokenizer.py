@@ -13,11 +13,11 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from bartviz import checkpoint
-from bartviz.checkpoint import Settings
 from bartviz.errors import ModelError
-from bartviz.folders import TOKENIZER_FILES, check_vocabulary
 from bartviz.language import later
+from bartviz.models import checkpoint
+from bartviz.models.checkpoint import Settings
+from bartviz.models.folders import TOKENIZER_FILES, check_vocabulary
 from bartviz.safety.foreign import guarded
 
 MAX_FILE_BYTES = 256 << 20
