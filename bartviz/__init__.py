@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from bartviz import figures
     from bartviz.ablation import ablate, ablate_sweep
     from bartviz.analysis.parameters import parameters
-    from bartviz.branching import branch
     from bartviz.edits import edit, reach
-    from bartviz.forward import capture, capture_batch
-    from bartviz.generation import decode
     from bartviz.models.load import load
     from bartviz.record.record import open_record as open  # noqa: A004
-    from bartviz.sampling import Sampling
+    from bartviz.run.branches import branch
+    from bartviz.run.forward import capture, capture_batch
+    from bartviz.run.generate import decode
+    from bartviz.run.sampling import Sampling
     from bartviz.verification import verify
 
 _HOMES = {
     "load": ("bartviz.models.load", "load"),
-    "capture": ("bartviz.forward", "capture"),
-    "capture_batch": ("bartviz.forward", "capture_batch"),
-    "decode": ("bartviz.generation", "decode"),
-    "branch": ("bartviz.branching", "branch"),
-    "Sampling": ("bartviz.sampling", "Sampling"),
+    "capture": ("bartviz.run.forward", "capture"),
+    "capture_batch": ("bartviz.run.forward", "capture_batch"),
+    "decode": ("bartviz.run.generate", "decode"),
+    "branch": ("bartviz.run.branches", "branch"),
+    "Sampling": ("bartviz.run.sampling", "Sampling"),
     "ablate": ("bartviz.ablation", "ablate"),
     "ablate_sweep": ("bartviz.ablation", "ablate_sweep"),
     "edit": ("bartviz.edits", "edit"),

@@ -14,18 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz import runs
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, score
+from bartviz.run import prepare
+from bartviz.run.generate import decode
 from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
@@ -39,7 +39,7 @@ Factors = dict[Head, float]
 def ablate(
     model: Model,
     record: Record,
-    heads: runs.Ablation,
+    heads: prepare.Ablation,
     *,
     write: bool = True,
     cancelled: Callable[[], bool] = lambda: False,
@@ -167,8 +167,8 @@ class _Rows:
             self.lines.append((change, float(other.divergence.mean()), turned, float(distance.mean())))
 
 
-def _checked(model: Model, heads: runs.Ablation) -> Factors:
-    factors = runs.head_factors(model, heads)
+def _checked(model: Model, heads: prepare.Ablation) -> Factors:
+    factors = prepare.head_factors(model, heads)
     if not factors:
         raise SettingError(later('Name at least one head, such as "encoder L0H0".'))
     if not all(0 <= factor <= LARGEST for factor in factors.values()):
@@ -247,6 +247,6 @@ def _special(model: Model, text: str, ids: Ints) -> bool | None:
     """Whether typed special tokens count, if the text then gives these ids; None if it never does."""
     for special in (False, True):
         with suppress(TextError):
-            if np.array_equal(runs.prepare(model, text, allow_special=special).tokens.ids, ids):
+            if np.array_equal(prepare.prepare(model, text, allow_special=special).tokens.ids, ids):
                 return special
     return None

@@ -18,14 +18,14 @@ from bartviz.analysis.ledger.judging import Verdict, number
 from bartviz.edits import edit, reach
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.config import sizes
-from bartviz.forward import capture, capture_batch
-from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.replay import Replay
-from bartviz.runs import prepare
+from bartviz.run.forward import capture, capture_batch
+from bartviz.run.generate import decode
+from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, recording
 
 TEXT = "I want to buy a car."

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz import runs
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
@@ -25,6 +24,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
+from bartviz.run import prepare
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
@@ -140,7 +140,7 @@ def reach(
     Raises TextError, SettingError, Cancelled.
     """
     expect_model(model)
-    old = _unpadded(text) if isinstance(text, Record) else runs.prepare(model, text).tokens
+    old = _unpadded(text) if isinstance(text, Record) else prepare.prepare(model, text).tokens
     n = len(old)
     if not 0 <= position < n:
         raise SettingError(later("There is no position {position}: choose 0 to {last}.", position=position, last=n - 1))

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz import runs
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.forward import capture
-from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.replay import Replay, SideBySide
+from bartviz.run import prepare
+from bartviz.run.forward import capture
+from bartviz.run.generate import decode
 from bartviz.text import clean as texts
 from bartviz.text import tokenize
 
@@ -70,7 +70,7 @@ def corrupt(
     """The corrupted text, short enough for the model, and what was done to the text. Raises TextError, SettingError."""
     _check(model, noise, rate)
     cleaned = texts.clean(text)
-    prepared = runs.prepare(model, cleaned.text, truncate="first")
+    prepared = prepare.prepare(model, cleaned.text, truncate="first")
     clean, limit = prepared.text.strip(), model.info.positions
     found = NOISE[noise](clean, np.random.default_rng(seed), rate)
     while limit is not None and found.text and _count(model, found.text) > limit:  # masks were inserted

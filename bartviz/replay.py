@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from bartviz import runs
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
 from bartviz.arrays import Ints
@@ -28,6 +27,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.run import prepare
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
 from bartviz.text import tokenize
@@ -186,13 +186,13 @@ class Replay:
         """The record of the pass on ``tape`` with the record's own tokens."""
         record = self.record
         own = None if self.target is None else record.attention("decoder").query
-        made = runs.record(
-            self.model, tape, runs.axes(self.model, record.source, own), record.output, (),
+        made = prepare.record(
+            self.model, tape, prepare.axes(self.model, record.source, own), record.output, (),
             source_text=record.source_text, target_text=record.target_text, pair_text=record.pair_text,
         )  # fmt: skip
-        heads = runs.ablated(tape)
+        heads = prepare.ablated(tape)
         settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
-        return runs.finish(made, self.started, settings=settings, notices=self.notices)
+        return prepare.finish(made, self.started, settings=settings, notices=self.notices)
 
     def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
         """The record of the pass on ``tape`` in which ``named`` took the place of the source or of the decoder's
@@ -214,12 +214,12 @@ class Replay:
                 source_text = tokenize.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
                 if target_text is not None:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
-        made = runs.record(
-            self.model, tape, runs.axes(self.model, source, query), output, (),
+        made = prepare.record(
+            self.model, tape, prepare.axes(self.model, source, query), output, (),
             source_text=source_text, target_text=target_text, pair_text=pair_text,
         )  # fmt: skip
         said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
-        return runs.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
+        return prepare.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
 
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:

@@ -33,7 +33,7 @@ def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
 
 
 def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:
-    from bartviz.forward import capture_batch
+    from bartviz.run.forward import capture_batch
 
     ticket.report(later("Running the model"))
     return capture_batch(model, texts, cancelled=ticket.cancelled)

@@ -154,7 +154,7 @@ def numbers(record: Record, branch: Record) -> None:
 
 def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -> Record:
     """The branch itself: runs in the gate's thread."""
-    from bartviz.branching import branch
+    from bartviz.run.branches import branch
 
     def on_step(step: int, longest: int) -> None:
         ticket.report(

@@ -307,8 +307,8 @@ def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
 
 
 def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values: bool) -> Record:
-    from bartviz.forward import capture
-    from bartviz.generation import decode
+    from bartviz.run.forward import capture
+    from bartviz.run.generate import decode
 
     def on_step(step: int, longest: int) -> None:
         said = later("Writing: token {step} of at most {longest}", step=step, longest=longest)

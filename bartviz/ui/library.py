@@ -48,7 +48,6 @@ def load() -> None:
             raise _too_small()
         try:
             pages()
-            import bartviz.forward
             import bartviz.models.model  # noqa: F401 - imported for what it brings in
         except Exception as error:
             if not memory.was_short(error):
@@ -71,7 +70,7 @@ def _too_small() -> BudgetError:
 
 def imported() -> bool:
     """Whether it is there: then a short run takes a moment."""
-    return "bartviz.forward" in sys.modules
+    return "bartviz.run.forward" in sys.modules
 
 
 def _import_quietly() -> None:

@@ -65,7 +65,7 @@ def options(search: Search) -> dict[str, Any]:
         names = {"length_penalty": search.length_penalty, "early_stopping": search.early_stopping}
         found |= {name: value for name, value in names.items() if value is not None}
     if search.by == "sampling":
-        from bartviz.sampling import Sampling
+        from bartviz.run.sampling import Sampling
 
         found["sample"] = Sampling(search.temperature, search.top_k, search.top_p, search.seed)
     if search.min_new_tokens is not None:

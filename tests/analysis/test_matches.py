@@ -8,7 +8,7 @@ import pytest
 from bartviz.analysis import matches
 from bartviz.analysis.ahead import BACK
 from bartviz.analysis.measures import measures, of_record
-from bartviz.forward import capture
+from bartviz.run.forward import capture
 from bartviz.text.tokens import Tokens
 from tests import loaded, records, stand_in
 from tests.analysis.test_measures import head

@@ -7,8 +7,8 @@ import pytest
 
 from bartviz.analysis import measures
 from bartviz.analysis.scaling import scaling
-from bartviz.forward import capture_batch
 from bartviz.record.attention import Kind
+from bartviz.run.forward import capture_batch
 from tests import loaded
 
 TEXTS = ("the cat sat", "the dog sat on the mat and the cat sat on the dog")

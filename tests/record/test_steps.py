@@ -10,7 +10,7 @@ import pytest
 import bartviz
 from bartviz.models.model import Model
 from bartviz.record.steps import Numbers, Steps, bare, chosen_ids
-from bartviz.steps import Summary
+from bartviz.run.candidates import Summary
 
 TWO = (
     Numbers(0, 3, [(7, 2.0), (8, 1.0)], 2.5, 1.25, 8, 1.0, "forced"),

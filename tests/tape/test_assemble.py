@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 import bartviz
-from bartviz import runs
 from bartviz.analysis import contributions
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.run import prepare
 from bartviz.tape.tape import depths
 from tests import loaded, networks
 
@@ -137,7 +137,7 @@ def test_bytes_are_predicted(family: str, values: bool) -> None:
     target = TARGET if family in networks.ENCODER_DECODERS else None
     record = bartviz.capture(model, TEXT, target=target, values=values)
     rows = len(record.source) if record.decoder is None else record.decoder.shape[2]
-    predicted = runs.predicted_bytes(model, len(record.source), rows, values=values)
+    predicted = prepare.predicted_bytes(model, len(record.source), rows, values=values)
     assert predicted == record.nbytes
 
 

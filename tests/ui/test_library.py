@@ -51,7 +51,7 @@ def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPa
     ]
 
     def broken(name: str, *rest: Any) -> Any:
-        if name == "bartviz.forward":
+        if name == "bartviz.run.forward":
             raise errors.pop(0)
         return real(name, *rest)
 
@@ -68,6 +68,6 @@ def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPa
 def test_another_fault_of_the_library_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "imported", lambda: False)
     monkeypatch.setattr(library, "_SHORT", threading.Event())
-    monkeypatch.setitem(sys.modules, "bartviz.forward", None)
+    monkeypatch.setitem(sys.modules, "bartviz.run.forward", None)
     with pytest.raises(ImportError):
         library.load()

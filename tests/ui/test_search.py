@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bartviz.errors import SettingError
-from bartviz.sampling import Sampling
+from bartviz.run.sampling import Sampling
 from bartviz.ui.search import Search, options
 
 

@@ -76,7 +76,7 @@ def _window(most: int) -> int:
 
 def _sentence(record: Record) -> Tokens | None:
     def work(model: Model, ticket: Ticket[Tokens]) -> Tokens:
-        from bartviz.runs import prepare
+        from bartviz.run.prepare import prepare
 
         ticket.report(later("Reading the sentence"))
         return prepare(model, SENTENCE).tokens

@@ -17,19 +17,19 @@ from typing import Literal
 import torch
 from transformers import GenerationConfig
 
-from bartviz import beams as search
-from bartviz import rules, runs, writing
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
-from bartviz.runs import Ablation, Prepared, Truncate
-from bartviz.sampling import Sampling
-from bartviz.steps import Summary
+from bartviz.run import beam_search as search
+from bartviz.run import loop, prepare, rules
+from bartviz.run.candidates import Summary
+from bartviz.run.loop import Forced, Task, Written
+from bartviz.run.prepare import Ablation, Prepared, Truncate
+from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
-from bartviz.writing import Forced, Task, Written
 
 DEFAULT_NEW_TOKENS = 128  # where neither the caller nor the checkpoint says
 MOST_NEW_TOKENS = 4096
@@ -97,8 +97,8 @@ def decode(
         top_k=top_k, ablate=ablate, values=values, use_rules=use_rules, cancelled=cancelled, on_step=on_step,
     )  # fmt: skip
     forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
-    prepared = runs.prepare(model, text, allow_special=allow_special, truncate=truncate)
-    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [runs.start_token(model)]
+    prepared = prepare.prepare(model, text, allow_special=allow_special, truncate=truncate)
+    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [prepare.start_token(model)]
     record = write(model, prepared, tuple(start), forced, options, started)
     if beams == "own" and record.beams is not None and model.generation.do_sample:
         record = noticed(
@@ -138,16 +138,18 @@ def write(
     read = source if model.info.kind == "encoder-decoder" else None
     task = Task(model, start, read, longest, active, forced, summary, options.on_step)
     tape = Tape(
-        values=options.values, scale_heads=runs.head_factors(model, options.ablate), cancelled=options.cancelled
+        values=options.values, scale_heads=prepare.head_factors(model, options.ablate), cancelled=options.cancelled
     )
     beams = way.beams if isinstance(way, search.Settings) else 1
-    runs.refuse_over(runs.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams))
+    prepare.refuse_over(
+        prepare.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams)
+    )
     with torch.inference_mode(), recording(tape):
         if isinstance(way, search.Settings):
-            written = writing.together(task, tape, way)
+            written = loop.together(task, tape, way)
         else:
-            written = writing.alone(task, tape, way)
-    return runs.finish(
+            written = loop.alone(task, tape, way)
+    return prepare.finish(
         _record(task, written, prepared), started, settings=_settings(task, tape, way, options),
         notices=prepared.notices, stopped=written.stopped,
     )  # fmt: skip
@@ -283,7 +285,7 @@ def _settings(task: Task, tape: Tape, way: search.Settings | Sampling | None, op
         "use_rules": None if options.use_rules else False,
         "rules": tuple(rule.name for rule in task.active),
         "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == FORCED_BY_USER),
-        "ablated": runs.ablated(tape),
+        "ablated": prepare.ablated(tape),
     }
 
 
@@ -291,13 +293,13 @@ def _record(task: Task, written: Written, prepared: Prepared) -> Record:
     model = task.model
     target_text, output = tokenize.from_ids(model.tokenizer, written.ids[len(task.start) :])
     if model.info.kind == "encoder-decoder":
-        query = runs.shifted(model, written.ids[0], output)
+        query = prepare.shifted(model, written.ids[0], output)
     else:
         _, whole = tokenize.from_ids(model.tokenizer, written.ids)
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
-    axes = runs.axes(model, prepared.tokens, query)
+    axes = prepare.axes(model, prepared.tokens, query)
     steps = task.summary.steps(written.steps, written.ids)
-    made = runs.record(
+    made = prepare.record(
         model,
         written.tape,
         axes,

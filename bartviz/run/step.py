@@ -15,7 +15,7 @@ from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz.models.model import Model
-from bartviz.quick import Writer
+from bartviz.run.fast_step import Writer
 from bartviz.safety.foreign import guarded, run_failed
 
 

@@ -17,10 +17,10 @@ from transformers import PreTrainedModel
 import bartviz
 from bartviz.errors import Cancelled
 from bartviz.models.model import Model
-from bartviz.quick import Writer
 from bartviz.record.attention import KINDS, Head
-from bartviz.shapes import SHAPES, shape_of
-from bartviz.stepping import Stepper
+from bartviz.run.fast_step import Writer
+from bartviz.run.shapes import SHAPES, shape_of
+from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, attach, recording
 from tests import loaded, networks
 
@@ -119,7 +119,7 @@ def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
     kept = {"values": data.draw(st.booleans()), "scale_heads": changed}
     model = with_network(family, made)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bartviz.quick._LARGE", data.draw(st.sampled_from([0, 1 << 19])))  # both kinds of product
+        patch.setattr("bartviz.run.fast_step._LARGE", data.draw(st.sampled_from([0, 1 << 19])))  # both kinds of product
         ours, mine = run(model, source, fed, orders, quick=True, **kept)
     theirs, reference = run(model, source, fed, orders, quick=False, **kept)
     for left, right in zip(ours, theirs, strict=True):
@@ -177,7 +177,7 @@ def test_what_is_on_the_tape_stays_when_the_rows_are_put_into_another_order() ->
 @pytest.mark.parametrize("large", [0, 1 << 19])
 def test_no_weight_is_copied(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of product read the memory of the network's own parameters."""
-    monkeypatch.setattr("bartviz.quick._LARGE", large)
+    monkeypatch.setattr("bartviz.run.fast_step._LARGE", large)
     made = network("bart")
     writer = Writer.of(made, torch.zeros(1, 1, 32))
     assert writer is not None

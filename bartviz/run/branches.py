@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bartviz import generation
 from bartviz.errors import SettingError
-from bartviz.generation import FORCED_BY_USER, Options
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.runs import Prepared
-from bartviz.sampling import Sampling
+from bartviz.run import generate
+from bartviz.run.generate import FORCED_BY_USER, Options
+from bartviz.run.loop import Forced
+from bartviz.run.prepare import Prepared
+from bartviz.run.sampling import Sampling
 from bartviz.text import tokenize
-from bartviz.writing import Forced
 
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
 _SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
@@ -65,7 +65,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     typed = _new_ids(model, int(position), token)
     new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
     prepared, start = _beginning(model, record)
-    made = generation.write(model, prepared, start, kept | new, Options(**_as_before(record) | options), started)
+    made = generate.write(model, prepared, start, kept | new, Options(**_as_before(record) | options), started)
     settings = {**made.provenance.settings, "branched_at": int(position)}
     made = replace(made, provenance=replace(made.provenance, settings=settings))
     count = len(made.steps)
@@ -75,13 +75,13 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
         placed=count - position, all=len(new), count=count,
     )  # fmt: skip
-    return generation.noticed(made, said)
+    return generate.noticed(made, said)
 
 
 def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
     """The new tokens by their positions. Raises SettingError; whoever typed them counts no positions."""
     try:
-        return generation.forced_ids(model, {position: token})
+        return generate.forced_ids(model, {position: token})
     except SettingError:
         raise SettingError(
             later("The new token is empty or not in the model's vocabulary. Give another one.")

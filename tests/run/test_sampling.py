@@ -16,7 +16,7 @@ from transformers.generation import logits_process as warpers
 
 import bartviz
 from bartviz.errors import Cancelled, SettingError
-from bartviz.sampling import COLDEST, HOTTEST, Sampling
+from bartviz.run.sampling import COLDEST, HOTTEST, Sampling
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 

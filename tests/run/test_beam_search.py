@@ -19,13 +19,13 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz.analysis import beams as analysis
-from bartviz.beams import Search, Settings
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
 from bartviz.models.model import Model
 from bartviz.record import store
 from bartviz.record.beam_tree import BeamTree, EarlyStopping, Hypothesis
 from bartviz.record.record import NODE_BYTES, Record
 from bartviz.record.steps import Candidate
+from bartviz.run.beam_search import Search, Settings
 from bartviz.text.tokenize import encode, from_ids
 from tests import loaded, networks
 from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
@@ -449,7 +449,7 @@ def test_progress_is_told_and_a_search_can_be_stopped() -> None:
 def test_beams_count_against_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     model = loaded.model("bart")
     size = bartviz.decode(model, TEXT, max_new_tokens=8).nbytes
-    monkeypatch.setattr("bartviz.runs.MAX_BYTES", 2 * size)
+    monkeypatch.setattr("bartviz.run.prepare.MAX_BYTES", 2 * size)
     bartviz.decode(model, TEXT, max_new_tokens=8)
     with pytest.raises(BudgetError, match="limit"):
         bartviz.decode(model, TEXT, beams=8, max_new_tokens=8)

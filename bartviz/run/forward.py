@@ -12,17 +12,17 @@ from dataclasses import replace
 
 import torch
 
-from bartviz import runs
 from bartviz.errors import SettingError, TextError
-from bartviz.generation import decode
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.checks import Check
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
-from bartviz.runs import Ablation, Truncate
+from bartviz.run import prepare
+from bartviz.run.candidates import Summary
+from bartviz.run.generate import decode
+from bartviz.run.prepare import Ablation, Truncate
 from bartviz.safety.foreign import guarded, run_failed
-from bartviz.steps import Summary
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.clean import check_length
@@ -69,20 +69,20 @@ def capture(
             allow_special=allow_special, truncate=truncate, cancelled=cancelled,
         )  # fmt: skip
     started = time.perf_counter()
-    prepared = runs.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
-    given = None if target is None else runs.prepare_target(model, target)
-    tape = Tape(values=values, scale_heads=runs.head_factors(model, ablate), cancelled=cancelled)
+    prepared = prepare.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
+    given = None if target is None else prepare.prepare_target(model, target)
+    tape = Tape(values=values, scale_heads=prepare.head_factors(model, ablate), cancelled=cancelled)
     if given is not None and kind == "decoder":
         record = _continued(model, tape, [prepared.tokens], [given.tokens], top_k)[0]
     else:
-        batch = runs.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
-        runs.check_budget(model, batch, values=values)
+        batch = prepare.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
+        prepare.check_budget(model, batch, values=values)
         record = _assemble(model, tape, batch, 0, _forward(model, batch, tape), top_k)
     target_text = None if given is None else given.text
     record = replace(record, source_text=prepared.text, target_text=target_text, pair_text=prepared.pair)
     notices = prepared.notices + (() if given is None else given.notices)
-    settings = {"mode": "one pass" if given is None else "given target", "ablated": runs.ablated(tape)}
-    return runs.finish(record, started, settings=settings, notices=notices)
+    settings = {"mode": "one pass" if given is None else "given target", "ablated": prepare.ablated(tape)}
+    return prepare.finish(record, started, settings=settings, notices=notices)
 
 
 def capture_batch(
@@ -108,8 +108,8 @@ def capture_batch(
     if targets is not None and (model.info.kind == "encoder" or isinstance(targets, str) or len(targets) != len(texts)):
         raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
     started = time.perf_counter()
-    sources = [runs.prepare(model, text) for text in texts]
-    given = None if targets is None else [runs.prepare_target(model, target) for target in targets]
+    sources = [prepare.prepare(model, text) for text in texts]
+    given = None if targets is None else [prepare.prepare_target(model, target) for target in targets]
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
@@ -120,8 +120,8 @@ def capture_batch(
     if model.info.kind == "decoder" and outputs is not None:
         made = _continued(model, tape, [source.tokens for source in sources], outputs, top_k)
     else:
-        batch = runs.Batch.of(model, [source.tokens for source in sources], outputs)
-        runs.check_budget(model, batch, values=values)
+        batch = prepare.Batch.of(model, [source.tokens for source in sources], outputs)
+        prepare.check_budget(model, batch, values=values)
         logits = _forward(model, batch, tape)
         made = [_assemble(model, tape, batch, item, logits, top_k) for item in range(len(sources))]
     settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
@@ -129,12 +129,12 @@ def capture_batch(
     for item, source in enumerate(sources):
         record = replace(made[item], source_text=source.text, target_text=target_texts[item])
         notices = source.notices + (() if given is None else given[item].notices)
-        records.append(runs.finish(record, started, settings=settings, notices=notices))
+        records.append(prepare.finish(record, started, settings=settings, notices=notices))
     return tuple(records)
 
 
 @torch.inference_mode()
-def _forward(model: Model, batch: runs.Batch, tape: Tape) -> torch.Tensor | None:
+def _forward(model: Model, batch: prepare.Batch, tape: Tape) -> torch.Tensor | None:
     """Run the network once under the tape -> logits (B, Q, V), or None for an encoder-only model."""
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
@@ -147,7 +147,7 @@ def _forward(model: Model, batch: runs.Batch, tape: Tape) -> torch.Tensor | None
 def _assemble(
     model: Model,
     tape: Tape,
-    batch: runs.Batch,
+    batch: prepare.Batch,
     item: int,
     logits: torch.Tensor | None,  # (B, Q, V)
     top_k: int,
@@ -168,8 +168,8 @@ def _assemble(
         numbers = summary.given(logits[item], output.ids[:rows].tolist())
         steps = summary.steps(numbers, inputs.ids[:rows].tolist())
         checks = tuple(summary.compared(one, logits[item, one.row]) for one in numbers[-1:])
-    axes = runs.axes(model, source, batch.query[item] if batch.query else None)
-    return runs.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks)
+    axes = prepare.axes(model, source, batch.query[item] if batch.query else None)
+    return prepare.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks)
 
 
 def _continued(
@@ -181,8 +181,8 @@ def _continued(
     tokens than the model reads, BudgetError.
     """
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
-    batch = runs.Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
-    runs.check_budget(model, batch, values=tape.values)
+    batch = prepare.Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
+    prepare.check_budget(model, batch, values=tape.values)
     logits = _forward(model, batch, tape)
     assert logits is not None  # (B, Q, V): only an encoder has none
     summary, made = Summary(model.tokenizer, top_k), []
@@ -191,9 +191,9 @@ def _continued(
         numbers = summary.given(logits[item], output.ids.tolist(), first=len(prompt) - 1)
         steps = summary.steps(numbers, reads.ids[:rows].tolist())
         output = tokenize.pad(output, model.tokenizer, len(reads))
-        axes = runs.axes(model, reads)
+        axes = prepare.axes(model, reads)
         checks = (summary.compared(numbers[-1], logits[item, numbers[-1].row]),)
-        record = runs.record(
+        record = prepare.record(
             model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks
         )
         made.append(record)

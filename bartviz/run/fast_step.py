@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from bartviz.shapes import shape_of
+from bartviz.run.shapes import shape_of
 from bartviz.tape.tape import attend
 
 _ROOM = 64  # positions there is room for at first; doubled when they are full

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from transformers import GenerationConfig
 
 import bartviz
-from bartviz import rules
 from bartviz.errors import BudgetError, Cancelled, SettingError
+from bartviz.run import rules
 from tests import loaded
 from tests.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
 
@@ -192,7 +192,7 @@ def test_progress_is_told_and_a_run_can_be_stopped() -> None:
 
 
 def test_the_budget_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bartviz.runs.MAX_BYTES", 1000)
+    monkeypatch.setattr("bartviz.run.prepare.MAX_BYTES", 1000)
     with pytest.raises(BudgetError, match="limit"):
         bartviz.decode(loaded.model("bart"), TEXT)
 

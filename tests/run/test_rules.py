@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from bartviz import rules
+from bartviz.run import rules
 
 LOGITS = torch.tensor([[0.0, 1.0, 5.0, 4.0], [3.0, 1.0, 0.0, 2.0]])  # two texts, four words, 2 is the end
 IDS = torch.tensor([[0, 3], [0, 1]])

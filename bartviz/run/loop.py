@@ -14,17 +14,17 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from bartviz import beams, rules
 from bartviz.errors import SettingError
-from bartviz.following import Cached, cached, follow
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.checks import Check
 from bartviz.record.steps import Candidate, Numbers
-from bartviz.sampling import Sampling
-from bartviz.stepping import Stepper
-from bartviz.steps import Row, Summary
+from bartviz.run import beam_search, rules
+from bartviz.run.beam_tape import Cached, cached, follow
+from bartviz.run.candidates import Row, Summary
+from bartviz.run.sampling import Sampling
+from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 
@@ -125,10 +125,10 @@ def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choi
     return draw
 
 
-def together(task: Task, tape: Tape, settings: beams.Settings) -> Written:
+def together(task: Task, tape: Tape, settings: beam_search.Settings) -> Written:
     """The best text that beam search finds, with the tree of all that it looked at."""
     stepper = Stepper.start(task.model, task.source)
-    search = beams.Search(task.start, settings, longest=task.longest, ends=task.ends)
+    search = beam_search.Search(task.start, settings, longest=task.longest, ends=task.ends)
     tree = _Tree(task, search)
     first = logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams begin as one
     ended: Cached | None = None
@@ -184,7 +184,7 @@ def _stopped(last: Numbers, task: Task) -> str:
 class _Tree:
     """What the search looked at, with the model's own numbers."""
 
-    def __init__(self, task: Task, search: beams.Search) -> None:
+    def __init__(self, task: Task, search: beam_search.Search) -> None:
         self._task = task
         self._search = search
         self._nodes: list[Hypothesis] = []
@@ -241,7 +241,7 @@ class _Tree:
             for place, (node, row) in enumerate(nodes)
         ]
 
-    def whole(self, settings: beams.Settings, best: int) -> BeamTree:
+    def whole(self, settings: beam_search.Settings, best: int) -> BeamTree:
         nodes = list(self._nodes)
         nodes[best] = replace(nodes[best], state="best")
         for number, text in self._texts().items():
