@@ -19,16 +19,16 @@ from bartviz.version import __version__
 
 if TYPE_CHECKING:
     from bartviz import figures
-    from bartviz.ablation import ablate, ablate_sweep
     from bartviz.analysis.parameters import parameters
-    from bartviz.edits import edit, reach
+    from bartviz.experiments.ablation import ablate, ablate_sweep
+    from bartviz.experiments.edits import edit, reach
+    from bartviz.experiments.verify import verify
     from bartviz.models.load import load
     from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.run.branches import branch
     from bartviz.run.forward import capture, capture_batch
     from bartviz.run.generate import decode
     from bartviz.run.sampling import Sampling
-    from bartviz.verification import verify
 
 _HOMES = {
     "load": ("bartviz.models.load", "load"),
@@ -37,13 +37,13 @@ _HOMES = {
     "decode": ("bartviz.run.generate", "decode"),
     "branch": ("bartviz.run.branches", "branch"),
     "Sampling": ("bartviz.run.sampling", "Sampling"),
-    "ablate": ("bartviz.ablation", "ablate"),
-    "ablate_sweep": ("bartviz.ablation", "ablate_sweep"),
-    "edit": ("bartviz.edits", "edit"),
-    "reach": ("bartviz.edits", "reach"),
+    "ablate": ("bartviz.experiments.ablation", "ablate"),
+    "ablate_sweep": ("bartviz.experiments.ablation", "ablate_sweep"),
+    "edit": ("bartviz.experiments.edits", "edit"),
+    "reach": ("bartviz.experiments.edits", "reach"),
     "open": ("bartviz.record.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
-    "verify": ("bartviz.verification", "verify"),
+    "verify": ("bartviz.experiments.verify", "verify"),
     "figures": ("bartviz.figures", None),
 }
 

@@ -15,14 +15,14 @@ import torch
 from torch import nn
 
 from bartviz.analysis.ledger.judging import Verdict, number
-from bartviz.edits import edit, reach
+from bartviz.experiments.edits import edit, reach
+from bartviz.experiments.replay import Replay
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.config import sizes
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.replay import Replay
 from bartviz.run.forward import capture, capture_batch
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare

@@ -3,7 +3,7 @@
 Every view of the app, as a notebook calls it (``att`` is one of ``record.encoder``, ``.decoder``, ``.cross``):
 
     start        ribbons(record)
-    inputs       inputs(one), positions(one), shift(one) of ``bartviz.embeddings.inputs(model, record)``; bias(att)
+    inputs       inputs(one), positions(one), shift(one) of ``bartviz.experiments.embeddings.inputs(model, record)``; bias(att)
     masks        masks(record, view=...), pattern(att, "window")
     inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
                  growth(att, row), activation(record), norms(record)
@@ -11,7 +11,7 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     compare      compare(att, x=..., y=...), compare(att, a=(2, 0), b=(3, 1)), likeness(att), rollout(att),
                  contribution(att, layer, head)
     decoding     decoding(record, step=...), beams(record), branches(record, other)
-    denoising    denoising(found) of ``bartviz.repair.repair(model, text, noise)``
+    denoising    denoising(found) of ``bartviz.experiments.repair.repair(model, text, noise)``
     experiments  ablation(found), moved(found), edits(found, view=...) of what ``bartviz.ablate``, ``ablate_sweep``,
                  ``edit`` and ``reach`` give
     alignment    alignment(record), alignment(record, ["cross L1H0"], view="matrix")

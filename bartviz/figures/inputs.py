@@ -21,10 +21,10 @@ NAMED = 48  # tokens that are named below the bars
 def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     """One line of bars for each part, for their sum and for what follows it: the length of each token's vector.
 
-    ``one`` is what ``bartviz.embeddings.inputs(model, record)`` gives. Parts and sum share one scale, so that they can
+    ``one`` is what ``bartviz.experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale, so that they can
     be compared; what comes after LayerNorm has its own.
     """
-    expect(one, Inputs, "what bartviz.embeddings.inputs(model, record) gives")
+    expect(one, Inputs, "what bartviz.experiments.embeddings.inputs(model, record) gives")
     lengths, share = analysis.norms(one), analysis.shares(one)
     count, places = len(lengths), np.arange(len(one.tokens))
     own = max(float(lengths[name].max(initial=0)) for name in (*one.parts, "sum")) or 1.0

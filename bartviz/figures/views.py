@@ -37,7 +37,7 @@ from bartviz.record.attention import Attention, masked_softmax
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
-INPUTS = "what bartviz.embeddings.inputs(model, record) gives"
+INPUTS = "what bartviz.experiments.embeddings.inputs(model, record) gives"
 MOST = 128  # positions of a table that are compared
 
 

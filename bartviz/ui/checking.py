@@ -32,7 +32,7 @@ def draw(record: Record) -> None:
         show.note(_("A second run of the model over the same tokens shows whether it still gives these numbers."))
 
         def work(model: Model, ticket: Ticket[tuple[Check, ...]]) -> tuple[Check, ...]:
-            from bartviz.verification import verify
+            from bartviz.experiments.verify import verify
 
             return verify(model, record, cancelled=ticket.cancelled)
 

@@ -21,10 +21,10 @@ from bartviz.ui.status import facts
 
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score
+    from bartviz.experiments.repair import Guess
     from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.attention import Kind
-    from bartviz.repair import Guess
 
 FILLER = "bert-tiny-en"
 LOOKS = {
@@ -40,7 +40,7 @@ def repaired(chosen: Chosen) -> Repair | None:
     """The corruption and its repair; None while the model works."""
 
     def work(model: Model, ticket: Ticket[Repair]) -> Repair:
-        from bartviz.repair import repair
+        from bartviz.experiments.repair import repair
 
         def progress(done: int, total: int) -> None:
             ticket.report(
@@ -165,7 +165,7 @@ def bert(found: Repair) -> None:
     text = found.noised.text
 
     def work(model: Model, ticket: Ticket[tuple[Guess, ...]]) -> tuple[Guess, ...]:
-        from bartviz.repair import guesses
+        from bartviz.experiments.repair import guesses
 
         ticket.report(later("BERT reads the same text"))
         return guesses(model, text, cancelled=ticket.cancelled)
@@ -188,7 +188,7 @@ def noises(chosen: Chosen) -> None:
     """All five noise functions on this text, each at its own rate."""
 
     def work(model: Model, ticket: Ticket[Mapping[str, Score]]) -> Mapping[str, Score]:
-        from bartviz.repair import all_noises
+        from bartviz.experiments.repair import all_noises
 
         def progress(done: int, total: int) -> None:
             ticket.report(later("Noise {done} of {total}", done=done + 1, total=total), done / total)

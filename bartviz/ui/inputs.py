@@ -110,7 +110,7 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
     """The embeddings of the record's tokens; None while the model works."""
 
     def work(model: Model, ticket: Ticket[Inputs]) -> Inputs:
-        from bartviz import embeddings
+        from bartviz.experiments import embeddings
 
         ticket.report(later("Reading the embeddings, and running the model once to compare"))
         return embeddings.inputs(model, record, stack=stack, cancelled=ticket.cancelled)
@@ -210,7 +210,7 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
     text = record.source_text if which == "own" else SAMPLES[which]
 
     def work(model: Model, ticket: Ticket[Split]) -> Split:
-        from bartviz.embeddings import split
+        from bartviz.experiments.embeddings import split
 
         return split(model, text)
 

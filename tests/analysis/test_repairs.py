@@ -11,8 +11,8 @@ import bartviz
 from bartviz.analysis import repairs
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.errors import RecordError
+from bartviz.experiments.repair import repair
 from bartviz.figures.denoising import pair
-from bartviz.repair import repair
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import bartviz
+from bartviz.experiments.repair import repair
 from bartviz.models.folders import default_roots
-from bartviz.repair import repair
 from tests.browser.conftest import Open, settle
 
 LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"

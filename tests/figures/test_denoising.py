@@ -8,8 +8,8 @@ import pytest
 from bartviz import figures
 from bartviz.analysis.repairs import Repair
 from bartviz.errors import SettingError
+from bartviz.experiments.repair import repair
 from bartviz.figures.denoising import attention, denoising, pair
-from bartviz.repair import repair
 from tests import loaded
 
 

@@ -21,8 +21,8 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "inside": (figures.inside, (0, 0), "the attention of one kind"),
     "ablation": (figures.ablation, (), "what bartviz.ablate or bartviz.ablate_sweep gives"),
     "edits": (figures.edits, (), "what bartviz.edit or bartviz.reach gives"),
-    "inputs": (figures.inputs, (), r"what bartviz.embeddings.inputs\(model, record\) gives"),
-    "denoising": (figures.denoising, (), r"what bartviz.repair.repair\(model, text, noise\) gives"),
+    "inputs": (figures.inputs, (), r"what bartviz.experiments.embeddings.inputs\(model, record\) gives"),
+    "denoising": (figures.denoising, (), r"what bartviz.experiments.repair.repair\(model, text, noise\) gives"),
     "parameters": (figures.parameters, (), "the name of a model, or the table of bartviz.parameters"),
 }
 

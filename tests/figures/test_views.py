@@ -13,8 +13,8 @@ import pytest
 import bartviz
 from bartviz import figures, place
 from bartviz.analysis import inside
-from bartviz.embeddings import inputs
 from bartviz.errors import SettingError
+from bartviz.experiments.embeddings import inputs
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests import loaded
@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[Record], Any], str]] = {
     "no row": (lambda record: figures.pattern(record.attention("encoder"), "window", row=99), "There is no row 99"),
     "no decoder": (lambda record: figures.cost("bert-base-uncased", view="decoding"), "writes nothing"),
     "no view": (lambda record: figures.cost("gpt2", view="x"), "operations, memory or decoding"),  # type: ignore[arg-type]
-    "no inputs": (figures.positions, "bartviz.embeddings.inputs"),  # type: ignore[dict-item]
+    "no inputs": (figures.positions, "bartviz.experiments.embeddings.inputs"),  # type: ignore[dict-item]
 }  # fmt: skip
 
 

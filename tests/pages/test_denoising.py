@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import bartviz
+from bartviz.experiments.repair import repair
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from bartviz.repair import repair
 from bartviz.ui.denoising import LOOKS
 from bartviz.ui.noise import SENTENCE
 from tests.conftest import App

@@ -11,9 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.ablation import ablate, ablate_sweep
 from bartviz.analysis import ablation
-from bartviz.edits import edit
+from bartviz.experiments.ablation import ablate, ablate_sweep
+from bartviz.experiments.edits import edit
 from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
 from bartviz.record.record import Record

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import bartviz
-from bartviz.embeddings import inputs
+from bartviz.experiments.embeddings import inputs
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.ui.engine import Engine

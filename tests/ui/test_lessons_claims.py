@@ -195,7 +195,7 @@ def test_denoising() -> None:
 def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz
-    from bartviz.repair import repair
+    from bartviz.experiments.repair import repair
     from bartviz.ui import noise
 
     model = bartviz.load(noise.DENOISER)

@@ -101,7 +101,7 @@ def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
     count = sum(shape[0] * shape[1] for shape in _shapes(record).values())
 
     def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
-        from bartviz.ablation import ablate_sweep
+        from bartviz.experiments.ablation import ablate_sweep
 
         def progress(done: int, total: int) -> None:
             ticket.report(later("Head {done:,} of {total:,}", done=done, total=total), done / total)
@@ -221,7 +221,7 @@ def _take(names: list[str]) -> None:
 
 def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None:
     def work(model: Model, ticket: Ticket[Ablation]) -> Ablation:
-        from bartviz.ablation import ablate
+        from bartviz.experiments.ablation import ablate
 
         return ablate(
             model, record, dict.fromkeys(heads, factor), cancelled=ticket.cancelled, on_progress=ticket.report

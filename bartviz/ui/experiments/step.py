@@ -96,7 +96,7 @@ def _places(tokens: Tokens, which: str) -> tuple[int, int]:
 
 def _reach(record: Record, which: str, position: int, window: int) -> Reach | None:
     def work(model: Model, ticket: Ticket[Reach]) -> Reach:
-        from bartviz.edits import reach
+        from bartviz.experiments.edits import reach
 
         ticket.report(later("Running the sentence under three masks"))
         text = record if which == "own" else SENTENCE

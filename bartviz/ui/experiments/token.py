@@ -19,10 +19,10 @@ from bartviz.ui.experiments.asking import ask, say_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
+    from bartviz.experiments.suggestions import Suggestion
     from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
-    from bartviz.suggestions import Suggestion
     from bartviz.text.tokens import Tokens
 
 PARTS = {"source": mark("the source"), "target": mark("the target")}
@@ -119,7 +119,7 @@ def _replacement(offered: tuple[Suggestion, ...]) -> str:
 
 def _offered(record: Record, place: Place) -> tuple[Suggestion, ...]:
     def work(model: Model, ticket: Ticket[tuple[Suggestion, ...]]) -> tuple[Suggestion, ...]:
-        from bartviz.suggestions import suggestions
+        from bartviz.experiments.suggestions import suggestions
 
         ticket.report(later("Looking for tokens that could stand here"))
         return suggestions(model, record, place.position, part=place.part)
@@ -149,7 +149,7 @@ def _take(typed: str) -> None:
 
 def _edit(record: Record, place: Place, token: str) -> Edit | None:
     def work(model: Model, ticket: Ticket[Edit]) -> Edit:
-        from bartviz.edits import edit
+        from bartviz.experiments.edits import edit
 
         ticket.report(later("Running both texts"))
         return edit(model, record, place.position, token, part=place.part, cancelled=ticket.cancelled)

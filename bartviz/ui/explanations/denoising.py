@@ -58,7 +58,7 @@ for another tenth (Devlin et al. 2019, section 3.1).
     ),
     code="""
 import bartviz
-from bartviz.repair import guesses, repair
+from bartviz.experiments.repair import guesses, repair
 
 model = bartviz.load("bart-tiny-denoise")
 found = repair(model, "A man is playing a guitar on the street.", "text infilling", rate=0.3, seed=1)

@@ -63,7 +63,7 @@ Sources: Sennrich et al. 2016 (BPE); Wu et al. 2016 (WordPiece); Kudo and Richar
     code="""
 import bartviz
 from bartviz.analysis.inputs import norms
-from bartviz.embeddings import inputs
+from bartviz.experiments.embeddings import inputs
 
 model = bartviz.load("bert-tiny-en")
 record = bartviz.capture(model, "A man is sleeping.")

@@ -33,7 +33,7 @@ def silence(record: Record) -> None:
     """Every head in turn, when asked for: who looks sharply, and who matters."""
 
     def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
-        from bartviz.ablation import ablate_sweep
+        from bartviz.experiments.ablation import ablate_sweep
 
         def progress(done: int, total: int) -> None:
             ticket.report(_("Head {done:,} of {total:,}", done=done, total=total), done / total)
@@ -71,7 +71,7 @@ def untrained(record: Record) -> None:
     title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
-        from bartviz.untrained import untrained_record
+        from bartviz.experiments.untrained import untrained_record
 
         ticket.report(_("Drawing random weights"), None)
         return untrained_record(model, record, seed=RANDOM_SEED, cancelled=ticket.cancelled)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import bartviz
-from bartviz.edits import token_id
 from bartviz.errors import SettingError
-from bartviz.suggestions import FEW, is_whole, suggestions, words
+from bartviz.experiments.edits import token_id
+from bartviz.experiments.suggestions import FEW, is_whole, suggestions, words
 from bartviz.text.labels import CONTINUES
 from tests import loaded
 from tests.test_edits import TEXT, record

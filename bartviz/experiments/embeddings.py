@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
 from bartviz.errors import SettingError
+from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.replay import Replay
 from bartviz.tape.tape import Tape
 from bartviz.text import clean, tokenize
 from bartviz.text.encoders import encoder_of

@@ -19,11 +19,11 @@ from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.experiments.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from bartviz.replay import Outcome, Replay, SideBySide, renamed, score
 from bartviz.run import prepare
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 import bartviz
-from bartviz.ablation import ablate, ablate_sweep, heads_of
 from bartviz.errors import Cancelled, SettingError
+from bartviz.experiments.ablation import ablate, ablate_sweep, heads_of
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from tests import loaded, networks

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
-from bartviz.ablation import ablate
 from bartviz.analysis.edits import Part, notice
 from bartviz.analysis.words import word_labels
-from bartviz.edits import edit, reach, token_id, tokens_of
 from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.experiments.ablation import ablate
+from bartviz.experiments.edits import edit, reach, token_id, tokens_of
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
 from bartviz.ui.experiments.step import SENTENCE

@@ -19,11 +19,11 @@ from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.experiments.replay import Outcome, Replay, SideBySide, score
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.replay import Outcome, Replay, SideBySide, score
 from bartviz.run import prepare
 from bartviz.run.generate import decode
 from bartviz.tape.tape import Tape

@@ -11,8 +11,8 @@ from bartviz.analysis import repairs
 from bartviz.analysis.denoising import NOISE, words
 from bartviz.analysis.places import written_words
 from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.experiments.repair import all_noises, corrupt, guesses, repair
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.repair import all_noises, corrupt, guesses, repair
 from tests import loaded
 from training import denoise, sequence
 

@@ -10,13 +10,13 @@ from functools import cache
 import torch
 
 from bartviz.analysis.edits import Part
-from bartviz.edits import alike, token_id, tokens_of
 from bartviz.errors import SettingError, TextError
+from bartviz.experiments.edits import alike, token_id, tokens_of
+from bartviz.experiments.replay import Replay, SideBySide
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.replay import Replay, SideBySide
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens

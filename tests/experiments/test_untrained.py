@@ -9,8 +9,8 @@ import torch
 import bartviz
 from bartviz.analysis.reruns import evenness
 from bartviz.errors import BudgetError, Cancelled
+from bartviz.experiments.untrained import untrained, untrained_record
 from bartviz.models import build
-from bartviz.untrained import untrained, untrained_record
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa."

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import inputs as analysis
-from bartviz.embeddings import inputs, split
 from bartviz.errors import SettingError
+from bartviz.experiments.embeddings import inputs, split
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa."

@@ -15,9 +15,9 @@ from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.places import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.errors import SettingError, TextError, choices
+from bartviz.experiments.replay import Replay, SideBySide
 from bartviz.language import later
 from bartviz.models.model import Model
-from bartviz.replay import Replay, SideBySide
 from bartviz.run import prepare
 from bartviz.run.forward import capture
 from bartviz.run.generate import decode

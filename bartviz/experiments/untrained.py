@@ -14,11 +14,11 @@ from dataclasses import replace
 import torch
 
 from bartviz.errors import BudgetError
+from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models import build, weights
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.replay import Replay
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape
 

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from bartviz.arrays import Bools, Floats, Ints
+from bartviz.experiments.replay import Replay
 from bartviz.language import mark
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Attention
 from bartviz.record.checks import LOGITS, TEXT, WRITTEN, Check
 from bartviz.record.record import Record
 from bartviz.record.steps import bare, chosen_ids
-from bartviz.replay import Replay
 from bartviz.run.branches import scaled
 from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
