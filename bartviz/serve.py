@@ -10,11 +10,11 @@ import socket
 import sys
 from typing import Any
 
-from bartviz import hosts
 from bartviz.errors import SettingError
 from bartviz.models.folders import default_roots
 from bartviz.place import APP
 from bartviz.safety import logs
+from bartviz.serving import hosts
 
 
 def add(commands: Any) -> None:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_settings() -> None:
     """Refuse a setting of the environment that makes no sense before anything starts. Raises SettingError."""
-    from bartviz.ui.limits import Limits
+    from bartviz.serving.limits import Limits
 
     Limits.read()
     default_roots()

@@ -12,9 +12,10 @@ from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from bartviz.cache import ByteCache
 from bartviz.record.record import Record
-from bartviz.ui import library, once, saved
+from bartviz.serving import first_record, torch_import
+from bartviz.serving.cache import ByteCache
+from bartviz.ui import once
 from tests import stand_in
 
 ROOT = Path(__file__).parents[1]
@@ -53,11 +54,11 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     The visitor is no beginner: nothing is folded away. The app starts with ``record`` (the random one if none is
     given, nothing where it is None); torch stays out.
     """
-    monkeypatch.setattr(library, "warm_up", lambda: None)
-    monkeypatch.setattr(library, "imported", lambda: False)  # whatever other tests have imported
+    monkeypatch.setattr(torch_import, "warm_up", lambda: None)
+    monkeypatch.setattr(torch_import, "imported", lambda: False)  # whatever other tests have imported
 
     def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:
-        monkeypatch.setattr(saved, "record", lambda: record)
+        monkeypatch.setattr(first_record, "record", lambda: record)
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for name, value in ({"level": "intermediate"} | query).items():
             test.query_params[name] = value

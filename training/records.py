@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import bartviz
-from bartviz.ui.saved import FILE
+from bartviz.serving.first_record import FILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from bartviz.gate import Ticket
 from bartviz.language import _, later
+from bartviz.serving.gate import Ticket
 from bartviz.ui import session, show
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
 
 if TYPE_CHECKING:
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 TASK, PARAMETER, _SHOWN, _WISH = "branch", "branch", "_branch_shown", "_branch_wish"
 _LEFT = "_branch_left"  # the links of branches that were left: a slow browser may send one once more

@@ -13,10 +13,10 @@ from bartviz.record.attention import KINDS
 from bartviz.ui import content, levels, show, status, tasks
 
 if TYPE_CHECKING:
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.checks import Check
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 TASK = "verify"
 

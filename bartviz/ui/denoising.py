@@ -22,9 +22,9 @@ from bartviz.ui.status import facts
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score
     from bartviz.experiments.repair import Guess
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.attention import Kind
+    from bartviz.serving.gate import Ticket
 
 FILLER = "bert-tiny-en"
 LOOKS = {

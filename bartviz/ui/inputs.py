@@ -20,9 +20,9 @@ from bartviz.ui import page, pick, show, tasks
 
 if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
 
 LOOKS = {

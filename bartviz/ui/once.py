@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from bartviz.cache import ByteCache
 from bartviz.language import current
+from bartviz.serving.cache import ByteCache
 from bartviz.ui import content
 
 if TYPE_CHECKING:

@@ -12,16 +12,15 @@ from bartviz.errors import BartvizError, SettingError
 from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
+from bartviz.serving import first_record, torch_import
 from bartviz.ui import (
     address,
     checking,
     clicks,
     languages,
     lessons,
-    library,
     progress,
     registry,
-    saved,
     session,
     show,
     sidebar,
@@ -50,7 +49,7 @@ class Frame:
 
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no more than what is there
-            library.pages()
+            torch_import.pages()
         try:
             self._navigation.run()
         except StopException:  # not where the page asks for another run: it may be that of another page
@@ -141,7 +140,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         sight.begin(word)
     st.title(_(registry.page(word).title), anchor=False)
     record, error = session.current_record(), session.error()
-    refused = needs_record and error is not None and error is not saved.error()  # which is about no request
+    refused = needs_record and error is not None and error is not first_record.error()  # which is about no request
     with st.container(key="status"):
         shown = None if refused else record
         if session.running() is not None:
@@ -177,7 +176,7 @@ def _tell(error: BartvizError, record: Record | None) -> None:
     with st.container(horizontal=True, gap="small"):
         for label, mend in sidebar.remedies(error).items():
             st.button(label, on_click=mend)
-        if error is saved.error():
+        if error is first_record.error():
             st.button(_("Close"), on_click=session.forgive)
         elif record is not None:
             st.button(_("Back to the last picture"), on_click=session.forgive)

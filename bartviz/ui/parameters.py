@@ -23,7 +23,8 @@ from bartviz.figures.costs import bytes_text
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
-from bartviz.ui import library, pick, show
+from bartviz.serving import torch_import
+from bartviz.ui import pick, show
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
@@ -225,7 +226,7 @@ def _ask(asked: object) -> None:
 def _built(chosen: Chosen) -> parts.Comparison:
     """The closed form beside a model that transformers builds. What fails once is not tried again by itself."""
     with st.spinner(_("Building with transformers; the first time loads torch")):
-        library.load()
+        torch_import.load()
         from bartviz.models import skeleton
 
         try:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bartviz.language import _, plural
-from bartviz.ui.engine import Run
+from bartviz.serving.engine import Run
 
 POLL = 0.4  # seconds between two looks at a run
 SELDOM = 2.0  # between two looks at one that waits far back

@@ -14,7 +14,8 @@ from bartviz import export
 from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.analysis.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
-from bartviz.ui import address, made_from, registry, saved, show
+from bartviz.serving import first_record
+from bartviz.ui import address, made_from, registry, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -240,7 +241,7 @@ def _sheets(quiz: Quiz) -> None:
 def link(quiz: Quiz) -> str:
     """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, what
     the record was made from."""
-    made = {} if quiz.record is saved.record() else made_from.query(quiz.record)
+    made = {} if quiz.record is first_record.record() else made_from.query(quiz.record)
     query = _asked(quiz, 1)
     del query[PLACE]
     return _address(made, st.context.url, "quiz", query)

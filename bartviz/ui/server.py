@@ -19,10 +19,10 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from streamlit import delta_generator
 
-from bartviz import hosts
 from bartviz.errors import SettingError
 from bartviz.place import APP
 from bartviz.safety import logs
+from bartviz.serving import hosts
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -19,9 +19,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
-from bartviz.ui import saved, turns, uploads
-from bartviz.ui.engine import Engine, Request, Run
-from bartviz.ui.limits import Limits
+from bartviz.serving import first_record, turns
+from bartviz.serving.engine import Engine, Request, Run
+from bartviz.serving.limits import Limits
+from bartviz.ui import uploads
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -98,7 +99,7 @@ def _close(owner: str) -> None:
 def begin() -> None:
     """Take in the outcome of a run that has ended; wait a moment for one that has just been asked for."""
     if ERROR not in st.session_state:
-        st.session_state[ERROR] = saved.error()
+        st.session_state[ERROR] = first_record.error()
     run = running()
     if run is not None and _ended(run, 0 if run is st.session_state.get(SEEN) else PATIENCE):
         _take(run)
@@ -166,7 +167,7 @@ def forgive() -> None:
 def current_record() -> Record | None:
     """The record that the pages show: of the last run that ended well, else the saved one, else None."""
     record: Record | None = st.session_state.get(RECORD)
-    return record or saved.record()
+    return record or first_record.record()
 
 
 def _take(run: Run[Record]) -> None:

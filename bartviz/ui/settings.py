@@ -11,9 +11,9 @@ import streamlit as st
 from bartviz.analysis import terms
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
+from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 from bartviz.ui import address, pick, session, show
 from bartviz.ui.names import OWN, USED, WORDS
-from bartviz.ui.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig

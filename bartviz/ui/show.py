@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from bartviz.analysis import terms
 from bartviz.language import _
 from bartviz.record.attention import Kind
+from bartviz.serving import torch_import
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
-from bartviz.ui import library, once, projector
+from bartviz.ui import once, projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
 
 if TYPE_CHECKING:
@@ -183,5 +184,5 @@ def _page(figure: go.Figure | str, name: str) -> bytes:
 def _made(given: T | Callable[[], T]) -> T:
     if not callable(given):
         return given
-    library.pages()  # the first page draws without some of what a file is made with
+    torch_import.pages()  # the first page draws without some of what a file is made with
     return given()

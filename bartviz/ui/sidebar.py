@@ -16,12 +16,13 @@ from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.sizes import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed
+from bartviz.serving import first_record, torch_import
+from bartviz.serving.engine import Request, Truncate
+from bartviz.serving.search import Search
 from bartviz.text.clean import read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui import keys, languages, levels, library, pick, projector, saved, session, settings, show, status, theme
-from bartviz.ui.engine import Request, Truncate
+from bartviz.ui import keys, languages, levels, pick, projector, session, settings, show, status, theme
 from bartviz.ui.examples import Example, examples
-from bartviz.ui.search import Search
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
@@ -57,7 +58,7 @@ def draw() -> None:
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is taken down last: a script run may be broken off in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
-        if library.imported():
+        if torch_import.imported():
             session.begin()  # what a link asks for is the first thing seen, where a moment is enough for it
 
 
@@ -132,7 +133,7 @@ def _names() -> list[str]:
 
 def _model() -> ModelKind:
     names = _names()
-    first = saved.record()  # the same for every visit: a link leaves out what is the default
+    first = first_record.record()  # the same for every visit: a link leaves out what is the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
         _("Model"), names, index=index, key="model", bind="query-params", accept_new_options=True,

@@ -14,14 +14,15 @@ import streamlit as st
 
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, TextError
 from bartviz.language import _
-from bartviz.ui import session, turns
+from bartviz.serving import turns
+from bartviz.serving.engine import Run
+from bartviz.ui import session
 from bartviz.ui import show as page_parts
-from bartviz.ui.engine import Run
 from bartviz.ui.progress import follow
 
 if TYPE_CHECKING:
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
 
 T = TypeVar("T")
 FINAL = (TextError, SettingError, RecordError, BudgetError)  # the same question would fail in the same way

@@ -19,9 +19,9 @@ from bartviz.ui import content, languages, levels, pick, registry, show, tasks
 from bartviz.ui.once import once
 
 if TYPE_CHECKING:
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("textbook.css")

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from streamlit.runtime import exists, get_instance
 
 from bartviz.language import _
-from bartviz.ui.limits import Limits
+from bartviz.serving.limits import Limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager

@@ -4,7 +4,8 @@ It lies in another folder than ``pages/``: beside a folder of that name Streamli
 which a link to a page would run that page alone.
 """
 
-from bartviz.ui import lessons, library, page, sidebar, turns
+from bartviz.serving import torch_import, turns
+from bartviz.ui import lessons, page, sidebar
 
 
 def draw() -> None:
@@ -16,7 +17,7 @@ def draw() -> None:
             navigation.run()
             lessons.drawn()
         finally:
-            library.warm_up()  # not before: it would keep the first picture waiting
+            torch_import.warm_up()  # not before: it would keep the first picture waiting
 
 
 if __name__ == "__main__":

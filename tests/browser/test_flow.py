@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import bartviz
-from bartviz.ui.saved import FILE
+from bartviz.serving.first_record import FILE
 from tests.browser.conftest import Open, go, settle
 
 TEXT = "The weather is nice today."

@@ -7,13 +7,13 @@ import re
 from playwright.sync_api import expect
 
 from bartviz.analysis import fooled
-from bartviz.ui import saved
+from bartviz.serving import first_record
 from tests.browser.conftest import Open, settle
 
 
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/fooled")
-    record = saved.record()
+    record = first_record.record()
     assert record is not None
     gap = fooled.gap(record)
     assert gap is not None
@@ -29,7 +29,7 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
 
 def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/fooled")
-    record = saved.record()
+    record = first_record.record()
     assert record is not None
     found = fooled.sinks(record)
     assert found is not None

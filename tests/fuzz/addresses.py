@@ -10,7 +10,8 @@ from random import Random
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from bartviz.ui import library, registry, saved
+from bartviz.serving import first_record, torch_import
+from bartviz.ui import registry
 from tests import stand_in
 
 ROOT = Path(__file__).parents[2]
@@ -44,12 +45,12 @@ class Visits:
     """A visitor with a record, at whatever address."""
 
     def __init__(self) -> None:
-        library.warm_up = lambda *_given: None
-        library.imported = lambda: False
+        torch_import.warm_up = lambda *_given: None
+        torch_import.imported = lambda: False
         found = cache(manifest_scanner.scan_component_manifests)
         manifest_scanner.scan_component_manifests = found
         record = stand_in.record()
-        saved.record = lambda: record
+        first_record.record = lambda: record
         source = "".join(file.read_text("utf-8") for file in sorted((ROOT / "bartviz" / "ui").rglob("*.py")))
         words = KEY.findall(source)
         self.keys = sorted({word for found in words for word in found if word})

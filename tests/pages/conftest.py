@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
 from bartviz.ui import session
-from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
 from tests import networks
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")

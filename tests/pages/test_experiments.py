@@ -17,7 +17,7 @@ from bartviz.experiments.edits import edit
 from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.ui.engine import Engine
+from bartviz.serving.engine import Engine
 from bartviz.ui.experiments import token
 from tests.conftest import App
 from tests.visits import words

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import fooled
 from bartviz.record.record import Record
-from bartviz.ui import saved, tasks
+from bartviz.serving import first_record
+from bartviz.ui import tasks
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]
@@ -60,7 +61,7 @@ def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypa
     assert not page.exception
     assert "nothing to show here" in words(page)
     shipped = stand_in.record()
-    monkeypatch.setattr(saved, "record", lambda: shipped)
+    monkeypatch.setattr(first_record, "record", lambda: shipped)
     other = visits.opened("fooled", own)
     assert f"here is what {shipped.model.name} does with “{shipped.source_text}”" in words(other)
 

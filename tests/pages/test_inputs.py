@@ -10,7 +10,7 @@ import bartviz
 from bartviz.experiments.embeddings import inputs
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from bartviz.ui.engine import Engine
+from bartviz.serving.engine import Engine
 from tests import visits
 from tests.conftest import App
 

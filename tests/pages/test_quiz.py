@@ -15,8 +15,9 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis.quiz import KINDS, questions
 from bartviz.analysis.quiz.question import Question
 from bartviz.record.record import Record, open_record
+from bartviz.serving import first_record
 from bartviz.ui import quiz as ui
-from bartviz.ui import saved, session
+from bartviz.ui import session
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]
@@ -126,7 +127,7 @@ def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = stand_in.record()
-    monkeypatch.setattr(saved, "record", lambda: record)
+    monkeypatch.setattr(first_record, "record", lambda: record)
     own = ui.Quiz(record, 7, (), [], [])
     monkeypatch.setattr("streamlit.context", type("Context", (), {"url": "http://here/quiz?x=1"}))
     assert ui.link(own) == "http://here/quiz?quiz_seed=7&quiz_count=10"
@@ -180,7 +181,7 @@ def test_the_csv_opens_its_questions(app: App, monkeypatch: pytest.MonkeyPatch) 
     }  # fmt: skip
 
 
-STARTING = open_record(saved.FILE)
+STARTING = open_record(first_record.FILE)
 LINKS = {one.kind: one for seed in range(6) for one in questions(STARTING, seed, 20)}
 
 

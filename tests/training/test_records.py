@@ -6,7 +6,7 @@ import pytest
 
 import bartviz
 from bartviz.models.model import load
-from bartviz.ui.saved import FILE
+from bartviz.serving.first_record import FILE
 from training.records import RECORDS, Wanted
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bartviz.errors import ModelError, TextError
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
 from bartviz.ui import batch, session
-from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
 from tests import networks
 
 

@@ -14,9 +14,9 @@ from bartviz import language
 from bartviz.language import _, current, later, speaking
 from bartviz.language.korean_particles import PAIR
 from bartviz.record.record import Record
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
 from bartviz.ui import languages, registry, show
-from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import texts

@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
-from bartviz.ui import registry, saved, session
+from bartviz.serving import first_record
+from bartviz.ui import registry, session
 from bartviz.ui.lessons import records, walk
 from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
@@ -182,7 +183,7 @@ def walked(test: AppTest) -> walk.Walk:
 
 def shown(test: AppTest) -> Record:
     kept: Record | None = test.session_state[session.RECORD] if session.RECORD in test.session_state else None  # noqa: SIM401
-    found = kept or saved.record()
+    found = kept or first_record.record()
     assert found is not None
     return found
 

@@ -8,8 +8,8 @@ import pytest
 
 import bartviz
 from bartviz.record.record import Record
+from bartviz.serving.engine import Request
 from bartviz.ui import made_from, session
-from bartviz.ui.engine import Request
 from tests.conftest import App
 
 BERT, BART = "bert-tiny-en", "bart-tiny-en-de"
@@ -46,7 +46,7 @@ def test_the_address_of_a_record_asks_for_that_record(
     monkeypatch.setattr(session, "submit", asked.append)
     assert not app("quiz", **made_from.query(record)).exception
     from bartviz.models.model import load
-    from bartviz.ui.search import options as of
+    from bartviz.serving.search import options as of
 
     (one,) = asked
     model = load(one.model)

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from bartviz.errors import BudgetError, Cancelled, TextError
-from bartviz.gate import Ticket
 from bartviz.models import build as building
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.model import Model
-from bartviz.ui.engine import Engine, Request, Run
-from bartviz.ui.limits import Limits
+from bartviz.serving.engine import Engine, Request, Run
+from bartviz.serving.gate import Ticket
+from bartviz.serving.limits import Limits
 from tests import networks
 
 NAMES = ("one", "two", "three", "four")
@@ -209,8 +209,8 @@ from pathlib import Path
 import psutil
 import torch
 from bartviz.ui import library
-from bartviz.ui.engine import Engine, Request
-from bartviz.ui.limits import Limits
+from bartviz.serving.engine import Engine, Request
+from bartviz.serving.limits import Limits
 
 torch.set_num_threads(1)
 library.load()

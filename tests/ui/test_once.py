@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis.measures import of_record
-from bartviz.cache import ByteCache
 from bartviz.figures import theme as colors
 from bartviz.figures.masks import square
 from bartviz.language import speaking
+from bartviz.serving.cache import ByteCache
 from bartviz.ui import once, theme
 from bartviz.ui.projector import FACTOR
 from bartviz.ui.registry import PAGES

@@ -12,7 +12,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from bartviz.errors import Cancelled
-from bartviz.ui import library, session
+from bartviz.serving import torch_import
+from bartviz.ui import session
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.test_sidebar import Answers, answers, press, settled
@@ -110,7 +111,7 @@ def test_a_link_is_the_first_thing_seen_where_the_library_is_there(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers.answer = lambda ticket, request: stand_in.record(("<s>", "Linked", "</s>"), kind="encoder")
-    monkeypatch.setattr(library, "imported", lambda: True)
+    monkeypatch.setattr(torch_import, "imported", lambda: True)
     monkeypatch.setattr(session, "PATIENCE", 60)
     page = app("start", text="Linked text.", model="bert-base-uncased")
     assert page.session_state[session.RECORD].source_text == "Linked"

@@ -12,8 +12,8 @@ from transformers import GenerationConfig
 
 import bartviz
 from bartviz.record.record import Record
+from bartviz.serving.search import Search
 from bartviz.ui import session, settings
-from bartviz.ui.search import Search
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.test_sidebar import Answers, answers, press, settled

@@ -12,15 +12,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bartviz.cache import ByteCache
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.record.record import Record
+from bartviz.serving import engine as engine_module
+from bartviz.serving.cache import ByteCache
+from bartviz.serving.engine import Engine, Request
+from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
-from bartviz.ui import engine as engine_module
 from bartviz.ui import session, sidebar
-from bartviz.ui.engine import Engine, Request
-from bartviz.ui.limits import Limits
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

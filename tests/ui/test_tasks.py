@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import Cancelled, TextError
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
 from bartviz.ui import session
-from bartviz.ui.engine import Engine
-from bartviz.ui.limits import Limits
 
 PROCEED = threading.Event()
 

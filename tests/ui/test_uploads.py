@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from bartviz.serving.limits import Limits
 from bartviz.ui import session, uploads
-from bartviz.ui.limits import Limits
 from tests.conftest import App
 from tests.ui.test_sidebar import Answers, answers, press, settled
 

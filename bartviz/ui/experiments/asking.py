@@ -10,9 +10,9 @@ from bartviz.language import _
 from bartviz.ui import show, tasks
 
 if TYPE_CHECKING:
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 
 class Sized(Protocol):

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from bartviz.analysis.ablation import Ablation, Measure, Sweep
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 MEASURES = {
     "log_probability": mark("log p"),

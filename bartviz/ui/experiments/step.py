@@ -16,9 +16,9 @@ from bartviz.ui.experiments.asking import ask
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
 
 SENTENCE = (

@@ -20,9 +20,9 @@ from bartviz.ui.experiments.asking import ask, say_ablated
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
     from bartviz.experiments.suggestions import Suggestion
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
 
 PARTS = {"source": mark("the source"), "target": mark("the target")}

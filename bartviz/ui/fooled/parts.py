@@ -15,8 +15,9 @@ from bartviz.arrays import Floats
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
 from bartviz.record.attention import Attention, Head, Kind
+from bartviz.serving import first_record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import page, registry, saved, show
+from bartviz.ui import page, registry, show
 from bartviz.ui.once import once
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
     found = once(partial(make, record))
     if found is not None:
         return found, record
-    shipped = saved.record()
+    shipped = first_record.record()
     found = None if shipped is None or shipped is record else once(partial(make, shipped))
     if found is None or shipped is None:
         show.note(_("This text has nothing to show here: take a longer one, or a model with an encoder and a decoder."))

@@ -20,9 +20,9 @@ from bartviz.ui.once import once
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
-    from bartviz.gate import Ticket
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
 
 RANDOM_SEED = 0
 LARGE = 50_000_000

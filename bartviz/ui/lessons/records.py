@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bartviz.record.record import open_record
-from bartviz.ui.read_once import read_once
-from bartviz.ui.saved import FILE
+from bartviz.serving.first_record import FILE
+from bartviz.serving.read_once import read_once
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

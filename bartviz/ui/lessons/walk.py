@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bartviz.ui import address, projector, registry, saved, session
+from bartviz.serving import first_record
+from bartviz.ui import address, projector, registry, session
 from bartviz.ui.lessons import records
 from bartviz.ui.lessons.course import LESSONS
 from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
@@ -220,7 +221,7 @@ def _set(walk: Walk, step: Step) -> None:
 
 def _first() -> dict[str, object]:
     """The controls of the record that the app starts with; a link to a lesson begins the visit in their place."""
-    first = saved.record()
+    first = first_record.record()
     text = first.source_text if first is not None else ""
     st.session_state["_linked"] = st.session_state["_link"] = False
     st.session_state["_source"] = text

@@ -8,7 +8,7 @@ import pytest
 
 from bartviz.errors import SettingError
 from bartviz.run.sampling import Sampling
-from bartviz.ui.search import Search, options
+from bartviz.serving.search import Search, options
 
 
 def test_greedy_needs_no_options() -> None:

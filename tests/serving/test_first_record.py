@@ -17,22 +17,22 @@ from bartviz.errors import RecordError
 from bartviz.language import speaking
 from bartviz.record import store
 from bartviz.record.record import Record
-from bartviz.ui import library, saved
+from bartviz.serving import first_record, torch_import
 
 APP = Path(__file__).parents[2] / "app.py"
 
 
 @pytest.fixture(autouse=True)
 def read_anew() -> Iterator[None]:
-    saved.read.cache_clear()
+    first_record.read.cache_clear()
     yield
-    saved.read.cache_clear()
+    first_record.read.cache_clear()
 
 
 def test_without_a_setting_it_is_the_one_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BARTVIZ_RECORD", raising=False)
-    assert saved.error() is None
-    found = saved.record()
+    assert first_record.error() is None
+    found = first_record.record()
     assert found is not None
     assert found.model.name == "bart-tiny-en-de"
 
@@ -40,8 +40,8 @@ def test_without_a_setting_it_is_the_one_that_ships(monkeypatch: pytest.MonkeyPa
 def test_the_setting_names_another_one(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     record.save(tmp_path / "mine.safetensors")
     monkeypatch.setenv("BARTVIZ_RECORD", str(tmp_path / "mine.safetensors"))
-    assert saved.error() is None
-    assert saved.record() == record
+    assert first_record.error() is None
+    assert first_record.record() == record
 
 
 def test_a_file_that_is_not_there_is_told_and_logged(
@@ -49,14 +49,14 @@ def test_a_file_that_is_not_there_is_told_and_logged(
 ) -> None:
     monkeypatch.setenv("BARTVIZ_RECORD", str(tmp_path / "gone.safetensors"))
     with caplog.at_level(logging.WARNING, "bartviz"):
-        error = saved.error()
+        error = first_record.error()
     assert "gone.safetensors" in caplog.text
     assert str(error) == (
         "The record that BARTVIZ_RECORD names is not shown. The record cannot be read: no such file or folder. Let "
         "BARTVIZ_RECORD name a file that bartviz has saved, or leave it out, and start the app again; meanwhile it "
         "shows the record that it ships with."
     )
-    found = saved.record()
+    found = first_record.record()
     assert found is not None
     assert found.model.name == "bart-tiny-en-de"
     with speaking("ko"):
@@ -79,9 +79,9 @@ def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp
 
 
 def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "warm_up", lambda: None)
+    monkeypatch.setattr(torch_import, "warm_up", lambda: None)
     file = tmp_path / "cut.safetensors"
-    file.write_bytes(saved.FILE.read_bytes()[:5000])
+    file.write_bytes(first_record.FILE.read_bytes()[:5000])
     monkeypatch.setenv("BARTVIZ_RECORD", str(file))
     page = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not page.exception
@@ -96,16 +96,16 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
 
 def test_all_who_ask_at_the_same_moment_get_the_same_record(monkeypatch: pytest.MonkeyPatch) -> None:
     """A canvas begins anew with another object: what the first visitors of a server had chosen was gone."""
-    together, opened = Barrier(2), saved._opened
+    together, opened = Barrier(2), first_record._opened
 
     def slowly(file: Path) -> tuple[Record | None, RecordError | None]:
         with suppress(BrokenBarrierError):
             together.wait(1)  # for somebody else who reads; nobody comes
         return opened(file)
 
-    monkeypatch.setattr(saved, "_opened", slowly)
+    monkeypatch.setattr(first_record, "_opened", slowly)
     with ThreadPoolExecutor(2) as visitors:
-        one, other = visitors.map(lambda _visitor: saved.record(), range(2))
+        one, other = visitors.map(lambda _visitor: first_record.record(), range(2))
     assert one is not None
     assert one is other
-    assert one is saved.record()
+    assert one is first_record.record()

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
-from bartviz.gate import Ticket
 from bartviz.models.model import Model
-from bartviz.ui import engine as engine_module
-from bartviz.ui.engine import Engine, Request, Run, _record
-from bartviz.ui.limits import Limits
+from bartviz.serving import engine as engine_module
+from bartviz.serving.engine import Engine, Request, Run, _record
+from bartviz.serving.gate import Ticket
+from bartviz.serving.limits import Limits
 from tests import loaded, networks
 
 T = TypeVar("T")

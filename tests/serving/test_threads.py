@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bartviz.ui import threads
+from bartviz.serving import threads
 
 SCRIPT = """
 import os, sys

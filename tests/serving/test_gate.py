@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, TextError
-from bartviz.gate import Gate, Ticket
+from bartviz.serving.gate import Gate, Ticket
 
 
 class Blocker:
@@ -261,7 +261,7 @@ def test_what_is_no_fault_of_ours_stays_out_of_the_log(
 
 def test_a_ticket_knows_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("bartviz.gate.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("bartviz.serving.gate.time.monotonic", lambda: clock[0])
 
     def work(ticket: Ticket[str]) -> str:
         clock[0] += 4.0

@@ -13,13 +13,13 @@ import pytest
 
 from bartviz.errors import BudgetError
 from bartviz.language import speaking
-from bartviz.ui import library
+from bartviz.serving import torch_import
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import resource
-from bartviz.ui.engine import Engine, Request
-from bartviz.ui.limits import Limits
+from bartviz.serving.engine import Engine, Request
+from bartviz.serving.limits import Limits
 
 engine = Engine(Limits())
 used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
@@ -43,8 +43,8 @@ def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
 
 
 def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "imported", lambda: False)
-    monkeypatch.setattr(library, "_SHORT", threading.Event())
+    monkeypatch.setattr(torch_import, "imported", lambda: False)
+    monkeypatch.setattr(torch_import, "_SHORT", threading.Event())
     errors = [
         ImportError("libtorch_cpu.so: failed to map segment from shared object"),
         RuntimeError("function '_has_torch_function' already has a docstring"),
@@ -59,15 +59,15 @@ def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("builtins.__import__", broken)
     for _ in range(2):
         with pytest.raises(BudgetError, match="takes about 400 MB") as told:
-            library.load()
+            torch_import.load()
     monkeypatch.undo()
     with speaking("ko"):
         assert "메모리가 부족" in str(told.value)
 
 
 def test_another_fault_of_the_library_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "imported", lambda: False)
-    monkeypatch.setattr(library, "_SHORT", threading.Event())
+    monkeypatch.setattr(torch_import, "imported", lambda: False)
+    monkeypatch.setattr(torch_import, "_SHORT", threading.Event())
     monkeypatch.setitem(sys.modules, "bartviz.run.forward", None)
     with pytest.raises(ImportError):
-        library.load()
+        torch_import.load()

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from bartviz import hosts
 from bartviz.errors import SettingError
+from bartviz.serving import hosts
 
 LOCAL = ["127.0.0.1", "localhost"]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.cache import ByteCache, content_key
 from bartviz.errors import Cancelled
+from bartviz.serving.cache import ByteCache, content_key
 
 
 def test_keeps_what_fits_and_forgets_the_longest_unused() -> None:

@@ -14,16 +14,16 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from bartviz.cache import ByteCache, content_key
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
-from bartviz.gate import Gate, State, Ticket
 from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
 from bartviz.models.folders import default_roots
 from bartviz.safety.memory import Claim, Room
-from bartviz.ui import library, threads
-from bartviz.ui.limits import Limits
-from bartviz.ui.search import Search, options
+from bartviz.serving import threads, torch_import
+from bartviz.serving.cache import ByteCache, content_key
+from bartviz.serving.gate import Gate, State, Ticket
+from bartviz.serving.limits import Limits
+from bartviz.serving.search import Search, options
 
 if TYPE_CHECKING:
     from bartviz.arrays import Floats
@@ -235,11 +235,11 @@ class Engine:
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
-        if not library.imported():  # a name that leads nowhere need not wait for it
+        if not torch_import.imported():  # a name that leads nowhere need not wait for it
             from bartviz.models import load as loading
 
             loading.check(name, roots=default_roots())
-        library.load()
+        torch_import.load()
         from bartviz.models import model as models
 
         self._forget_stale(name)

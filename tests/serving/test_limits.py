@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.errors import SettingError
-from bartviz.ui.limits import Limits
+from bartviz.serving.limits import Limits
 
 NAMES = ("BARTVIZ_MODEL_MB", "BARTVIZ_RECORD_MB", "BARTVIZ_QUEUE", "BARTVIZ_UPLOAD_MB", "BARTVIZ_UPLOADS_MB")
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bartviz.ui import turns
+from bartviz.serving import turns
 
 
 @pytest.fixture(autouse=True)

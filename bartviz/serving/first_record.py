@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bartviz.errors import RecordError
 from bartviz.language import later
 from bartviz.record.record import open_record
-from bartviz.ui.read_once import read_once
+from bartviz.serving.read_once import read_once
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
