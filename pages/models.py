@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bartviz.analysis import tables
+from bartviz.analysis import model_table
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -19,7 +19,7 @@ def main(record: Record | None) -> None:
     with place:
         if part == "table":
             models.table(subjects)
-            show.downloads("models", table=lambda: tables.tables([one.name for one in subjects]), figure=drawn)
+            show.downloads("models", table=lambda: model_table.tables([one.name for one in subjects]), figure=drawn)
         else:
             found = models.goals(record)
             show.downloads("objectives", table=lambda: models.goal_table(found))

@@ -4,12 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import articles, parts
+from bartviz.analysis import article_models, articles, parameter_totals
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.ledger import configs
 from bartviz.analysis.parameters import parameters
 from bartviz.figures import costs as curves
-from bartviz.figures.views import sizes
+from bartviz.figures.notebook import sizes
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui import levels, page, pick, show
@@ -42,7 +41,7 @@ def compare() -> None:
     alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, head")
     drawn = partial(sizes, dark=page.dark())
     show.figure(drawn, key="sizes", alt=alt)
-    show.downloads("sizes", table=configs.models, figure=drawn)
+    show.downloads("sizes", table=article_models.models, figure=drawn)
 
 
 TABS = {
@@ -69,12 +68,14 @@ def below(chosen: ui.Chosen, record: Record | None) -> None:
 def main(record: Record | None) -> None:
     chosen = ui.choose()
     rows = chosen.rows
-    show.lead(parts.notice(rows))
+    show.lead(parameter_totals.notice(rows))
     left, right = st.columns([3, 2])
     with left:
         drawn = partial(ui.treemap, chosen, dark=page.dark())
         show.figure(
-            drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=parts.notice(rows))
+            drawn,
+            key="parameters",
+            alt=_("Areas of {model}: {notice}", model=chosen.title, notice=parameter_totals.notice(rows)),
         )
     with right:
         ui.numbers(rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import start, terms
+from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui import doubt, levels, page, ribbons, show, sidebar
@@ -34,7 +34,7 @@ def picture(record: Record, found: start.Ribbons) -> None:
     )
     said = _(
         most,
-        head=terms.begun(terms.head(found.head.kind, found.head.layer, found.head.head)),
+        head=sentence_words.begun(sentence_words.head(found.head.kind, found.head.layer, found.head.head)),
         count=layers * heads, score=found.score,
     )  # fmt: skip
     longest = max(len(found.above), len(found.below))

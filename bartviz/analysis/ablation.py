@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import terms
-from bartviz.analysis.frozen import Brief, array_bytes, freeze
+from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import count, quote
+from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural
@@ -143,7 +143,7 @@ class Sweep(Brief):
             raise SettingError(
                 later(
                     "The sweep has no {kind} heads: choose {choices}.",
-                    kind=terms.later_kind(kind), choices=choices(self.kinds),
+                    kind=sentence_words.later_kind(kind), choices=choices(self.kinds),
                 )
             )  # fmt: skip
         shape = (1 + max(head.layer for _place, head in own), 1 + max(head.head for _place, head in own))
@@ -206,9 +206,9 @@ def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None
     for (kind, layer), group in groupby(order, key=lambda head: (head.kind, head.layer)):
         members = list(group)
         whole = layers is not None and len(members) == layers.get(kind)
-        whole_layer = _("all of {kind} L{layer}", kind=terms.kind(kind), layer=layer)
-        parts += [whole_layer] if whole else [terms.head(*_place(head)) for head in members]
-    return terms.shortened(parts)
+        whole_layer = _("all of {kind} L{layer}", kind=sentence_words.kind(kind), layer=layer)
+        parts += [whole_layer] if whole else [sentence_words.head(*_place(head)) for head in members]
+    return sentence_words.shortened(parts)
 
 
 def _place(head: Head) -> tuple[Kind, int, int]:
@@ -230,11 +230,11 @@ def notice(found: Ablation) -> str:
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
-    was, now = (terms.percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
+    was, now = (sentence_words.percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
     return _(
         "With {heads} {done}, log p of its {tokens} changed by {effect} nats; the best token is another one at "
         "{turned} of {rows}; {token} went from {was} to {now}.",
-        tokens=count(len(found.rows)), effect=terms.signed(found.effect, "+.2f"), turned=len(found.turned),
+        tokens=count(len(found.rows)), effect=sentence_words.signed(found.effect, "+.2f"), turned=len(found.turned),
         rows=len(found.rows), token=quote(found.targets[worst]), was=was, now=now, **who,
     )  # fmt: skip
 
@@ -252,7 +252,7 @@ def sweep_notice(sweep: Sweep) -> str:
     what = (
         _("With every other head of its layer {done}", done=done) if sweep.keep else _("Each alone {done}", done=done)
     )
-    head = terms.head(*_place(sweep.heads[worst]))
+    head = sentence_words.head(*_place(sweep.heads[worst]))
     if sweep.keep:
         head = _("{head} alone in its layer", head=head)
     if sweep.measures == ("distance",):
@@ -260,7 +260,7 @@ def sweep_notice(sweep: Sweep) -> str:
     if np.abs(change).max() < ROUNDING:
         heads = len(sweep.heads)
         return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
-    signed = terms.signed(change[worst], "+.2f"), terms.signed(sweep.baseline, ".2f")
+    signed = sentence_words.signed(change[worst], "+.2f"), sentence_words.signed(sweep.baseline, ".2f")
     told = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
     if change[worst] > -ROUNDING:
         costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **told)

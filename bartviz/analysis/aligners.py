@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import terms
-from bartviz.analysis.ahead import AHEAD, NEITHER, ways
+from bartviz.analysis import sentence_words
 from bartviz.analysis.alignment import (
     THRESHOLD,
     Line,
@@ -28,6 +27,7 @@ from bartviz.analysis.alignment import (
     merged,
     table,
 )
+from bartviz.analysis.look_ahead import AHEAD, NEITHER, ways
 from bartviz.analysis.pharaoh import Gold, score
 from bartviz.arrays import Floats
 from bartviz.errors import BudgetError, SettingError
@@ -126,7 +126,7 @@ def _ahead(record: Record, weights: Floats) -> bool | None:
 
 
 def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line, target: Line) -> list[Table]:
-    name = terms.head("cross", heads[0].layer, heads[0].head)
+    name = sentence_words.head("cross", heads[0].layer, heads[0].head)
     if len(heads) > 1:
         name = layer_name(heads[0].layer, len(heads))
     return [merged(record, weights, source, target, reading=reading, name=name) for reading in READINGS]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import quote
 from bartviz.analysis.pharaoh import Gold, Link, Links, crossing, score
 from bartviz.analysis.words import Groups, word_groups, word_labels
@@ -123,7 +123,7 @@ def name_of(record: Record, heads: Sequence[Head]) -> str:
     """What a set of heads is called: one head, a whole layer, all, or the list."""
     layers, per_layer = cross_of(record).shape[:2]
     if len(heads) == 1:
-        return terms.head("cross", heads[0].layer, heads[0].head)
+        return sentence_words.head("cross", heads[0].layer, heads[0].head)
     if len(set(heads)) == layers * per_layer:
         return _("the mean of all {count} cross heads", count=layers * per_layer)
     within = {head.layer for head in heads}
@@ -268,7 +268,7 @@ def judge(link: Link, found: Links, gold: Gold) -> str:
 
 def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     """One sentence of what to see here: how many words are linked, where the order differs, how right it is."""
-    who = terms.begun(shown.name)
+    who = sentence_words.begun(shown.name)
     if not shown.source.labels or not shown.target.labels:
         return _("There are only special tokens here: nothing to align.")
     if not found:

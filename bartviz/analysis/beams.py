@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import percent
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import _, later, plural
@@ -76,7 +76,7 @@ def _continued(said: str, label: str) -> str:
 
 def score_text(score: float) -> str:
     """A score as a reader compares it: a length penalty of 2 makes that of a long text small, to the fifth place."""
-    return terms.signed(score, ".3f" if abs(score) >= 0.1 else ".6f")
+    return sentence_words.signed(score, ".3f" if abs(score) >= 0.1 else ".6f")
 
 
 def is_special(label: str) -> bool:
@@ -261,11 +261,11 @@ def notice(record: Record) -> str:
     ]  # fmt: skip
     if (weighing := _weighing(record)) is not None:
         told = _("The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
-                 rule=terms.rule(weighing))  # fmt: skip
+                 rule=sentence_words.rule(weighing))  # fmt: skip
         return f"{said[0]} {told}"
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
-        rule = terms.rule(ruled[0].rule or "")
+        rule = sentence_words.rule(ruled[0].rule or "")
         step = ruled[0].position + 1
         said.append(_("A rule acted at step {step} ({rule}), so greedy search may differ.", step=step, rule=rule))
     if against:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
@@ -59,7 +59,7 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
     """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
-    kind = terms.kind(measured.kind)
+    kind = sentence_words.kind(measured.kind)
     if not given:
         return plural(
             "None of the {count} {kind} head passes a threshold in this text: all unclassified.",
@@ -145,7 +145,7 @@ def field(measured: Measured, name: str, *, to_a: Floats | None = None) -> Field
         raise SettingError(
             later(
                 "There is no such measure of {kind} heads: choose {choices}.",
-                kind=terms.later_kind(measured.kind), choices=choices(measured.values),
+                kind=sentence_words.later_kind(measured.kind), choices=choices(measured.values),
             )
         )  # fmt: skip
     known = MEASURES[name]

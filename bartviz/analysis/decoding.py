@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
@@ -24,7 +24,7 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 
-percent, weights_name = terms.percent, terms.weights_name
+percent, weights_name = sentence_words.percent, sentence_words.weights_name
 BYTES = 4  # of one float32 number
 
 
@@ -172,7 +172,7 @@ def rules_notice(record: Record) -> str:
 
 
 def _rule_said(name: str, positions: list[int]) -> str:
-    told = {"rule": terms.rule(name), "steps": ", ".join(map(str, positions[:8]))}
+    told = {"rule": sentence_words.rule(name), "steps": ", ".join(map(str, positions[:8]))}
     if not positions:
         return _("{rule} (no step)", rule=told["rule"])
     if more := positions[8:]:

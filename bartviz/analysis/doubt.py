@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.start import words
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -82,4 +82,4 @@ def _said(record: Record, found: Doubt, least: str) -> str:
 
 
 def _named(word: str, share: float, numbers: bool) -> str:
-    return f"“{word}” ({terms.percent(share)})" if numbers else f"“{word}”"
+    return f"“{word}” ({sentence_words.percent(share)})" if numbers else f"“{word}”"

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.distance import jensen_shannon
-from bartviz.analysis.frozen import Brief, array_bytes, freeze
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
+from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
@@ -232,7 +232,9 @@ def _stack(edit: Edit, stack: Kind) -> str:
     n = change.shape[1]
     if not change.any():
         return _(
-            "all {count} {kind} states stay equal to the last bit, in every layer", count=n, kind=terms.kind(stack)
+            "all {count} {kind} states stay equal to the last bit, in every layer",
+            count=n,
+            kind=sentence_words.kind(stack),
         )
     if stack == "decoder" and edit.edited == "decoder":
         moved = int((change[1:, edit.position :] > 0).all(axis=0).sum())
@@ -244,7 +246,7 @@ def _stack(edit: Edit, stack: Kind) -> str:
         return _("{rest}, the {tokens} before it stay equal to the last bit", rest=rest, tokens=count(edit.position))
     return _(
         "one layer later {moved} of {all} {kind} states have moved, at the end each by {least:.1%} or more",
-        moved=int((change[1] > 0).sum()), all=n, kind=terms.kind(stack), least=change[-1].min(),
+        moved=int((change[1] > 0).sum()), all=n, kind=sentence_words.kind(stack), least=change[-1].min(),
     )  # fmt: skip
 
 

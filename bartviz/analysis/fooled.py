@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import alignment, contributions, heads
-from bartviz.analysis.ahead import AHEAD, ways
 from bartviz.analysis.alignment import links
+from bartviz.analysis.attention_vs_contribution import RANKED, weigh
 from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.look_ahead import AHEAD, ways
 from bartviz.analysis.measures import counted, entropy, padding
 from bartviz.analysis.pharaoh import Gold, Links, score
-from bartviz.analysis.weighing import RANKED, weigh
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Reading, Record

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import listed, no_row, quote
 from bartviz.analysis.words import Groups, Merged, merge_words
 from bartviz.arrays import Bools, Floats
@@ -127,12 +127,12 @@ def mean(attention: Attention, layer: int | None = None, head: int | None = None
 def name(attention: Attention, layer: int | None = None, head: int | None = None) -> str:
     """What is shown, in words; a mean is called a mean."""
     layers, heads = attention.shape[:2]
-    kind = terms.kind(attention.kind)
+    kind = sentence_words.kind(attention.kind)
     if layer is None:
         return _("mean of all {count} {kind} heads", count=layers * heads, kind=kind)
     if head is None:
         return _("mean of the {count} heads of {kind} layer {layer}", count=heads, kind=kind, layer=layer)
-    return terms.head(attention.kind, layer, head)
+    return sentence_words.head(attention.kind, layer, head)
 
 
 def sinks(attention: Attention) -> Bools:
@@ -176,7 +176,7 @@ def notice(shown: View) -> str:
     if shown.hidden_labels and not shown.renormalised:
         parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
     found = "; ".join(parts) or _("no row has a choice")
-    return f"{terms.begun(shown.name)}: {found}."
+    return f"{sentence_words.begun(shown.name)}: {found}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:

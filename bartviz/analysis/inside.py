@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions, terms
+from bartviz.analysis import contributions, sentence_words
 from bartviz.analysis.masks import no_row, quote
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
@@ -69,7 +69,7 @@ class Inside:
 
     @property
     def name(self) -> str:
-        return terms.head(self.kind, self.layer, self.head)
+        return sentence_words.head(self.kind, self.layer, self.head)
 
     @property
     def width(self) -> int:
@@ -227,7 +227,7 @@ def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
     if predicts is None:
         return own
     said = _("the row that reads {own} and predicts {predicted}", own=own, predicted=quote(predicts))
-    return terms.begun(said) if start else said
+    return sentence_words.begun(said) if start else said
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
@@ -55,7 +55,7 @@ def notice(record: Record) -> str:
     shapes = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
     parts = [
         _("{kind} {shape}, {open:,} of {cells:,} cells open",
-          kind=terms.kind(kind), shape=found.name, open=found.open, cells=found.cells)
+          kind=sentence_words.kind(kind), shape=found.name, open=found.open, cells=found.cells)
         for kind, found in shapes.items()
     ]  # fmt: skip
     return _("The masks of this text: {masks}.", masks="; ".join(parts))

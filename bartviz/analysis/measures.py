@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import ahead, contributions, matches
-from bartviz.analysis.ahead import Ways
+from bartviz.analysis import contributions, look_ahead, word_matches
 from bartviz.analysis.definitions import of_kind
-from bartviz.analysis.matches import Texts, Way
+from bartviz.analysis.look_ahead import Ways
+from bartviz.analysis.word_matches import Texts, Way
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Kind, masked_softmax
 from bartviz.record.record import Record
@@ -55,8 +55,8 @@ class Measured:
 def of_record(record: Record, kind: Kind) -> Measured:
     """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
     query = record.rows(kind, "predicts" if kind == "cross" else "reads")
-    texts = matches.texts_of(record, kind)
-    way = partial(ahead.ways, record) if kind == "cross" else None
+    texts = word_matches.texts_of(record, kind)
+    way = partial(look_ahead.ways, record) if kind == "cross" else None
     return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts, way=way)
 
 
@@ -93,7 +93,7 @@ def measures(
     number["share"] = int(counts.sum())
     ways: Ways | None = None
     if attention.kind == "cross":
-        found = matches.alignment(attention, seen, None if rows is attention.query else rows, way)
+        found = word_matches.alignment(attention, seen, None if rows is attention.query else rows, way)
         values["alignment"], number["alignment"], ways = found.scores, found.words, found.ways
         even["alignment"] = np.nan
     names = [measure.name for measure in of_kind(attention.kind)]
@@ -218,11 +218,11 @@ class _Cells:
         self.ends = _end(seen), _end(keys)  # the line runs between them, not over padding
         self.own = attention.kind != "cross"
         key = attention.key
-        self.query_words, self.key_words = matches.codes(query, key, *texts)
-        self.groups = matches.groups(key)
+        self.query_words, self.key_words = word_matches.codes(query, key, *texts)
+        self.groups = word_matches.groups(key)
         self.place = np.arange(attention.shape[3])
         self.special = key.special
-        self.punctuation = matches.punctuation(key, texts[1])
+        self.punctuation = word_matches.punctuation(key, texts[1])
 
     def block(self, rows: slice) -> Iterator[tuple[str, Floats]]:
         queries, keys = self.ends

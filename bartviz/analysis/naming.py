@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.ahead import AHEAD, BACK, NEITHER
+from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER
 from bartviz.analysis.measures import Measured
 from bartviz.language import _, mark
 

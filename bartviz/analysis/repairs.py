@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.denoising import MASK, NOISE, Noised
 from bartviz.analysis.heads import View
 from bartviz.analysis.masks import quote
-from bartviz.analysis.places import MARKS, Place, Said, rows_of
+from bartviz.analysis.repair_columns import MARKS, Place, Said, rows_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import RecordError
 from bartviz.language import _, later, plural

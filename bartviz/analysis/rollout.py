@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -34,7 +34,7 @@ def rollout(attention: Attention, layer: int | None = None) -> Floats:
         raise SettingError(
             later(
                 "There is no {kind} layer {layer}: choose 0 to {last}.",
-                kind=terms.later_kind(attention.kind), layer=last, last=layers - 1,
+                kind=sentence_words.later_kind(attention.kind), layer=last, last=layers - 1,
             )
         )  # fmt: skip
     rolled = np.eye(queries, dtype=np.float32)  # (n, n)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import terms
-from bartviz.analysis.ahead import AHEAD, Ways, ways
+from bartviz.analysis import sentence_words
+from bartviz.analysis.look_ahead import AHEAD, Ways, ways
 from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
@@ -237,7 +237,7 @@ def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
     if len(rules) == len(steps):
         return _(
             "{word} was not chosen but set by a rule ({rule}), looking mostly at {looks}.",
-            word=word, rule=terms.rule(rules[0]), looks=looks,
+            word=word, rule=sentence_words.rule(rules[0]), looks=looks,
         )  # fmt: skip
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
     if record.provenance.settings.get("mode") == "given target":

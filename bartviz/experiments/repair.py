@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.analysis.denoising import NOISE, Noised
-from bartviz.analysis.places import places, written_words
+from bartviz.analysis.repair_columns import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Replay, SideBySide

@@ -39,9 +39,7 @@ from bartviz.figures.inputs import inputs
 from bartviz.figures.inside import inside
 from bartviz.figures.masks import masks
 from bartviz.figures.models import models
-from bartviz.figures.parameters import parameters
-from bartviz.figures.ribbons import ribbons
-from bartviz.figures.views import (
+from bartviz.figures.notebook import (
     activation,
     bias,
     cost,
@@ -59,6 +57,8 @@ from bartviz.figures.views import (
     shift,
     sizes,
 )
+from bartviz.figures.parameters import parameters
+from bartviz.figures.ribbons import ribbons
 
 __all__ = [
     "ablation",

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
 from bartviz.figures import axes, theme
-from bartviz.figures.given import expect
+from bartviz.figures.checks import expect
 from bartviz.figures.panels import Panel, panels
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
@@ -84,10 +84,10 @@ def _heads(
     said = f"{unit}: {number}" if measured else _("not measured yet")
     colours = np.where(np.isnan(values), np.float32(0), values)
     return Panel(
-        terms.begun(_("{kind} heads", kind=terms.kind(kind))), colours,
+        sentence_words.begun(_("{kind} heads", kind=sentence_words.kind(kind))), colours,
         [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
         theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
-        f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
+        f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
         chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured and bar,
         zeros=np.asarray(values == 0, np.bool_) if measured and not signed else None,
     )  # fmt: skip
@@ -100,11 +100,11 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
     for kind, change in found.attention.items():
         if kinds is not None and kind not in kinds:
             continue
-        hover = _("{head} moved by {distance}", head=f"<b>{terms.kind(kind)} %{{y}}%{{x}}</b>",
+        hover = _("{head} moved by {distance}", head=f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>",
                   distance="%{customdata:.3f}") + "<extra></extra>"  # fmt: skip
         layers, heads = change.shape
         given.append(Panel(
-            terms.begun(_("{kind} attention moved", kind=terms.kind(kind))), change,
+            sentence_words.begun(_("{kind} attention moved", kind=sentence_words.kind(kind))), change,
             [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
             theme.scale(kind, dark), 0.0, high, hover, unit=_("Jensen-Shannon distance"),
             zeros=np.asarray(change == 0, np.bool_),

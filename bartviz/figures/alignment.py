@@ -21,7 +21,7 @@ from bartviz.analysis.pharaoh import Gold, Link, Links
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.given import RECORD, expect, expect_word
+from bartviz.figures.checks import RECORD, expect, expect_word
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, mark
 from bartviz.record.attention import Head

@@ -8,10 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from bartviz.analysis import beams as analysis
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
-from bartviz.figures.given import RECORD, expect
+from bartviz.figures.checks import RECORD, expect
 from bartviz.language import _, mark
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
@@ -126,11 +126,11 @@ def _hover(node: Hypothesis, reason: str) -> str:
         _("{token}, step {step}, rank {rank}",
           token=f"<b>{theme.escape(node.token.label)}</b>", step=node.step + 1, rank=node.rank + 1),
         f"p {percent(node.token.probability)}",
-        _("sum of log p {total}", total=terms.signed(node.total)),
+        _("sum of log p {total}", total=sentence_words.signed(node.total)),
         _("score {score}", score=analysis.score_text(node.score)),
     ]  # fmt: skip
     if node.rule:
-        lines.append(_("rule: {rule}", rule=theme.escape(terms.rule(node.rule))))
+        lines.append(_("rule: {rule}", rule=theme.escape(sentence_words.rule(node.rule))))
     return "<br>".join([*lines, reason])
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from bartviz.analysis import branches as analysis
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of, percent
 from bartviz.figures import axes, theme
-from bartviz.figures.given import RECORD, expect
+from bartviz.figures.checks import RECORD, expect
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
@@ -55,7 +55,7 @@ def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
 
 def _bars(steps: Sequence[Step], axis: str, name: str, color: str, shared: list[bool]) -> dict[str, Any]:
     said = [f"{theme.escape(step.chosen.label)} {percent(step.chosen.probability)}" for step in steps]
-    rules = [f"<br>{theme.escape(terms.rule(step.rule))}" if step.rule else "" for step in steps]
+    rules = [f"<br>{theme.escape(sentence_words.rule(step.rule))}" if step.rule else "" for step in steps]
     return {
         "type": "bar", "name": name, "showlegend": False, "xaxis": f"x{axis}", "yaxis": f"y{axis}",
         "x": [step.position + 1 for step in steps], "y": [step.chosen.probability for step in steps],

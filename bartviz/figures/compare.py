@@ -8,18 +8,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import heads
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, told
 from bartviz.analysis.similar import Likeness
-from bartviz.analysis.spans import Range
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
+from bartviz.figures.checks import ATTENTION, expect
 from bartviz.figures.contrast import pair, pin_color
-from bartviz.figures.given import ATTENTION, expect
 from bartviz.language import _
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.distance import Contrast, contrast, mismatch
 from bartviz.analysis.heads import View
-from bartviz.analysis.spans import Range
 from bartviz.arrays import Floats
 from bartviz.figures import axes, hatch, theme
-from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.heads import one
 from bartviz.figures.maps import COLUMN, ROW, SIDE, at_most
+from bartviz.figures.side_by_side import beside
 from bartviz.language import _
 
 BARS = 0.17  # share of the width that the distances of the rows take

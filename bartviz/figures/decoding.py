@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
-from bartviz.figures.given import RECORD, expect, expect_word
+from bartviz.figures.checks import RECORD, expect, expect_word
 from bartviz.language import _, later
 from bartviz.record.record import Reading, Record
 

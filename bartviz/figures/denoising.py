@@ -10,10 +10,10 @@ from bartviz.analysis import heads as views
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
-from bartviz.figures.beside import beside
 from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.given import expect
+from bartviz.figures.checks import expect
 from bartviz.figures.heads import one
+from bartviz.figures.side_by_side import beside
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
 

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.edits import Edit, Reach
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
-from bartviz.figures.given import expect
+from bartviz.figures.checks import expect
 from bartviz.figures.panels import Panel, label_room, panels
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
@@ -85,7 +85,7 @@ def reach(
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
     marked = found.position if stack == found.edited else None
-    title = terms.begun(_("{kind} states: relative change", kind=terms.kind(stack)))
+    title = sentence_words.begun(_("{kind} states: relative change", kind=sentence_words.kind(stack)))
     return _change(title, found.hidden[stack], found.tokens(stack), stack, marked, dark)
 
 
@@ -114,7 +114,7 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
     marked = found.position if kind == found.edited or (kind == "cross" and found.edited == "decoder") else None
     high = max(0.05, *(float(found.rows_changed(one).max()) for one in found.attention))
     return Panel(
-        terms.begun(_("{kind} rows of attention", kind=terms.kind(kind))),
+        sentence_words.begun(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
         np.where(zero, np.nan, change).astype(np.float32),
         [f"L{layer}" for layer in range(len(change))], attention.query.labels, theme.scale(kind, dark), 0.0, high,
         _("row of {token} in {layer} moved by {distance}, mean over heads", token="<b>%{x}</b>", layer="%{y}",

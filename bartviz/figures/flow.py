@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import heads, terms, weighing
+from bartviz.analysis import attention_vs_contribution, heads, sentence_words
 from bartviz.analysis import rollout as analysis
-from bartviz.analysis.spans import Range
+from bartviz.analysis.color_scale import Range
 from bartviz.arrays import Floats
 from bartviz.figures import maps
-from bartviz.figures.beside import beside
-from bartviz.figures.given import ATTENTION, expect
+from bartviz.figures.checks import ATTENTION, expect
 from bartviz.figures.maps import Says
+from bartviz.figures.side_by_side import beside
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
@@ -54,7 +54,7 @@ def rollout(
         flow_map(heads.mean(attention, last), attention, range=range, dark=dark),
         flow_map(rolled, attention, words=REACHES, range=range, dark=dark),
     ]
-    title = _("rollout, {kind} layers 0 to {layer}", kind=terms.kind(attention.kind), layer=last)
+    title = _("rollout, {kind} layers 0 to {layer}", kind=sentence_words.kind(attention.kind), layer=last)
     return beside(drawn, [heads.name(attention, last), title], dark=dark)
 
 
@@ -73,7 +73,7 @@ def contribution(
     values, or a head that is not there.
     """
     expect(attention, Attention, ATTENTION)
-    found = weighing.weigh(attention, layer, head, query=query)
+    found = attention_vs_contribution.weigh(attention, layer, head, query=query)
     drawn = [
         flow_map(found.attention, attention, rows=found.query, range=range, dark=dark),
         flow_map(found.contribution, attention, rows=found.query, words=TAKES, range=range, dark=dark),

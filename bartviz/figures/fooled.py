@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
+from bartviz.analysis.experiment_findings import LITTLE, SHARP, Quiet
 from bartviz.analysis.fooled import Gap
-from bartviz.analysis.reruns import LITTLE, SHARP, Quiet
 from bartviz.figures import theme
 from bartviz.figures.cells import Part
 from bartviz.language import _
@@ -54,7 +54,7 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
     symbols = {"encoder": "circle", "decoder": "square", "cross": "diamond"}
     for kind in kinds:
         places = np.array([at for at, head in enumerate(found.heads) if head.kind == kind])
-        names = [terms.head(kind, one.layer, one.head) for one in found.heads if one.kind == kind]
+        names = [sentence_words.head(kind, one.layer, one.head) for one in found.heads if one.kind == kind]
         traces.append({
             "type": "scatter", "mode": "markers", "name": said[kind], "x": found.peak[places],
             "y": found.change[places], "text": names,

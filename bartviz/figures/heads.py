@@ -9,12 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import heads as analysis
-from bartviz.analysis.spans import Range
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.given import ATTENTION, expect
+from bartviz.figures.checks import ATTENTION, expect
 from bartviz.figures.maps import attention_map
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind

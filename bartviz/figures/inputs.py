@@ -11,7 +11,7 @@ from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Floats, Inputs, Shift
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.given import expect
+from bartviz.figures.checks import expect
 from bartviz.language import _
 
 ROW, GAP = 78, 0.05  # pixels of one line of bars; share of the height between two

@@ -12,7 +12,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.arithmetic import Frame, others
 from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.given import ATTENTION, expect
+from bartviz.figures.checks import ATTENTION, expect
 from bartviz.figures.hatch import pattern
 from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from bartviz.analysis.color_scale import RANGES, Range, shares
 from bartviz.analysis.masks import no_row
-from bartviz.analysis.spans import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme

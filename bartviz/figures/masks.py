@@ -12,10 +12,10 @@ from bartviz.analysis.added import number_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.figures import axes, hatch, theme
-from bartviz.figures.beside import beside
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
-from bartviz.figures.given import RECORD, expect
+from bartviz.figures.checks import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
+from bartviz.figures.side_by_side import beside
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record

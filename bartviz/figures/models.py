@@ -11,8 +11,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import parts
-from bartviz.analysis.tables import Subject, subject
+from bartviz.analysis import parameter_totals
+from bartviz.analysis.model_table import Subject, subject
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.language import _, mark
@@ -64,7 +64,7 @@ def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
         found: Counter[tuple[int, str]] = Counter()
         for row in one.rows:
             if row.component == side and row.layer is not None:
-                found[row.layer, parts.sublayer(row.role)] += row.elements
+                found[row.layer, parameter_totals.sublayer(row.role)] += row.elements
         totals = [sum(found[layer, name] for name in SUBLAYERS) for layer in layers]
         base = [0.0] * len(layers)
         for name, label in SUBLAYERS.items():
@@ -91,7 +91,7 @@ def _color(side: str, name: str, dark: bool) -> str:
 
 
 def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
-    total = parts.total(one.rows)
+    total = parameter_totals.total(one.rows)
     name = theme.escape(_brief(one.name))
     said = (
         _("{count:,.0f} M parameters", count=total / 1e6)

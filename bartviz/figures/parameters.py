@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from bartviz.analysis import parts, roles, terms
+from bartviz.analysis import parameter_totals, roles, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.figures import theme
-from bartviz.figures.given import expect
+from bartviz.figures.checks import expect
 from bartviz.language import _, mark
 from bartviz.record.attention import Kind
 
@@ -61,7 +61,7 @@ def parameters(
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
     areas = [*_areas(rows, title, dark)]
-    total = parts.total(rows)
+    total = parameter_totals.total(rows)
     figure = theme.Figure(
         go.Treemap(
             ids=[area.id for area in areas],
@@ -97,7 +97,7 @@ def parameters(
 
 
 def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]:
-    total, uses = parts.total(rows), {matrix.name: matrix.uses for matrix in parts.shared(rows)}
+    total, uses = parameter_totals.total(rows), {matrix.name: matrix.uses for matrix in parameter_totals.shared(rows)}
     counted = [row for row in rows if row.count]
     name = theme.escape(title)
     whole = _("{model} · {count:,} parameters", model=name, count=total)
@@ -106,8 +106,8 @@ def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
-        name = terms.begun(roles.said(component))
-        label = f"{name} · {short(size)} · {parts.percent(size / total)}"
+        name = sentence_words.begun(roles.said(component))
+        label = f"{name} · {short(size)} · {parameter_totals.percent(size / total)}"
         if reads:
             label = _("{label} + shared matrix", label=label)
         yield _Area(component, "model", label, size, name, color)
@@ -127,14 +127,14 @@ def _layers(
 
     ``layers``: how many layers use a matrix; more than one in ALBERT alone.
     """
-    component, title = mine[0].component, terms.begun(roles.said(mine[0].component))
+    component, title = mine[0].component, sentence_words.begun(roles.said(mine[0].component))
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
         if layer is None and len(held) == 1:
             yield _matrix(held[0], component, uses, dark)
             continue
-        label = terms.begun(said) if few or layer is None else f"L{layer}"
+        label = sentence_words.begun(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
             label = _("One set of weights for {count} layers", count=layers[held[0].name])
         hover = f"{title}, {said}"
@@ -142,7 +142,7 @@ def _layers(
         if layer is None:
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
-        for name, group in _grouped(held, lambda row: parts.sublayer(row.role)):
+        for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, told = f"{where}/{name}", roles.said(name)
             brief = told if few or name not in _BRIEF else _(_BRIEF[name])
             yield _Area(inner, where, brief, _sum(group), f"{hover}, {told}", _color(group[0], dark))
@@ -182,7 +182,7 @@ def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iter
 
 
 def _said(count: int, total: int) -> str:
-    return _("{count:,} parameters, {share}", count=count, share=parts.percent(count / total))
+    return _("{count:,} parameters, {share}", count=count, share=parameter_totals.percent(count / total))
 
 
 def _sum(rows: Sequence[Parameter]) -> int:
@@ -197,7 +197,7 @@ def _color(row: Parameter, dark: bool) -> str:
     kind = _kind(row.component)
     if kind is None or row.role.endswith("token embedding"):
         return _NEUTRAL[dark][1]
-    name = parts.sublayer(row.role)
+    name = parameter_totals.sublayer(row.role)
     ramp = theme.scale("cross" if name == "cross-attention" else kind, dark)
     return str(ramp[_SUBLAYER_STEP.get(name, 2)][1])
 
@@ -212,8 +212,8 @@ def short(count: int) -> str:
 def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
     """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is their number."""
     figure, names = theme.Figure(), list(table["model"])
-    colors = dict(zip(parts.PARTS, _bar_colors(dark), strict=True))
-    for part in parts.PARTS:
+    colors = dict(zip(parameter_totals.PARTS, _bar_colors(dark), strict=True))
+    for part in parameter_totals.PARTS:
         values = table[part] / 1e6
         figure.add_bar(
             y=names, x=values, name=roles.said(part), orientation="h",

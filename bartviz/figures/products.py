@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.inside import Inside
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
@@ -66,7 +66,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
     told = [
-        _("{head}: {share:.1%} of what the heads add", head=terms.head(one.kind, one.layer, head), share=part)
+        _("{head}: {share:.1%} of what the heads add", head=sentence_words.head(one.kind, one.layer, head), share=part)
         for head, part in enumerate(one.shares)
     ]
     many = heads > MANY

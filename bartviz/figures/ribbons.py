@@ -11,7 +11,7 @@ from bartviz.analysis.start import Ribbons, Word
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.given import RECORD, expect
+from bartviz.figures.checks import RECORD, expect
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.language import _
 from bartviz.record.attention import KINDS
 from bartviz.ui import content, levels, show, status, tasks
@@ -51,6 +51,6 @@ def _table(checks: Sequence[Check]) -> None:
     kinds = [kind for kind in KINDS if any(check.kind == kind for check in checks)]
     names = list(dict.fromkeys(check.name for check in checks))
     cells = {(check.name, check.kind): f"{'✓' if check.passed else '✗'} {status.value(check)}" for check in checks}
-    columns = {terms.kind(kind): [cells.get((name, kind), "") for name in names] for kind in kinds}
+    columns = {sentence_words.kind(kind): [cells.get((name, kind), "") for name in names] for kind in kinds}
     columns[_("the record")] = [cells.get((name, None), "") for name in names]
     st.table(pd.DataFrame(columns, index=[_(name) for name in names]))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import naming, terms
+from bartviz.analysis import naming, sentence_words
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
-from bartviz.analysis.spans import Range
 from bartviz.arrays import Bools, Floats
 from bartviz.figures.compare import matrix, scatter
 from bartviz.language import _, named
@@ -126,7 +126,7 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         )  # fmt: skip
         said = _(
             "Every {kind} head as a point: {x} across, {y} up",
-            kind=terms.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
+            kind=sentence_words.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
         )  # fmt: skip
         clickable(drawn, key=_SCATTER, alt=said)
         show.note(
@@ -135,11 +135,11 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             else _("{said}; later layers stronger.", said=said)
         )
     with right:
-        lowest, highest = (terms.signed(bound, ".3g") for bound in chosen.shade.bounds)
-        said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=terms.kind(chosen.kind))
+        lowest, highest = (sentence_words.signed(bound, ".3g") for bound in chosen.shade.bounds)
+        said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
         drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
         clickable(drawn, key=_MATRIX, alt=said)
-        told = {"said": terms.begun(said), "lowest": lowest, "highest": highest}
+        told = {"said": sentence_words.begun(said), "lowest": lowest, "highest": highest}
         show.note(_("{said}: {lowest} to {highest}. A click pins it.", **told))
 
 

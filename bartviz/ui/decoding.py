@@ -9,7 +9,7 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import beams, decoding, given, terms
+from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record.record import Reading, Record
@@ -116,7 +116,7 @@ def _texts(record: Record) -> str:
     """The texts that ended, each in full, the winner first."""
     lines = [
         f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
-        f"<td>{line['tokens']}</td><td>{terms.signed(float(line['total']))}</td>"
+        f"<td>{line['tokens']}</td><td>{sentence_words.signed(float(line['total']))}</td>"
         f"<td>{beams.score_text(float(line['score']))}</td></tr>"
         for line in beams.texts(record).to_dict("records")
     ]
@@ -130,7 +130,7 @@ def given_output(record: Record) -> None:
     if not decoding.given(record):
         return
     st.subheader(_("The given output, token by token"), anchor=False)
-    show.note(given.notice(record))
+    show.note(teacher_forcing.notice(record))
     chips = "".join(_chip(step) for step in record.steps)
     st.html(f"<div class='bv-given' role='list'>{chips}</div>")
     show.note(
@@ -139,14 +139,17 @@ def given_output(record: Record) -> None:
             "the model held for the most probable where that is another."
         )
     )
-    show.table(given.table(record), title=_("The given output as a table"))
-    show.downloads("given", table=lambda: given.table(record))
+    show.table(teacher_forcing.table(record), title=_("The given output as a table"))
+    show.downloads("given", table=lambda: teacher_forcing.table(record))
 
 
 def _chip(step: Step) -> str:
-    p, would = step.chosen.probability, given.rather(step)
+    p, would = step.chosen.probability, teacher_forcing.rather(step)
     ink = " class='bv-light'" if p >= LIGHT_INK else ""
-    rather, rank = "", html.escape(_("{share} · rank {rank}", share=decoding.percent(p), rank=given.rank_text(step)))
+    rather, rank = (
+        "",
+        html.escape(_("{share} · rank {rank}", share=decoding.percent(p), rank=teacher_forcing.rank_text(step))),
+    )
     if would is not None:
         told = html.escape(_("rather {token} {share}", token="{token}", share=decoding.percent(would.probability)))
         rather = told.replace("{token}", _bdi(would.label))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import contributions, terms, weighing
+from bartviz.analysis import attention_vs_contribution, contributions, sentence_words
 from bartviz.analysis.heads import mean
 from bartviz.analysis.rollout import rollout
 from bartviz.arrays import Floats
@@ -38,13 +38,13 @@ def rolled_out(chosen: Chosen) -> None:
     with left:
         said = _(
             "Mean of the {count} {kind} heads of layer {layer} alone",
-            count=attention.shape[1], kind=terms.kind(kind), layer=layer,
+            count=attention.shape[1], kind=sentence_words.kind(kind), layer=layer,
         )  # fmt: skip
         _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
     with right:
         said = _(
             "Rollout: {kind} layers 0 to {layer}, half of each row the token itself",
-            kind=terms.kind(kind), layer=layer,
+            kind=sentence_words.kind(kind), layer=layer,
         )  # fmt: skip
         _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
     show.note(
@@ -95,8 +95,8 @@ def weighed(chosen: Chosen) -> None:
     if not contributions.available(pin.attention):
         show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
         return
-    found = weighing.weigh(pin.attention, *pin.place, query=pin.rows)
-    st.text(weighing.notice(found, pin.told))
+    found = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
+    st.text(attention_vs_contribution.notice(found, pin.told))
     left, right = st.columns(2, gap="medium")
     with left:
         _map(
@@ -116,7 +116,7 @@ def weighed(chosen: Chosen) -> None:
             "usual difference: a special token or full stop that is looked at much and whose value is short."
         )
     )
-    frame = weighing.table(found)
+    frame = attention_vs_contribution.table(found)
     show.table(frame, title=_("Where the two differ most"))
     show.downloads(
         "contribution", of=f"{pin.head.kind}-{pin.head.short}", table=frame,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from bartviz.analysis import heads, terms
-from bartviz.analysis.spans import Range
+from bartviz.analysis import heads, sentence_words
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.words import Groups, word_groups
 from bartviz.language import _, mark, named, plural
@@ -110,7 +110,7 @@ def _take(choice: Choice) -> None:
 
 def note(chosen: Chosen, shown: heads.View) -> None:
     """What kind of picture this is, and what is hidden in it."""
-    parts = [_("{name}. A row attends to columns.", name=terms.begun(shown.name))]
+    parts = [_("{name}. A row attends to columns.", name=sentence_words.begun(shown.name))]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, heads.hidden_note(shown)]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import inputs as analysis
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.families.catalogue import entry
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
@@ -45,7 +45,7 @@ def choose(record: Record) -> tuple[str, Stack]:
     first, second = st.columns([3, 1.4], vertical_alignment="center")
     with first:
         look = pick.one_of(_("Look at"), named(LOOKS), key="look")
-    stacks = {str(name): terms.kind(name) for name in STACKS if name in record.kinds}
+    stacks = {str(name): sentence_words.kind(name) for name in STACKS if name in record.kinds}
     with second:
         stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if len(stacks) > 1 else next(iter(stacks))
     return look, cast("Stack", stack)

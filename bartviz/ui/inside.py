@@ -10,12 +10,12 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import activations, inside, scaling, terms
+from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
 from bartviz.families.sizes import FAMILIES
-from bartviz.figures import layer as beside
+from bartviz.figures import around_attention as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
 from bartviz.language import _, mark, named
@@ -259,7 +259,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
     said = _(
         "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
         "The stream that it is added to is not in a record.",
-        kind=terms.kind(one.kind), token=quote(one.query_label), least=lengths.min(), most=lengths.max(),
+        kind=sentence_words.kind(one.kind), token=quote(one.query_label), least=lengths.min(), most=lengths.max(),
     )  # fmt: skip
     show.note(said)
     show.figure(partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from bartviz.analysis import similar, terms
+from bartviz.analysis import sentence_words, similar
 from bartviz.figures.compare import alike
 from bartviz.language import _
 from bartviz.record.attention import Head
@@ -36,7 +36,7 @@ def heads(chosen: Chosen) -> None:
             dark=page.dark(),
             height=HEIGHT,
         )
-        said = _("Every {kind} head; heads that look alike lie together", kind=terms.kind(chosen.kind))
+        said = _("Every {kind} head; heads that look alike lie together", kind=sentence_words.kind(chosen.kind))
         compare.clickable(drawn, key="compare_likeness", alt=said)
         show.note(
             _(

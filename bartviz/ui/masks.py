@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import added, masks, terms
+from bartviz.analysis import added, masks, sentence_words
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError
@@ -171,7 +171,7 @@ def patterns(record: Record) -> None:
         _show_effect(changed, before, after, row, names[name])
         said = _(
             "Scores of {head}, {count} tokens of this text: the same for every pattern.",
-            head=terms.head(kind, layer, head), count=short.shape[2],
+            head=sentence_words.head(kind, layer, head), count=short.shape[2],
         )  # fmt: skip
         made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
         show.note(said + made_up)
@@ -190,7 +190,7 @@ def _settings(name: str) -> dict[str, int]:
     return {
         key: setting.lowest
         + pick.index(
-            _("{setting}, from {lowest}", setting=terms.begun(setting.title), lowest=setting.lowest), 9,
+            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest), 9,
             key=f"set_{key}", default=setting.default - setting.lowest,
         )
         for key, setting in known.items()

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import distance, naming, terms
+from bartviz.analysis import distance, naming, sentence_words
 from bartviz.analysis.definitions import MEASURES, definitions
 from bartviz.arrays import Bools
 from bartviz.language import _, mark, named
@@ -112,7 +112,7 @@ def _nearest(chosen: Chosen) -> None:
     if near and not a.other:
         best = Head(a.head.kind, *near[0][:2])
         st.button(
-            _("Pin {head} as B", head=terms.heads(str(best))),
+            _("Pin {head} as B", head=sentence_words.heads(str(best))),
             on_click=pins.put,
             args=(best, "B"),
             key="pin_nearest",

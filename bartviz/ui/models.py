@@ -12,8 +12,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz.analysis import tables
-from bartviz.analysis.tables import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
+from bartviz.analysis import model_table
+from bartviz.analysis.model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.objectives import Example, objectives
 from bartviz.language import _, mark
@@ -65,7 +65,7 @@ def choose() -> tuple[Subject, ...]:
 @lru_cache(maxsize=64)
 def _subject(name: str) -> Subject:
     """A model of the catalogue; what follows from its configuration is counted once."""
-    return tables.subject(name)
+    return model_table.subject(name)
 
 
 def picture(drawn: partial[go.Figure], *, count: int) -> None:
@@ -92,7 +92,7 @@ def notice(subjects: Sequence[Subject]) -> str:
 
 
 def _different(subjects: Sequence[Subject]) -> int:
-    return sum(tables.differs(each, subjects) for each in PROPERTIES)
+    return sum(model_table.differs(each, subjects) for each in PROPERTIES)
 
 
 def table(subjects: Sequence[Subject]) -> None:
@@ -116,7 +116,7 @@ def _body(subjects: Sequence[Subject], *, only: bool) -> str:
 def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
     for group, title in GROUPS.items():
         rows = [each for each in PROPERTIES if each.group == group]
-        kept = [each for each in rows if not only or tables.differs(each, subjects)]
+        kept = [each for each in rows if not only or model_table.differs(each, subjects)]
         if kept:
             name = f"<th colspan='{len(subjects) + 1}' scope='colgroup'>{html.escape(_(title))}</th>"
             yield f"<tr class='bv-group'>{name}</tr>"
@@ -125,8 +125,8 @@ def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
 
 
 def _row(each: Property, subjects: Sequence[Subject]) -> str:
-    quiet = "" if tables.differs(each, subjects) or len(subjects) == 1 else " class='bv-same'"
-    cells = "".join(f"<td>{html.escape(tables.said(each, each.of(one)))}</td>" for one in subjects)
+    quiet = "" if model_table.differs(each, subjects) or len(subjects) == 1 else " class='bv-same'"
+    cells = "".join(f"<td>{html.escape(model_table.said(each, each.of(one)))}</td>" for one in subjects)
     origin = html.escape(_(ORIGINS[each.origin]), quote=True)
     sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[each.origin]}</sup>"
     return f"<tr{quiet}><th scope='row'>{html.escape(_(each.label))} {sign}</th>{cells}</tr>"

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bartviz import figures
-from bartviz.analysis import parts
+from bartviz.analysis import parameter_totals
 from bartviz.analysis.articles import Claim
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
@@ -108,7 +108,7 @@ def _pasted() -> str:
 
 def numbers(rows: tuple[Parameter, ...]) -> None:
     """Beside the map: the parts with the right and the naive total, or every matrix of one part (URL ``part``)."""
-    found = [name for name in parts.COMPONENTS if any(row.component == name for row in rows)]
+    found = [name for name in parameter_totals.COMPONENTS if any(row.component == name for row in rows)]
     names = named({word: COMPONENTS[word] for word in (ALL, *found)})
     part = pick.one_of(_("Numbers of"), names, key="part")
     if part != ALL:
@@ -116,10 +116,10 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
         config = _thousands([_("Parameters")]) | {_("Layer"): st.column_config.NumberColumn(width=50)}
         st.dataframe(table, hide_index=True, height=340, column_config=config, key="matrices", placeholder="–")
         return
-    total, naive = parts.total(rows), parts.naive(rows)
+    total, naive = parameter_totals.total(rows), parameter_totals.naive(rows)
     sums = pd.DataFrame([(_("sum"), total, naive)], columns=["component", "counted", "used"])
     columns = {"component": _("Part"), "counted": _("Counted once"), "used": _("Wherever used")}
-    table = pd.concat([parts.by_component(rows).replace({"component": names}), sums]).rename(columns=columns)
+    table = pd.concat([parameter_totals.by_component(rows).replace({"component": names}), sums]).rename(columns=columns)
     st.dataframe(table, hide_index=True, column_config=_thousands([*columns.values()][1:]), key="parts")
     if naive == total:
         show.note(_("Every matrix is used in one place: both columns add up to {total:,}.", total=total))
@@ -160,7 +160,7 @@ def length(costs: Costs) -> tuple[int, str]:
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
     told = (
         (_("Multiply-adds of one pass"), _big(every), f"{_big(FLOPS * every)} FLOPs"),
-        (_("Scores and sums"), parts.percent(scores / every), _("of them: what grows with n²")),
+        (_("Scores and sums"), parameter_totals.percent(scores / every), _("of them: what grows with n²")),
         (_("Attention of all heads"), bytes_text(memory.attention), _("if it is kept, in float32")),
         (_("Queries and keys instead"), bytes_text(memory.captured), _("what a record keeps")),
     )
@@ -193,7 +193,7 @@ def claims(found: tuple[Claim, ...]) -> None:
 
 def check(chosen: Chosen, record: Record | None) -> None:
     """The closed form beside the loaded model's own count, and on request beside a model built by transformers."""
-    total = parts.total(chosen.rows)
+    total = parameter_totals.total(chosen.rows)
     if record is not None and record.model.name == chosen.name:
         loaded, same = record.model, record.model.parameters == total
         told = (
@@ -223,20 +223,20 @@ def _ask(asked: object) -> None:
     st.session_state[_ASKED] = asked
 
 
-def _built(chosen: Chosen) -> parts.Comparison:
+def _built(chosen: Chosen) -> parameter_totals.Comparison:
     """The closed form beside a model that transformers builds. What fails once is not tried again by itself."""
     with st.spinner(_("Building with transformers; the first time loads torch")):
         torch_import.load()
         from bartviz.models import skeleton
 
         try:
-            return parts.compare(chosen.rows, skeleton.build(chosen.config, chosen.architecture))
+            return parameter_totals.compare(chosen.rows, skeleton.build(chosen.config, chosen.architecture))
         except Exception:
             st.session_state[_ASKED] = None
             raise
 
 
-def _compared(found: parts.Comparison) -> None:
+def _compared(found: parameter_totals.Comparison) -> None:
     if found.passed:
         st.success(
             _(
@@ -268,7 +268,7 @@ def _big(count: float) -> str:
 
 def _why(rows: tuple[Parameter, ...]) -> str:
     """Why the naive sum is wrong, for a model that shares something."""
-    ties = parts.shared(rows)
+    ties = parameter_totals.shared(rows)
     if not ties:
         return _("it counts one set of weights once for every layer that uses it.")
     kept = [_("where it is kept")] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import streamlit as st
 
-from bartviz.analysis import distance, heads, naming, terms
+from bartviz.analysis import distance, heads, naming, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError
@@ -54,7 +54,7 @@ class Pin:
     @property
     def told(self) -> str:
         """The head, and of which run where that is not the current one."""
-        said = terms.head(self.head.kind, self.head.layer, self.head.head)
+        said = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
         return _("{head} of {run}", head=said, run=about(self.record)) if self.other else said
 
 
@@ -71,7 +71,7 @@ def kept() -> Record | None:
 
 def measured(record: Record, kind: Kind) -> Measured:
     """All measures of one kind, computed once for each run that is shown."""
-    return once(partial(of_record, record, kind), _("Measuring every {kind} head", kind=terms.kind(kind)))
+    return once(partial(of_record, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
 
 
 def to_a(a: Pin) -> Floats:
@@ -129,7 +129,7 @@ def choose(record: Record, letter: str, default: Head) -> Pin:
 def _called(names: list[str]) -> dict[str, str]:
     """Heads as a reader says them; the link has their English names."""
     heads = {name: Head.parse(name) for name in names}
-    return {name: terms.head(head.kind, head.layer, head.head) for name, head in heads.items()}
+    return {name: sentence_words.head(head.kind, head.layer, head.head) for name, head in heads.items()}
 
 
 def _run(letter: str) -> str:

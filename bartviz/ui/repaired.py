@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from bartviz.analysis.places import Place, Said
+from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.language import _, mark, plural
 from bartviz.text.labels import visible

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons, Word
 from bartviz.language import _
 from bartviz.record.attention import Head
@@ -51,7 +51,7 @@ def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
 
 
 def _head(head: Head) -> str:
-    return terms.head(head.kind, head.layer, head.head)
+    return sentence_words.head(head.kind, head.layer, head.head)
 
 
 def _word(word: Word) -> dict[str, Any]:

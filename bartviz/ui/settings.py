@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
 from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
@@ -221,7 +221,7 @@ def _listed(value: object) -> str:
 
 def _said(word: str) -> str:
     """A value of a run's settings: words that we know are translated, all others stand as they are."""
-    return _(word) if word in WORDS else terms.rule(word)
+    return _(word) if word in WORDS else sentence_words.rule(word)
 
 
 def long_link() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import ArrayLike
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
@@ -134,7 +134,9 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     texts = {str(name): cells for name, cells in frame.items() if cells.dtype.kind == "O"}
     spoken = {name: cells for name, cells in texts.items() if (found := set(cells.dropna())) and found <= CELLS}
     said = {name: cells.map(_, na_action="ignore") for name, cells in spoken.items()}
-    heads = {name: cells.map(terms.heads, na_action="ignore") for name, cells in texts.items() if name in HEADS}
+    heads = {
+        name: cells.map(sentence_words.heads, na_action="ignore") for name, cells in texts.items() if name in HEADS
+    }
     return frame.assign(**said | heads)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
 from bartviz.language.saved_messages import retold
 
@@ -88,7 +88,7 @@ def _scope(record: Record) -> str:
 
 def name(check: Check) -> str:
     """What a check is about, in the reader's language."""
-    return _(check.name) if check.kind is None else f"{terms.kind(check.kind)} {_(check.name)}"
+    return _(check.name) if check.kind is None else f"{sentence_words.kind(check.kind)} {_(check.name)}"
 
 
 def value(check: Check) -> str:

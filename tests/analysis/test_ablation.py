@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis.ablation import Ablation, Guesses, Sweep
-from bartviz.analysis.stretches import aligned, paired
+from bartviz.analysis.output_diff import aligned, paired
 from bartviz.errors import SettingError
 from bartviz.record.attention import Head, Kind
 from tests import stand_in

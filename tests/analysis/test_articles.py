@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis import articles
-from bartviz.analysis.ledger import configs
+from bartviz.analysis import article_models, articles
 
 VERDICTS = {
     "BART base": ("holds", "1,026 rows"),
@@ -35,9 +34,9 @@ def test_every_claim_is_here() -> None:
 
 
 def test_the_table_of_models() -> None:
-    table = configs.models().set_index("model")
+    table = article_models.models().set_index("model")
     assert list(table.index)[:3] == ["BERT base", "BERT large", "GPT-2 small"]
-    assert len(table) == len(configs.MODELS) == 8
+    assert len(table) == len(article_models.MODELS) == 8
     assert table.loc["GPT-2 small", "parameters"] == 124_439_808
     assert table.loc["T5 large", "difference"] == pytest.approx(737_668_096 / 770e6 - 1)
     sums = table[["embeddings", "encoder layers", "decoder layers", "head"]].sum(axis=1)

@@ -7,7 +7,7 @@ import pytest
 
 import bartviz
 from bartviz.analysis import naming
-from bartviz.analysis.ahead import NEITHER
+from bartviz.analysis.look_ahead import NEITHER
 from bartviz.analysis.measures import measures, of_record
 from tests import stand_in
 from tests.analysis.test_measures import head

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.analysis import start
-from bartviz.analysis.ahead import looks_ahead
+from bartviz.analysis.look_ahead import looks_ahead
 from bartviz.families.sizes import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.spans import RANGES, Range, shares
+from bartviz.analysis.color_scale import RANGES, Range, shares
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
 from bartviz.record.attention import Attention
 from tests import records, stand_in

@@ -9,7 +9,7 @@ import torch
 import bartviz
 from bartviz.analysis import repairs
 from bartviz.analysis.denoising import NOISE, words
-from bartviz.analysis.places import written_words
+from bartviz.analysis.repair_columns import written_words
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.experiments.repair import all_noises, corrupt, guesses, repair
 from bartviz.families.catalogue import EMBEDDED

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import bartviz
-from bartviz.analysis.reruns import evenness
+from bartviz.analysis.experiment_findings import evenness
 from bartviz.errors import BudgetError, Cancelled
 from bartviz.experiments.untrained import untrained, untrained_record
 from bartviz.models import build

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz.analysis import rollout, weighing
+from bartviz.analysis import attention_vs_contribution, rollout
 from bartviz.errors import SettingError
 from tests import records
 
@@ -30,7 +30,7 @@ def test_contributions_stand_beside_the_weights() -> None:
     attention = RECORD.attention("cross")
     figure = bartviz.figures.contribution(attention, 1, 2, query=RECORD.output)
     weights, brought = figure.select_traces({"name": "weights"})
-    found = weighing.weigh(attention, 1, 2, query=RECORD.output)
+    found = attention_vs_contribution.weigh(attention, 1, 2, query=RECORD.output)
     np.testing.assert_array_equal(weights.z, attention.head(1, 2))
     np.testing.assert_array_equal(brought.z, found.contribution)
     assert (weights.zmin, weights.zmax) == (brought.zmin, brought.zmax) == (0, 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import fooled
-from bartviz.analysis.reruns import Quiet
+from bartviz.analysis.experiment_findings import Quiet
 from bartviz.figures import fooled as figures
 from bartviz.record.attention import Head
 from tests import stand_in

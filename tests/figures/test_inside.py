@@ -13,7 +13,7 @@ from bartviz import figures
 from bartviz.analysis import contributions, scaling
 from bartviz.analysis import inside as analysis
 from bartviz.errors import SettingError
-from bartviz.figures import layer, products, theme
+from bartviz.figures import around_attention, products, theme
 from bartviz.figures.inside import arithmetic
 from bartviz.record.attention import Attention
 from tests import records, stand_in
@@ -108,7 +108,7 @@ def test_sixty_four_heads_still_fit_a_screen() -> None:
 
 
 def test_histograms_are_shares() -> None:
-    figure = layer.scaling(scaling.scaling(causal(30), 0), "decoder")
+    figure = around_attention.scaling(scaling.scaling(causal(30), 0), "decoder")
     assert len(figure.data) == 4
     for one in figure.data:
         assert sum(one.y) == pytest.approx(1)
@@ -116,14 +116,14 @@ def test_histograms_are_shares() -> None:
 
 @pytest.mark.parametrize(("name", "lines"), [("gelu", 2), ("relu", 2), ("swish", 3), ("gelu_new", 3), ("unheard", 2)])
 def test_the_models_own_activation_is_named(name: str, lines: int) -> None:
-    figure = layer.activation(name)
+    figure = around_attention.activation(name)
     assert len(figure.data) == lines
     assert sum("this model's" in one.name for one in figure.data) == (name != "unheard")
 
 
 @pytest.mark.parametrize("pre", [True, False])
 def test_the_models_own_order_is_named(pre: bool) -> None:
-    words = [note.text for note in layer.norms(pre, "encoder").layout.annotations]
+    words = [note.text for note in around_attention.norms(pre, "encoder").layout.annotations]
     assert f"<b>{'pre' if pre else 'post'}-norm</b> · this model" in words
 
 
@@ -140,7 +140,7 @@ def test_any_attention_is_drawn(attention: Attention) -> None:
         figure = arithmetic(one, analysis.shown(one, "near", 4), one.strongest, dark=dark)
         assert figure.layout.height > 0
         products.share(one, dark=dark)
-    layer.scaling(scaling.scaling(attention, 0, 0), attention.kind)
+    around_attention.scaling(scaling.scaling(attention, 0, 0), attention.kind)
 
 
 def test_a_row_that_may_look_nowhere_is_grey() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.tables import subject
+from bartviz.analysis.model_table import subject
 from bartviz.errors import ModelError
 from bartviz.figures.models import models
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import bartviz
-from bartviz.analysis.ledger import configs
+from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.parameters import parameters, short, sizes
@@ -112,7 +112,7 @@ def test_short_counts(count: int, said: str) -> None:
 
 
 def test_bars_stack_to_the_models() -> None:
-    table = configs.models()
+    table = article_models.models()
     figure = sizes(table)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     assert [bar.name for bar in bars] == ["embeddings", "encoder layers", "decoder layers", "head"]

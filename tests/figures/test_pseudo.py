@@ -15,19 +15,18 @@ import plotly.graph_objects as go
 import pytest
 
 from bartviz import figures
-from bartviz.analysis import heads, inside, scaling, similar
+from bartviz.analysis import article_models, heads, inside, scaling, similar
 from bartviz.analysis import inputs as embeddings
 from bartviz.analysis.alignment import heads_of, table
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.distance import contrast
-from bartviz.analysis.ledger import configs
 from bartviz.analysis.measures import measures
 from bartviz.analysis.parameters import configuration, rows
 from bartviz.analysis.patterns import pattern
 from bartviz.analysis.pharaoh import read
 from bartviz.analysis.repairs import Score
+from bartviz.figures import around_attention, costs, patterns, products
 from bartviz.figures import contrast as contrasts
-from bartviz.figures import costs, layer, patterns, products
 from bartviz.figures.ablation import moved, worth
 from bartviz.figures.alignment import lines, matrix
 from bartviz.figures.compare import alike
@@ -149,10 +148,10 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "inside, bias": lambda: figures.inside(biased(), 0, 0, row=2),
     "products": lambda: products.products(one(3), 1, by_size=True),
     "share": lambda: products.share(one(3)),
-    "scaling": lambda: layer.scaling(scaling.scaling(shown("decoder"), 1), "decoder"),
-    "activation": lambda: layer.activation("gelu_new"),
-    "norms": lambda: layer.norms(True, "encoder"),
-    "growth": lambda: layer.growth(np.arange(1.0, 4.0, dtype=np.float32), 1, "encoder"),
+    "scaling": lambda: around_attention.scaling(scaling.scaling(shown("decoder"), 1), "decoder"),
+    "activation": lambda: around_attention.activation("gelu_new"),
+    "norms": lambda: around_attention.norms(True, "encoder"),
+    "growth": lambda: around_attention.growth(np.arange(1.0, 4.0, dtype=np.float32), 1, "encoder"),
     "masks": lambda: figures.masks(RECORD),
     "masks, numbers": lambda: figures.masks(RECORD, view="additive"),
     "masks, weights": lambda: figures.masks(RECORD, view="weights"),
@@ -161,7 +160,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "BART": lambda: of("facebook/bart-base"),
     "ALBERT": lambda: of("albert-base-v2"),
     "T5": lambda: of("t5-small"),
-    "sizes": lambda: sizes(configs.models()),
+    "sizes": lambda: sizes(article_models.models()),
     "operations": lambda: costs.operations(Costs("bert-base-uncased"), 100),
     "memory": lambda: costs.memory(Costs("facebook/bart-base"), 100),
     "cache": lambda: costs.decoding(Costs("facebook/bart-base"), 20, 8),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import masks
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.tables import subject
+from bartviz.analysis.model_table import subject
 from bartviz.ui import content
 from tests import stand_in
 

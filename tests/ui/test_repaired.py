@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from bartviz.analysis.denoising import Noised, NoisedWord, words
-from bartviz.analysis.places import Written, places
+from bartviz.analysis.repair_columns import Written, places
 from bartviz.ui.repaired import guess_lines, repair_lines
 
 TEXT = "I want to buy a car"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis import activations, parts
+from bartviz.analysis import activations, parameter_totals
+from bartviz.analysis.article_models import BART, BERT, GPT2, T5, TITLES, encoder, layer, read, rows, sizes_of
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.ledger.configs import BART, BERT, GPT2, T5, TITLES, encoder, layer, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
@@ -86,7 +86,7 @@ def _additive(_evidence: Evidence) -> Verdict:
 
 
 def _narrow(_evidence: Evidence) -> Verdict:
-    one = parts.total(rows(BERT, num_attention_heads=1))
+    one = parameter_totals.total(rows(BERT, num_attention_heads=1))
     wide, narrow = (
         int(Costs(read(BERT, num_attention_heads=heads)).operations(512)["multiply_adds"].sum()) for heads in (1, 12)
     )
@@ -97,7 +97,7 @@ def _narrow(_evidence: Evidence) -> Verdict:
             encoder(BERT).head_width,
             encoder(BERT).head_width < sizes_of(BERT).width,
         ),
-        number(later("parameters with one head of 768 and with 12 of 64"), one, parts.total(rows(BERT))),
+        number(later("parameters with one head of 768 and with 12 of 64"), one, parameter_totals.total(rows(BERT))),
         number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
     )
     why = later("Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "

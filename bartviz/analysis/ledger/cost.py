@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bartviz.analysis.article_models import BART, BERT, read
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.ledger.configs import BART, BERT, read
 from bartviz.analysis.ledger.judging import CONFIGURATION, Claim, Evidence, Verdict, near, number
 from bartviz.language import later, mark
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, decoder, read, rows
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.ledger.configs import BART, MARIAN, T5, TITLES, decoder, read, rows
 from bartviz.analysis.ledger.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 from bartviz.analysis.measures import of_record
 from bartviz.language import later, mark

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from safetensors import safe_open
 
-from bartviz.analysis.ledger.configs import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
+from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.ledger.judging import (
     BERT_RUN,
     CONFIGURATION,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bartviz.analysis import parts
-from bartviz.analysis.ledger.configs import (
+from bartviz.analysis import parameter_totals
+from bartviz.analysis.article_models import (
     BART,
     BERT,
     BERT_LARGE,
@@ -27,8 +27,8 @@ BASIS = later(CONFIGURATION)
 
 def _parts(_evidence: Evidence) -> Verdict:
     mine = rows(BART)
-    table = parts.by_component(mine).set_index("component")["used"]
-    whole, three = parts.total(mine), int(table["encoder"] + table["decoder"] + table["shared"])
+    table = parameter_totals.by_component(mine).set_index("component")["used"]
+    whole, three = parameter_totals.total(mine), int(table["encoder"] + table["decoder"] + table["shared"])
     numbers = (
         number(later("encoder with the embeddings"), 81_920_256, int(table["encoder"])),
         number(later("decoder with the embeddings"), 96_103_680, int(table["decoder"])),
@@ -45,7 +45,7 @@ def _parts(_evidence: Evidence) -> Verdict:
 
 def _even(_evidence: Evidence) -> Verdict:
     mine = rows(BART)
-    table, own = parts.by_component(mine).set_index("component")["used"], parts.parts(mine)
+    table, own = parameter_totals.by_component(mine).set_index("component")["used"], parameter_totals.parts(mine)
     counted = float(table["decoder"] / table["encoder"])
     layers = own["decoder layers"] / own["encoder layers"]
     numbers = (
@@ -62,12 +62,12 @@ def _even(_evidence: Evidence) -> Verdict:
 
 def _sharing(_evidence: Evidence) -> Verdict:
     mine = rows(BART)
-    ties = parts.shared(mine)
-    apart = parts.naive(mine) - sum(matrix.elements for matrix in ties)
+    ties = parameter_totals.shared(mine)
+    apart = parameter_totals.naive(mine) - sum(matrix.elements for matrix in ties)
     matrices = sum(row.count > 0 for row in mine if row.role in ("token embedding", "output layer weight"))
     numbers = (
         number(later("separate embedding matrices"), 2, matrices),
-        number(later("parameters, were they separate"), apart, parts.total(mine)),
+        number(later("parameters, were they separate"), apart, parameter_totals.total(mine)),
     )
     why = later(
         "One matrix of {elements:,} numbers serves as encoder input, decoder input and output layer; the article's own "
@@ -77,7 +77,7 @@ def _sharing(_evidence: Evidence) -> Verdict:
 
 
 def _written_out(_evidence: Evidence) -> Verdict:
-    whole, head = parts.parts(rows(BERT)), parts.parts(rows(BERT, "BertForMaskedLM"))["head"]
+    whole, head = parameter_totals.parts(rows(BERT)), parameter_totals.parts(rows(BERT, "BertForMaskedLM"))["head"]
     layers = whole["encoder layers"]
     numbers = (
         number(later("parameters without that head"), 85_000_000, total(BERT), near(85e6, total(BERT), ABOUT)),
@@ -95,7 +95,7 @@ def _written_out(_evidence: Evidence) -> Verdict:
 def _composition(_evidence: Evidence) -> Verdict:
     ours, bert, gpt = layer(BART, "encoder"), layer(BERT, "encoder"), layer(GPT2, "decoder")
     mine = layer(BART, "decoder")
-    crossing = tuple(row for row in mine if parts.sublayer(row.role) == "cross-attention")
+    crossing = tuple(row for row in mine if parameter_totals.sublayer(row.role) == "cross-attention")
     segments = sizes_of(BART).segments
     numbers = (
         number(later("an encoder layer: parameters as in BERT"), elements(bert), elements(ours)),
@@ -114,8 +114,11 @@ def _composition(_evidence: Evidence) -> Verdict:
 
 def _feed_forward(_evidence: Evidence) -> Verdict:
     found = {
-        later("a layer of BERT"): (parts.layer_share(rows(BERT), "encoder", "feed-forward"), True),
-        later("a layer of BART's decoder"): (parts.layer_share(rows(BART), "decoder", "feed-forward"), False),
+        later("a layer of BERT"): (parameter_totals.layer_share(rows(BERT), "encoder", "feed-forward"), True),
+        later("a layer of BART's decoder"): (
+            parameter_totals.layer_share(rows(BART), "decoder", "feed-forward"),
+            False,
+        ),
     }
     numbers = tuple(
         number(later("share of the feed-forward layers: {of}", of=of), "> 50 %", f"{share:.2%}", share > 0.5, core=core)
@@ -129,7 +132,7 @@ def _feed_forward(_evidence: Evidence) -> Verdict:
 
 def _embeddings(_evidence: Evidence) -> Verdict:
     def share(name: str, layers: int) -> float:
-        found = parts.parts(rows(name, num_hidden_layers=layers))
+        found = parameter_totals.parts(rows(name, num_hidden_layers=layers))
         return found["embeddings"] / sum(found.values())
 
     base, deep, large = share(BERT, 12), share(BERT, 24), share(BERT_LARGE, 24)
@@ -148,7 +151,9 @@ def _nearer(_evidence: Evidence) -> Verdict:
         """Parameters by sublayer, and where the norm stands."""
         found: dict[str, int] = {}
         for row in layer(name, component):
-            found[parts.sublayer(row.role)] = found.get(parts.sublayer(row.role), 0) + row.elements
+            found[parameter_totals.sublayer(row.role)] = (
+                found.get(parameter_totals.sublayer(row.role), 0) + row.elements
+            )
         return found, sizes_of(name).family.norm
 
     def layers_like(one: tuple[dict[str, int], str]) -> int:

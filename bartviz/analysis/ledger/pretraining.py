@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
-from bartviz.analysis.ledger.configs import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
 from bartviz.analysis.ledger.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 from bartviz.language import later, mark
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bartviz.analysis import parts
-from bartviz.analysis.ledger.configs import (
+from bartviz.analysis import parameter_totals
+from bartviz.analysis.article_models import (
     BART,
     BART_LARGE,
     BERT,
@@ -107,7 +107,7 @@ def _table(_evidence: Evidence) -> Verdict:
     for name, _millions, *claimed in MODELS:
         label = later("{model}: encoder + decoder layers", model=TITLES[name])
         numbers.append(number(label, "{} + {}".format(*claimed), "{} + {}".format(*depth(name))))
-    own = total(T5_LARGE) + parts.shared(rows(T5_LARGE))[0].elements
+    own = total(T5_LARGE) + parameter_totals.shared(rows(T5_LARGE))[0].elements
     why = later(
         "Within 2 %, but for {models}. T5 large has {found:,} as released, because its output layer is its embeddings; "
         "with a matrix of its own it would have {own:,}.",

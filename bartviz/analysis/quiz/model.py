@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from bartviz.analysis import parts
+from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Component, Parameter
 from bartviz.analysis.quiz.question import Material, Option, Question, drawn, kind_said, listed, shuffled
 from bartviz.language import later
@@ -53,14 +53,14 @@ def _which(material: Material, random: Generator) -> Question | None:
         later("One matrix of {model} works in more than one place. Which one?", model=material.record.model.name),
         options, answer,
         later("The token embeddings are one matrix with {count} uses ({uses}); counted once, they are {share} of all "
-              "parameters.", count=len(_used(rows)), uses=uses, share=parts.percent(_owner(rows) / parts.total(rows))),
+              "parameters.", count=len(_used(rows)), uses=uses, share=parameter_totals.percent(_owner(rows) / parameter_totals.total(rows))),
         "parameters", {"of": material.record.model.name}, about={"asked": "which"},
     )  # fmt: skip
 
 
 def _used(rows: Sequence[Parameter]) -> tuple[str, ...]:
     """What the token embedding is used for; one use where nothing shares it."""
-    ties = [one for one in parts.shared(rows) if one.role == "token embedding"]
+    ties = [one for one in parameter_totals.shared(rows) if one.role == "token embedding"]
     said = {"encoder input": later("encoder input"), "decoder input": later("decoder input"),
             "output layer": later("output layer")}  # fmt: skip
     return tuple(said.get(use, use) for use in ties[0].uses) if ties else (later("token embedding"),)
@@ -102,7 +102,7 @@ def feed_forward(material: Material, random: Generator) -> Question | None:
         return None
     side = sides[int(random.integers(len(sides)))]
     sizes = {name: sum(row.elements for row in rows if row.component == side and row.layer == 0
-                       and parts.sublayer(row.role) == name) for name in parts.SUBLAYERS}  # fmt: skip
+                       and parameter_totals.sublayer(row.role) == name) for name in parameter_totals.SUBLAYERS}  # fmt: skip
     attention = sizes["self-attention"] + sizes["cross-attention"]
     if not attention or not sizes["feed-forward"]:
         return None

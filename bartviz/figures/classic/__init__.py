@@ -6,11 +6,11 @@ import html
 from dataclasses import dataclass
 from pathlib import Path
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.errors import SettingError
+from bartviz.figures.checks import RECORD, expect
 from bartviz.figures.classic.offline import View, Window, drawn_layers, height, most_tokens, page
 from bartviz.figures.classic.told import cap, sides, title
-from bartviz.figures.given import RECORD, expect
 from bartviz.language import later
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
@@ -90,7 +90,9 @@ def _attention(found: Record | Attention, kind: Kind | None) -> Attention:
     if isinstance(found, Record):
         return found.attention(kind or ("cross" if "cross" in found.kinds else found.kinds[0]))
     if kind not in (None, found.kind):
-        raise SettingError(later("This is {kind} attention: leave the kind out.", kind=terms.later_kind(found.kind)))
+        raise SettingError(
+            later("This is {kind} attention: leave the kind out.", kind=sentence_words.later_kind(found.kind))
+        )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.figures.classic.offline import CELLS, View, Window
 from bartviz.language import _
 from bartviz.record.attention import Attention
@@ -12,7 +12,7 @@ from bartviz.record.record import Reading
 def title(view: View, attention: Attention, layer: int | None) -> str:
     """Which heads are drawn, and what to do with them."""
     layers, heads = attention.shape[:2]
-    kind = terms.kind(attention.kind)
+    kind = sentence_words.kind(attention.kind)
     if view == "model":
         return _(
             "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",

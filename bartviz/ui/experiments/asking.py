@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bartviz.analysis.terms import shortened
+from bartviz.analysis.sentence_words import shortened
 from bartviz.language import _
 from bartviz.ui import show, tasks
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
-from bartviz.analysis import terms
-from bartviz.analysis.stretches import aligned, paired
+from bartviz.analysis import sentence_words
+from bartviz.analysis.output_diff import aligned, paired
 from bartviz.errors import SettingError
 from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.language import _, later, mark, named
@@ -149,7 +149,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         )
         said = _(
             words,
-            kind=terms.begun(terms.kind(kind)), layers=shapes[kind][0], heads=shapes[kind][1],
+            kind=sentence_words.begun(sentence_words.kind(kind)), layers=shapes[kind][0], heads=shapes[kind][1],
             measure=_(UNITS[measure]),
         )  # fmt: skip
         with column:
@@ -178,7 +178,7 @@ def _toggle(key: str, kind: Kind) -> None:
 
 def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
     """The heads that are ticked; at first the one that the sweep found to matter most."""
-    names = {str(Head(k, layer, head)): terms.head(k, layer, head) for k, (depth, wide) in _shapes(record).items()
+    names = {str(Head(k, layer, head)): sentence_words.head(k, layer, head) for k, (depth, wide) in _shapes(record).items()
              for layer in range(depth) for head in range(wide)}  # fmt: skip
     first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
     left, right = st.columns([5, 1.3], vertical_alignment="bottom")
@@ -200,7 +200,7 @@ def _several(record: Record) -> None:
     one = Head(kind, layer, head)
     row = [Head(kind, layer, other) for other in range(shape[1])]
     every = [Head(kind, deep, other) for deep in range(shape[0]) for other in range(shape[1])]
-    said = terms.kind(kind)
+    said = sentence_words.kind(kind)
     sets = {
         "layer": (_("All heads of {kind} L{layer}", kind=said, layer=layer), row),
         "others": (
@@ -254,7 +254,7 @@ def _found(found: Ablation) -> None:
     for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
         alt = _(
             "How far the attention of each {kind} head moved, at most {most:.3f}.",
-            kind=terms.kind(kind), most=change.max(),
+            kind=sentence_words.kind(kind), most=change.max(),
         )  # fmt: skip
         with column:
             show.figure(partial(moved, found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import edits as analysis
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.figures.edits import View, edits
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named
@@ -169,7 +169,7 @@ def _maps(found: Edit, view: View) -> None:
         zero = int(np.sum(change == 0)) if view == "encodings" else int(found.equal[kind].all(axis=1).sum())
         alt = _(
             "{kind} {what} by layer and position: {zero} of {count} cells are exactly 0.",
-            kind=terms.begun(terms.kind(kind)), what=_(VIEWS[view]), zero=zero, count=change.size,
+            kind=sentence_words.begun(sentence_words.kind(kind)), what=_(VIEWS[view]), zero=zero, count=change.size,
         )  # fmt: skip
         with column:
             show.figure(

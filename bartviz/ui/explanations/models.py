@@ -51,7 +51,7 @@ or over the longest text that the model reads (Vaswani et al. 2017; Kaplan et al
     ),
     code="""
 from bartviz.families.objectives import objectives
-from bartviz.analysis.tables import tables
+from bartviz.analysis.model_table import tables
 
 print(tables(["facebook/bart-base", "t5-base"]).to_string())
 for example in objectives("The cat sat on the mat.", seed=1):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import fooled, reruns
+from bartviz.analysis import experiment_findings, fooled
 from bartviz.analysis.measures import of_record
 from bartviz.figures import fooled as figures
 from bartviz.language import _
@@ -46,7 +46,7 @@ def silence(record: Record) -> None:
     sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda found: found.nbytes, button=label)
     if sweep is None:
         return
-    found = reruns.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
+    found = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
     show.lead(begun(_quiet_said(found)))
     show.figure(partial(figures.sharp_and_silent, found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
     if found.quietest is not None:
@@ -56,7 +56,7 @@ def silence(record: Record) -> None:
         )  # fmt: skip
 
 
-def _quiet_said(found: reruns.Quiet) -> str:
+def _quiet_said(found: experiment_findings.Quiet) -> str:
     if found.quietest is None:
         return _("No head of this text puts half of a row's weight on one token.")
     told = {"head": named(found.heads[found.quietest]), "peak": float(found.peak[found.quietest]),
@@ -99,7 +99,9 @@ def untrained(record: Record) -> None:
           {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
 
 
-def _less_even(kind: Kind, before: reruns.Evenness, after: reruns.Evenness, *, learned: bool) -> str:
+def _less_even(
+    kind: Kind, before: experiment_findings.Evenness, after: experiment_findings.Evenness, *, learned: bool
+) -> str:
     """How even the rows are with random weights, and how even they are in the model itself."""
     told = {"kind": kind_of(kind), "after": after.bits, "possible": after.possible, "even": after.share,
             "before": before.bits, "own": before.share}  # fmt: skip
@@ -129,7 +131,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
                 _("The same head before any training"), "fooled_random")  # fmt: skip
 
 
-def _evenness(record: Record, kind: Kind) -> reruns.Evenness | None:
+def _evenness(record: Record, kind: Kind) -> experiment_findings.Evenness | None:
     """How even the rows of one kind are, where rows count."""
-    found = once(partial(reruns.evenness, record, [kind]))
+    found = once(partial(experiment_findings.evenness, record, [kind]))
     return found[0] if found else None

@@ -22,44 +22,48 @@ def _rows(name: str) -> tuple[Parameter, ...]:
 
 
 def _embeddings(record: Record) -> Mapping[str, object]:
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
     found = _rows(BASE)
-    largest, total = parts.shared(found)[0], parts.total(found)
+    largest, total = parameter_totals.shared(found)[0], parameter_totals.total(found)
     words, width = largest.shape
     return {
         "count": largest.elements,
         "words": words,
         "width": width,
-        "share": parts.percent(largest.elements / total),
+        "share": parameter_totals.percent(largest.elements / total),
         "total": total,
     }
 
 
 def _dictionary(found: tuple[Parameter, ...]) -> str:
     """The share of the one matrix of token embeddings, as the page writes it."""
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
-    return parts.percent(parts.shared(found)[0].elements / parts.total(found))
+    return parameter_totals.percent(parameter_totals.shared(found)[0].elements / parameter_totals.total(found))
 
 
 def _shared(record: Record) -> Mapping[str, object]:
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
     found = _rows(BASE)
-    total, naive, largest = parts.total(found), parts.naive(found), parts.shared(found)[0]
+    total, naive, largest = (
+        parameter_totals.total(found),
+        parameter_totals.naive(found),
+        parameter_totals.shared(found)[0],
+    )
     places = 1 + (naive - total) // largest.elements  # the table lists it where it is kept and at each of its uses
     return {"total": total, "naive": naive, "uses": len(largest.uses), "places": places}
 
 
 def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
     """Parameters of the first layer of a component, by sublayer; the last norms of a layer go with their sublayer."""
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
     sums: dict[str, int] = {}
     for row in found:
         if row.component == component and row.layer == 0:
-            name = parts.sublayer(row.role)
+            name = parameter_totals.sublayer(row.role)
             sums[name] = sums.get(name, 0) + row.count
     return sums
 
@@ -83,22 +87,22 @@ def _cross(record: Record) -> Mapping[str, object]:
 
 
 def _large(record: Record) -> Mapping[str, object]:
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
     found: dict[str, object] = {}
     for name, model in (("base", BASE), ("large", LARGE)):
         of = _rows(model)
-        found |= {name: parts.total(of), f"{name}_share": _dictionary(of)}
+        found |= {name: parameter_totals.total(of), f"{name}_share": _dictionary(of)}
     return found
 
 
 def _tiny(record: Record) -> Mapping[str, object]:
-    from bartviz.analysis import parts
+    from bartviz.analysis import parameter_totals
 
     of, base = _rows(TINY), _rows(BASE)
-    total = parts.total(of)
+    total = parameter_totals.total(of)
     return {
-        "total": total, "share": _dictionary(of), "times": parts.total(base) / total,
+        "total": total, "share": _dictionary(of), "times": parameter_totals.total(base) / total,
         "agrees": record.model.parameters,
     }  # fmt: skip
 

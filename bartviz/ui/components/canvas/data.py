@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import heads
-from bartviz.analysis.spans import Range
+from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats

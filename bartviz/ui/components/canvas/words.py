@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.analysis import terms
+from bartviz.analysis import sentence_words
 from bartviz.language import _, plural
 from bartviz.record.attention import Attention
 from bartviz.ui.components.scripts import both
@@ -18,7 +18,7 @@ def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Wor
 
 def _names(attention: Attention) -> Words:
     layers, heads = attention.shape[:2]
-    kind = terms.kind(attention.kind)
+    kind = sentence_words.kind(attention.kind)
     return {
         "all_heads": _("mean of all {count} {kind} heads", count=layers * heads, kind=kind),
         "layer_heads": _("mean of the {count} heads of {kind} layer {layer}", count=heads, kind=kind, layer="{layer}"),

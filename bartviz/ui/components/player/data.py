@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bartviz.analysis import branches, decoding, terms
+from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.arrays import Floats
 from bartviz.figures import theme
 from bartviz.language import _
@@ -135,7 +135,7 @@ def _steps(record: Record) -> list[dict[str, Any]]:
     for line, step in zip(lines, record.steps, strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
-        line |= {"tag": tag(step.rule), "decided": terms.rule(step.rule) if step.rule else None}
+        line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
         line |= {"note": note(step, given=given, mode=mode), "said": chosen(step, given=given)}
         line["candidates"] = [_candidate(step, place) for place in range(len(step.candidates))]
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bartviz.analysis import decoding, terms
+from bartviz.analysis import decoding, sentence_words
 from bartviz.language import _, mark, plural
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -30,7 +30,9 @@ _RULES = (
 
 def _of(rule: str) -> tuple[str, str]:
     """What a rule does, and its tag."""
-    return next(((what, tag) for pattern, what, tag in _RULES if re.match(pattern, rule)), ("", terms.rule(rule)))
+    return next(
+        ((what, tag) for pattern, what, tag in _RULES if re.match(pattern, rule)), ("", sentence_words.rule(rule))
+    )
 
 
 def stopped(why: str) -> str:
@@ -74,8 +76,8 @@ def _decided(rule: str) -> str:
         return _("Chosen by you.")
     what = _of(rule)[0]
     if what:
-        return _("Decided by a rule: {rule} ({what}).", rule=terms.rule(rule), what=_(what))
-    return _("Decided by a rule: {rule}.", rule=terms.rule(rule))
+        return _("Decided by a rule: {rule} ({what}).", rule=sentence_words.rule(rule), what=_(what))
+    return _("Decided by a rule: {rule}.", rule=sentence_words.rule(rule))
 
 
 def chosen(step: Step, *, given: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from bartviz.analysis import parts
+from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Component, Parameter, architecture_of, configuration, rows_of
 from bartviz.families.config import Config, Sizes, Stack, sizes
 from bartviz.language import later, mark
@@ -47,7 +47,7 @@ def rows(name: str, architecture: str | None = None, **changed: object) -> tuple
 
 def total(name: str, architecture: str | None = None, **changed: object) -> int:
     """Parameters of a model, each counted once."""
-    return parts.total(rows(name, architecture, **changed))
+    return parameter_totals.total(rows(name, architecture, **changed))
 
 
 def encoder(name: str) -> Stack:
@@ -87,9 +87,9 @@ def models() -> pd.DataFrame:
     found = []
     for name, claimed, _encoder, _decoder in MODELS:
         mine = rows(name)
-        size = parts.total(mine)
+        size = parameter_totals.total(mine)
         said: dict[str, object] = {"model": TITLES[name], "name": name, "claimed": claimed, "parameters": size}
         said["difference"] = size / (claimed * 1e6) - 1
-        said.update(parts.parts(mine))
+        said.update(parameter_totals.parts(mine))
         found.append(said)
     return pd.DataFrame(found)

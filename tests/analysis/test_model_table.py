@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.tables import PROPERTIES, differs, said, subject, tables
+from bartviz.analysis.model_table import PROPERTIES, differs, said, subject, tables
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.objectives import objectives

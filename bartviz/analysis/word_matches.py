@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.ahead import BACK, Ways, looks
+from bartviz.analysis.look_ahead import BACK, Ways, looks
 from bartviz.analysis.start import alignment_score
 from bartviz.analysis.words import merge_words, word_groups, word_labels
 from bartviz.arrays import Bools, Floats

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bartviz.analysis import matches
-from bartviz.analysis.ahead import BACK
+from bartviz.analysis import word_matches
+from bartviz.analysis.look_ahead import BACK
 from bartviz.analysis.measures import measures, of_record
 from bartviz.run.forward import capture
 from bartviz.text.tokens import Tokens
@@ -20,13 +20,13 @@ UNKNOWN = Tokens(
 
 
 def test_unknown_words_are_the_same_only_where_they_are_written_alike() -> None:
-    assert matches.codes(UNKNOWN, UNKNOWN, ("가 나 가",), ("가 나 가",))[0].tolist() == [-1, 0, 1, 0, -1]
-    assert matches.codes(UNKNOWN, UNKNOWN)[0].tolist() == [-1, 0, 0, 0, -1]  # nothing else is known of them
+    assert word_matches.codes(UNKNOWN, UNKNOWN, ("가 나 가",), ("가 나 가",))[0].tolist() == [-1, 0, 1, 0, -1]
+    assert word_matches.codes(UNKNOWN, UNKNOWN)[0].tolist() == [-1, 0, 0, 0, -1]  # nothing else is known of them
 
 
 def test_signs_that_the_model_does_not_know_are_signs() -> None:
-    assert matches.punctuation(UNKNOWN, ("( 나 “",)).tolist() == [False, True, False, True, False]
-    assert not matches.punctuation(UNKNOWN).any()
+    assert word_matches.punctuation(UNKNOWN, ("( 나 “",)).tolist() == [False, True, False, True, False]
+    assert not word_matches.punctuation(UNKNOWN).any()
 
 
 def test_a_record_compares_words_as_they_are_written() -> None:
@@ -44,10 +44,10 @@ def test_a_record_compares_words_as_they_are_written() -> None:
 def test_texts_belong_to_rows_and_columns() -> None:
     record = records.encoder_decoder()
     written = () if record.target_text is None else (record.target_text,)
-    assert matches.texts_of(record, "encoder") == (record.texts, record.texts)
-    assert matches.texts_of(record, "decoder") == (written, written)
-    assert matches.texts_of(record, "cross") == (written, record.texts)
-    assert matches.texts_of(records.decoder_only(), "decoder") == ((), ())
+    assert word_matches.texts_of(record, "encoder") == (record.texts, record.texts)
+    assert word_matches.texts_of(record, "decoder") == (written, written)
+    assert word_matches.texts_of(record, "cross") == (written, record.texts)
+    assert word_matches.texts_of(records.decoder_only(), "decoder") == ((), ())
 
 
 LOOKS_BACK = ((1, 0, 0, 0), (0, 0.7, 0.3, 0), (0, 0.2, 0.8, 0), (0, 0, 0.3, 0.7))
@@ -57,7 +57,7 @@ KEY = ("<s>", "the", " dog", "</s>")
 def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -> None:
     attention = head(LOOKS_BACK, KEY, "cross")
     output = stand_in.tokens(("der", " Hund", ".", "</s>"))
-    found = matches.alignment(attention, np.ones(4, np.bool_), output)
+    found = word_matches.alignment(attention, np.ones(4, np.bool_), output)
     assert found.ways is not None
     assert found.ways.tolist() == [[BACK]]
     # row 1 has read the first word, row 2 the second; named by what they predict the three words would get 0.5
@@ -66,7 +66,7 @@ def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -
 
 
 def test_without_what_rows_predict_nothing_is_said_of_where_a_head_looks() -> None:
-    found = matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.ones(4, np.bool_), None)
+    found = word_matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.ones(4, np.bool_), None)
     assert found.ways is None
     assert measures(head(LOOKS_BACK, KEY, "cross")).ways is None
-    assert matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.zeros(4, np.bool_), None).words == 0
+    assert word_matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.zeros(4, np.bool_), None).words == 0

@@ -14,7 +14,7 @@ from typing import Literal
 
 import pandas as pd
 
-from bartviz.analysis import parts
+from bartviz.analysis import parameter_totals
 from bartviz.analysis.activations import CURVES
 from bartviz.analysis.costs import BYTES, Costs
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
@@ -142,11 +142,11 @@ def _layers(side: Literal["encoder", "decoder"]) -> Callable[[Subject], Cell]:
 
 def _share(wanted: Callable[[Parameter], bool]) -> Callable[[Subject], Cell]:
     """Which share of all parameters is of that sort, each counted once."""
-    return lambda one: sum(row.count for row in one.rows if wanted(row)) / parts.total(one.rows)
+    return lambda one: sum(row.count for row in one.rows if wanted(row)) / parameter_totals.total(one.rows)
 
 
 def _sublayer(name: str) -> Callable[[Parameter], bool]:
-    return lambda row: row.layer is not None and name in parts.sublayer(row.role)
+    return lambda row: row.layer is not None and name in parameter_totals.sublayer(row.role)
 
 
 def _norms(one: Subject) -> Cell:
@@ -216,7 +216,7 @@ def _final_norm(one: Subject) -> Cell:
 
 PROPERTIES: tuple[Property, ...] = (
     Property("parameters", "sizes", mark("Parameters, each counted once"), "computed",
-             lambda one: parts.total(one.rows), "{:,}"),
+             lambda one: parameter_totals.total(one.rows), "{:,}"),
     Property("encoder_layers", "sizes", mark("Encoder layers"), "configuration", _layers("encoder")),
     Property("decoder_layers", "sizes", mark("Decoder layers"), "configuration", _layers("decoder")),
     Property("width", "sizes", mark("Width"), "configuration", lambda one: one.sizes.width, "{:,}"),
@@ -228,12 +228,12 @@ PROPERTIES: tuple[Property, ...] = (
     Property("longest", "sizes", mark("Longest text, tokens"), "configuration",
              lambda one: mark("no limit") if one.sizes.positions is None else one.sizes.positions, "{:,}"),
     Property("embeddings", "sizes", mark("Share of the embeddings"), "computed",
-             _share(lambda row: parts.part(row) == "embeddings"), "{:.1%}"),
+             _share(lambda row: parameter_totals.part(row) == "embeddings"), "{:.1%}"),
     Property("attention", "sizes", mark("Share of attention"), "computed", _share(_sublayer("attention")), "{:.1%}"),
     Property("feed_forward_share", "sizes", mark("Share of the feed-forward layers"), "computed",
              _share(_sublayer("feed-forward")), "{:.1%}"),
     Property("bytes", "sizes", mark("Weights in float32, MB"), "computed",
-             lambda one: parts.total(one.rows) * BYTES["float32"] / 1e6, "{:,.0f}"),
+             lambda one: parameter_totals.total(one.rows) * BYTES["float32"] / 1e6, "{:,.0f}"),
     Property("maps", "sizes", mark("All attention weights, up to 512 tokens, MB"), "computed",
              lambda one: one.costs.memory(one.length).attention / 1e6, "{:,.0f}"),
     Property("operations", "sizes", mark("Multiply-adds of a pass, up to 512 tokens, billions"), "computed",

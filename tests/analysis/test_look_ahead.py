@@ -7,8 +7,8 @@ import pytest
 
 import bartviz
 from bartviz.analysis import aligners, start
-from bartviz.analysis.ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.analysis.alignment import links
+from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.record.attention import Head
 from bartviz.text.tokens import Tokens
 from tests import stand_in

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, words
-from bartviz.analysis.places import Place, Said, Written, pairs, places
+from bartviz.analysis.repair_columns import Place, Said, Written, pairs, places
 
 CLEAN = "I want to buy a car"
 

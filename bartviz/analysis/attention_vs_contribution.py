@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions, terms
+from bartviz.analysis import contributions, sentence_words
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted
 from bartviz.arrays import Floats, Ints
@@ -89,7 +89,7 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def notice(weighed: Weighed, name: str) -> str:
     """One sentence: how far the two agree, and the column where they differ most."""
-    who = terms.begun(name)
+    who = sentence_words.begun(name)
     if not weighed.contribution.any():
         return _(
             "{head}: all that it looks at adds nothing to the layer: the head is silenced, or its values are 0.",

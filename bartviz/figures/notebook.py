@@ -9,7 +9,7 @@ from typing import Literal
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import activations, reruns, similar
+from bartviz.analysis import activations, article_models, experiment_findings, similar
 from bartviz.analysis import fooled as analysis
 from bartviz.analysis import inputs as summed
 from bartviz.analysis import inside as arithmetic
@@ -19,16 +19,15 @@ from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.inputs import Inputs
 from bartviz.analysis.inside import Inside
-from bartviz.analysis.ledger import configs
 from bartviz.analysis.measures import measures, of_record
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.families.sizes import FAMILIES
+from bartviz.figures import around_attention as around
 from bartviz.figures import costs, fooled, patterns, products
-from bartviz.figures import layer as around
 from bartviz.figures.ablation import moved as moved_attention
+from bartviz.figures.checks import ATTENTION, RECORD, expect, expect_word
 from bartviz.figures.compare import alike
-from bartviz.figures.given import ATTENTION, RECORD, expect, expect_word
 from bartviz.figures.inputs import positions as similarities
 from bartviz.figures.inputs import relative
 from bartviz.figures.inputs import shift as shifts
@@ -153,7 +152,7 @@ def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
     expect(sweep, Sweep, "what bartviz.ablate_sweep gives, and then the record")
     expect(record, Record, RECORD)
     return fooled.sharp_and_silent(
-        reruns.quiet(sweep, {kind: of_record(record, kind) for kind in sweep.kinds}), dark=dark
+        experiment_findings.quiet(sweep, {kind: of_record(record, kind) for kind in sweep.kinds}), dark=dark
     )
 
 
@@ -187,7 +186,7 @@ def cost(
 
 def sizes(*, dark: bool = False) -> go.Figure:
     """The articles' models as bars of parts, in millions; a diamond is the number that the articles give."""
-    return bars(configs.models(), dark=dark)
+    return bars(article_models.models(), dark=dark)
 
 
 def _one(attention: Attention, layer: int, head: int, row: int) -> Inside:

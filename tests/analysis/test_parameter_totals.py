@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis import parts
+from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Parameter, configuration, rows, total
 from bartviz.families.catalogue import CATALOGUE
 
@@ -16,46 +16,46 @@ def found(name: str, architecture: str | None = None) -> tuple[Parameter, ...]:
 @pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
 def test_parts_and_components_add_up_to_the_model(name: str) -> None:
     mine = found(name)
-    assert sum(parts.parts(mine).values()) == total(name)
-    table = parts.by_component(mine)
-    assert table["counted"].sum() == parts.total(mine) == total(name)
-    assert table["used"].sum() == parts.naive(mine) >= total(name)
+    assert sum(parameter_totals.parts(mine).values()) == total(name)
+    table = parameter_totals.by_component(mine)
+    assert table["counted"].sum() == parameter_totals.total(mine) == total(name)
+    assert table["used"].sum() == parameter_totals.naive(mine) >= total(name)
 
 
 def test_bart_base_in_parts() -> None:
     mine = found("facebook/bart-base")
     positions, norm = 1026 * 768, 2 * 768
-    assert parts.parts(mine) == {
+    assert parameter_totals.parts(mine) == {
         "embeddings": 50_265 * 768 + 2 * (positions + norm),
         "encoder layers": 6 * 7_087_872,
         "decoder layers": 6 * 9_451_776,
         "head": 0,
     }
-    (matrix,) = parts.shared(mine)
+    (matrix,) = parameter_totals.shared(mine)
     assert (matrix.name, matrix.shape) == ("model.shared.weight", (50_265, 768))
     assert matrix.uses == ("encoder input", "decoder input", "output layer")
-    assert parts.naive(mine) == 139_420_416 + 3 * 50_265 * 768
+    assert parameter_totals.naive(mine) == 139_420_416 + 3 * 50_265 * 768
 
 
 def test_a_matrix_kept_in_its_first_place_is_used_there_too() -> None:
-    (matrix,) = parts.shared(found("gpt2"))
+    (matrix,) = parameter_totals.shared(found("gpt2"))
     assert matrix.uses == ("decoder input", "output layer")
-    weight, bias = parts.shared(found("bert-base-uncased", "BertForMaskedLM"))
+    weight, bias = parameter_totals.shared(found("bert-base-uncased", "BertForMaskedLM"))
     assert weight.uses == ("encoder input", "output layer")
     assert (bias.name, bias.elements) == ("cls.predictions.bias", 30_522)
-    assert parts.shared(found("bert-base-uncased")) == ()
-    assert parts.shared(found("albert-base-v2")) == ()
+    assert parameter_totals.shared(found("bert-base-uncased")) == ()
+    assert parameter_totals.shared(found("albert-base-v2")) == ()
 
 
 def test_shares_of_a_layer() -> None:
     mine = found("facebook/bart-base")
     attention, feed_forward, norm = 4 * (768 * 768 + 768), 2 * 768 * 3072 + 3072 + 768, 2 * 768
-    assert parts.layer_share(mine, "encoder", "feed-forward") == pytest.approx(
+    assert parameter_totals.layer_share(mine, "encoder", "feed-forward") == pytest.approx(
         (feed_forward + norm) / (attention + feed_forward + 2 * norm)
     )
-    shares = [parts.layer_share(mine, "decoder", name) for name in parts.SUBLAYERS]
+    shares = [parameter_totals.layer_share(mine, "decoder", name) for name in parameter_totals.SUBLAYERS]
     assert sum(shares) == pytest.approx(1)
-    assert parts.layer_share(mine, "head", "feed-forward") == 0
+    assert parameter_totals.layer_share(mine, "head", "feed-forward") == 0
 
 
 @pytest.mark.parametrize(
@@ -69,26 +69,26 @@ def test_shares_of_a_layer() -> None:
     ],
 )
 def test_the_one_thing_to_notice(name: str, said: str) -> None:
-    assert said in parts.notice(found(name))
+    assert said in parameter_totals.notice(found(name))
 
 
 @pytest.mark.parametrize(
     ("share", "said"), [(0.2769, "28 %"), (0.045, "4.5 %"), (0.0996, "10 %"), (0.0, "0 %"), (1.0, "100 %")]
 )
 def test_percent(share: float, said: str) -> None:
-    assert parts.percent(share) == said
+    assert parameter_totals.percent(share) == said
 
 
 def test_compare_names_what_differs() -> None:
     mine = found("gpt2")
     same = {row.name: (row.shape, row.shared_with, True) for row in mine}
-    result = parts.compare(mine, same)
+    result = parameter_totals.compare(mine, same)
     assert result.passed
     assert (result.equal, result.closed, result.built) == (len(mine), 124_439_808, 124_439_808)
     changed = dict(same) | {"transformer.wpe.weight": ((1, 768), None, True), "extra.weight": ((2,), None, True)}
     changed |= {"lm_head.weight": ((50_257, 768), None, True)}
     del changed["transformer.ln_f.bias"]
-    result = parts.compare(mine, changed)
+    result = parameter_totals.compare(mine, changed)
     assert not result.passed
     assert result.different == ("transformer.wpe.weight", "lm_head.weight")
     assert (result.missing, result.unexpected) == (("transformer.ln_f.bias",), ("extra.weight",))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bartviz.analysis.frozen import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats
 
 
