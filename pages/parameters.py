@@ -4,13 +4,14 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import article_models, articles, parameter_totals
+from bartviz.analysis import article_models, parameter_totals
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.parameters import parameters
 from bartviz.figures import costs as curves
 from bartviz.figures.notebook import sizes
 from bartviz.language import _, mark
 from bartviz.record.record import Record
+from bartviz.teaching.textbook import articles
 from bartviz.ui import levels, page, pick, show
 from bartviz.ui import parameters as ui
 

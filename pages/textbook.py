@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from bartviz.analysis.ledger import ledger
 from bartviz.language import _
 from bartviz.record.record import Record
+from bartviz.teaching.textbook import ledger
 from bartviz.ui import levels, page, show, textbook
 
 

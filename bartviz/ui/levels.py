@@ -17,10 +17,10 @@ from typing import Literal, TypeAlias, get_args
 import streamlit as st
 
 from bartviz.language import _, mark
+from bartviz.teaching.explanations import Explanation, explanation
+from bartviz.teaching.glossary import TERMS
+from bartviz.teaching.glossary.term import Term
 from bartviz.ui import pick, registry
-from bartviz.ui.explanations import Explanation, explanation
-from bartviz.ui.glossary import TERMS
-from bartviz.ui.glossary.term import Term
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
 LEVELS: tuple[Level, ...] = get_args(Level)

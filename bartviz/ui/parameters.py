@@ -12,7 +12,6 @@ import streamlit as st
 
 from bartviz import figures
 from bartviz.analysis import parameter_totals
-from bartviz.analysis.articles import Claim
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.errors import ModelError
@@ -24,6 +23,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
+from bartviz.teaching.textbook.articles import Claim
 from bartviz.ui import pick, show
 
 OWN, ALL = "config.json", "all"

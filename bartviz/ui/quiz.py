@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz import export
-from bartviz.analysis.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
-from bartviz.analysis.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
+from bartviz.teaching.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
+from bartviz.teaching.quiz.question import READ_SO, Question
 from bartviz.ui import address, made_from, registry, show
 
 if TYPE_CHECKING:

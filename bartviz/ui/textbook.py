@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CLAIMS
-from bartviz.analysis.ledger.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
 from bartviz.language import _, current, mark
+from bartviz.teaching import textbook
+from bartviz.teaching.textbook import CLAIMS
+from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
 from bartviz.ui import content, languages, levels, pick, registry, show, tasks
 from bartviz.ui.once import once
 
@@ -34,19 +34,19 @@ LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a ru
 
 def judged(record: Record | None) -> Verdicts:
     """Every verdict that can be had now; the others are computed meanwhile, and a line says how far they are."""
-    found = once(partial(ledger.verdicts, record))
+    found = once(partial(textbook.verdicts, record))
     with st.container(key="textbook_pending"):
         more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work, _size)
     return {**found, **(more or {})}
 
 
 def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
-    from bartviz import claims
+    from bartviz.teaching.textbook import measured
 
     def report(note: str, done: int, total: int) -> None:
         ticket.report(note, done / total)
 
-    return claims.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
+    return measured.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
 
 
 def _size(found: Verdicts) -> int:
@@ -55,7 +55,7 @@ def _size(found: Verdicts) -> int:
 
 def tally(found: Verdicts) -> None:
     """How many lines hold and how many do not: the sentence of the page, and a bar."""
-    counts = ledger.tally(found)
+    counts = textbook.tally(found)
     said = _(
         "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
         "do not hold.", claims=len(CLAIMS), **counts,
@@ -69,7 +69,7 @@ def tally(found: Verdicts) -> None:
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
     """The lines of one verdict and chapter (URL ``verdict``, ``chapter``); whether verdicts are folded (``guess``)."""
-    counts = ledger.tally(found)
+    counts = textbook.tally(found)
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
@@ -157,8 +157,8 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
     """The numbers found beside the numbers claimed, the source and what was computed on."""
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
-        f"<td class='bv-number'>{_safe(ledger.text(number.claimed))}</td>"
-        f"<td class='bv-number'>{_safe(ledger.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
+        f"<td class='bv-number'>{_safe(textbook.text(number.claimed))}</td>"
+        f"<td class='bv-number'>{_safe(textbook.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
         f"<td>{'' if number.core else _safe(_('beside the claim'))}</td></tr>"
         for number in verdict.numbers
     )

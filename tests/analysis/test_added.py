@@ -25,7 +25,7 @@ from bartviz.errors import SettingError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.record.attention import masked_softmax
 from bartviz.record.record import open_record
-from bartviz.ui.explanations import explanation
+from bartviz.teaching.explanations import explanation
 
 torch = pytest.importorskip("torch")
 

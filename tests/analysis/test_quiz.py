@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from bartviz import export
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
 from bartviz.analysis.parameters import parameters
-from bartviz.analysis.quiz import COUNT, KINDS, noise, questions, sheet
-from bartviz.analysis.quiz.question import Grid, Option, Question, hundredths
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
+from bartviz.teaching.quiz import COUNT, KINDS, noise, questions, sheet
+from bartviz.teaching.quiz.question import Grid, Option, Question, hundredths
 from tests import records, stand_in
 
 SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))

@@ -8,10 +8,10 @@ import time
 from playwright.sync_api import Page, expect
 
 from bartviz.language import _, speaking
+from bartviz.teaching.lessons import records
+from bartviz.teaching.lessons.course import LESSONS
+from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.ui import registry
-from bartviz.ui.lessons import records
-from bartviz.ui.lessons.course import LESSONS
-from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
 from tests.browser.conftest import PATIENCE, Open, settle
 
 LETTERS = {"next": "n", "answer": "a", "back": "b"}

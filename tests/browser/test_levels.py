@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.ui.glossary import TERMS
+from bartviz.teaching.glossary import TERMS
 from scripts.serving import ROOT, served
 from tests.browser.conftest import Open, go, settle
 
@@ -102,7 +102,7 @@ import pkgutil
 import streamlit as st
 from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui import explanations, levels
-from bartviz.ui.glossary import TERMS
+from bartviz.teaching.glossary import TERMS
 from scripts.serving import ROOT, served
 
 for language in LANGUAGES:

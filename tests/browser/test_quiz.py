@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.analysis.quiz import questions
-from bartviz.analysis.quiz.question import Question
 from bartviz.language import _, speaking
+from bartviz.teaching.quiz import questions
+from bartviz.teaching.quiz.question import Question
 from tests import stand_in
 from tests.browser.conftest import Open, go, settle
 

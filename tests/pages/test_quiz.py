@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis.quiz import KINDS, questions
-from bartviz.analysis.quiz.question import Question
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
+from bartviz.teaching.quiz import KINDS, questions
+from bartviz.teaching.quiz.question import Question
 from bartviz.ui import quiz as ui
 from bartviz.ui import session
 from tests import records, stand_in, visits

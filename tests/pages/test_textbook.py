@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz import place
-from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CLAIMS
-from bartviz.analysis.ledger.judging import Number, Verdict
 from bartviz.record.record import Record
+from bartviz.teaching import textbook
+from bartviz.teaching.textbook import CLAIMS
+from bartviz.teaching.textbook.judging import Number, Verdict
 from bartviz.ui import registry, tasks
 from tests.conftest import App
 from tests.visits import words
@@ -107,7 +107,7 @@ def test_what_stands_in_a_card_is_escaped(app: App) -> None:
 
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
-def test_a_link_leads_to_a_page_that_takes_it(line: ledger.Claim) -> None:
+def test_a_link_leads_to_a_page_that_takes_it(line: textbook.Claim) -> None:
     assert registry.page(line.page).file.is_file()
     for word in set(line.query) - {"model", "text", "pair", "special"}:  # the sidebar's
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"

@@ -12,10 +12,11 @@ import pytest
 
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import LANGUAGES, _, speaking
-from bartviz.ui import explanations, registry
+from bartviz.teaching import explanations
+from bartviz.teaching.explanations import Explanation, explanation
+from bartviz.teaching.glossary import TERMS
+from bartviz.ui import registry
 from bartviz.ui.experiments import EXPERIMENTS
-from bartviz.ui.explanations import Explanation, explanation
-from bartviz.ui.glossary import TERMS
 
 WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
 PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from bartviz.teaching.glossary import TERMS, judging, looking, models, texts, writing
 from bartviz.ui import registry
-from bartviz.ui.glossary import TERMS, judging, looking, models, texts, writing
 
 NEEDED = (
     "attention, head, layer, query, key, value, weight, score, softmax, scale, mask, padding, causal, encoder, "

@@ -13,10 +13,11 @@ from streamlit.testing.v1 import AppTest
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
 from bartviz.serving import first_record
+from bartviz.teaching.lessons import records
+from bartviz.teaching.lessons.course import LESSONS
+from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
 from bartviz.ui import registry, session
-from bartviz.ui.lessons import records, walk
-from bartviz.ui.lessons.course import LESSONS
-from bartviz.ui.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
+from bartviz.ui.lessons import walk
 from tests.conftest import App
 from training.records import RECORDS
 

@@ -11,7 +11,7 @@ import pytest
 from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
 from bartviz.record.record import Record
-from bartviz.ui.lessons import records
+from bartviz.teaching.lessons import records
 from bartviz.ui.lessons.walk import BY_WORD
 
 

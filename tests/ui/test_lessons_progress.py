@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bartviz.teaching.lessons.course import LESSONS
 from bartviz.ui.lessons import progress, walk
-from bartviz.ui.lessons.course import LESSONS
 
 FIRST = LESSONS[0]
 COUNT = len(FIRST.steps)

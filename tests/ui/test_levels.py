@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.language import PSEUDO, speaking
+from bartviz.teaching.explanations import explanation
+from bartviz.teaching.glossary import TERMS
 from bartviz.ui import levels, registry
-from bartviz.ui.explanations import explanation
-from bartviz.ui.glossary import TERMS
 from tests.conftest import App
 from tests.visits import words
 

@@ -10,12 +10,12 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis.fooled import FIRST
-from bartviz.analysis.quiz.question import kind_said
 from bartviz.arrays import Floats
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
+from bartviz.teaching.quiz.question import kind_said
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, registry, show
 from bartviz.ui.once import once

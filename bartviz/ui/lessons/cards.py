@@ -7,10 +7,10 @@ import html
 import streamlit as st
 
 from bartviz.language import _, plural
+from bartviz.teaching.lessons.course import LESSONS
+from bartviz.teaching.lessons.lesson import Lesson
 from bartviz.ui import show
 from bartviz.ui.lessons import walk
-from bartviz.ui.lessons.course import LESSONS
-from bartviz.ui.lessons.lesson import Lesson
 
 ACROSS = 3
 

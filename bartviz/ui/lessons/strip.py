@@ -8,10 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.language import _
+from bartviz.teaching.lessons import records
+from bartviz.teaching.lessons.lesson import Lesson, Step
 from bartviz.ui import projector, registry
 from bartviz.ui.components.scripts import joined
-from bartviz.ui.lessons import progress, records, walk
-from bartviz.ui.lessons.lesson import Lesson, Step
+from bartviz.ui.lessons import progress, walk
 
 _HERE = Path(__file__).parent
 _SCRIPT = joined(progress.SCRIPTS, ("store.js", "history.js", "lessons.js"))

@@ -16,10 +16,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.serving import first_record
+from bartviz.teaching.lessons import records
+from bartviz.teaching.lessons.course import LESSONS
+from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.ui import address, projector, registry, session
-from bartviz.ui.lessons import records
-from bartviz.ui.lessons.course import LESSONS
-from bartviz.ui.lessons.lesson import ADDRESS, Lesson, Step
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

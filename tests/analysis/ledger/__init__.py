@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bartviz.analysis import ledger
-from bartviz.analysis.ledger.judging import Value, Verdict
+from bartviz.teaching import textbook
+from bartviz.teaching.textbook.judging import Value, Verdict
 
 
 def judged(number: str) -> Verdict:
-    found = ledger.verdict(number)
+    found = textbook.verdict(number)
     assert found is not None
     return found
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.analysis import ledger
-from bartviz.analysis.ledger import CLAIMS
-from bartviz.analysis.ledger.judging import CHAPTERS, SOURCES, Number, Verdict
 from bartviz.errors import SettingError
 from bartviz.language import PSEUDO, _, speaking
+from bartviz.teaching import textbook
+from bartviz.teaching.textbook import CLAIMS
+from bartviz.teaching.textbook.judging import CHAPTERS, SOURCES, Number, Verdict
 
 NEED_A_MODEL = ["9b", "9c", "16b", "17", "18", "22", "22d", "25", "27", "28"]
 FAIL = ["3b", "4", "6", "8d", "13b", "14", "19b", "19c", "19d", "22b", "24", "25b", "29b", "35"]
@@ -28,19 +28,19 @@ def test_all_35_lines_are_here_in_order() -> None:
 
 
 def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
-    found = ledger.verdicts()
+    found = textbook.verdicts()
     assert [line.number for line in CLAIMS if line.number not in found] == NEED_A_MODEL
     assert [number for number, verdict in found.items() if verdict.word == "fails"] == FAIL
-    assert ledger.tally(found) == {"holds": 22, "caveat": 21, "fails": 14}
+    assert textbook.tally(found) == {"holds": 22, "caveat": 21, "fails": 14}
 
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
-def test_a_line_is_whole(line: ledger.Claim) -> None:
+def test_a_line_is_whole(line: textbook.Claim) -> None:
     assert line.title
     assert line.said.endswith((".", "in 1.1."))
     assert set(line.sources) <= set(SOURCES)
     assert line.sources
-    verdict = ledger.verdict(line.number)
+    verdict = textbook.verdict(line.number)
     if verdict is not None:
         assert verdict.numbers
         assert verdict.why.endswith(".")
@@ -51,7 +51,7 @@ def test_what_no_article_says_is_not_laid_at_their_door() -> None:
     """Neither a cache nor t squared is in any of them, and of masks the notes name whole, bigram and arbitrary ones."""
     assert [line.number for line in CLAIMS if "none" in line.sources] == ["34b"]
     assert all(line.sources == ("none",) for line in CLAIMS if "none" in line.sources)
-    assert "prefix" not in ledger.claim("11").said
+    assert "prefix" not in textbook.claim("11").said
 
 
 def one(agrees: bool, core: bool) -> Number:
@@ -67,11 +67,11 @@ def test_a_verdict_follows_from_its_numbers(numbers: list[Number]) -> None:
 
 
 def test_the_table() -> None:
-    table = ledger.ledger()
+    table = textbook.ledger()
     assert list(table["number"]) == [line.number for line in CLAIMS]
     assert table.set_index("number").loc["3b", "verdict"] == "fails"
     assert table["verdict"].isna().sum() == len(NEED_A_MODEL)
-    wide = ledger.ledger(numbers=True)
+    wide = textbook.ledger(numbers=True)
     assert set(wide["number"]) == set(table["number"]) - set(NEED_A_MODEL)
     row = wide[(wide["number"] == "32") & wide["core"]].iloc[0]
     assert (row["claimed"], row["found"], row["agrees"]) == ("12,600,000", "12,582,912", True)
@@ -79,23 +79,23 @@ def test_the_table() -> None:
 
 def test_verdicts_of_a_model_are_taken_in() -> None:
     more = {"17": Verdict((one(True, True),), "why", "basis")}
-    assert ledger.ledger(more=more).set_index("number").loc["17", "verdict"] == "holds"
+    assert textbook.ledger(more=more).set_index("number").loc["17", "verdict"] == "holds"
 
 
 def test_everything_that_is_read_is_looked_up_when_it_is_read() -> None:
-    found = ledger.verdicts()
+    found = textbook.verdicts()
     with speaking(PSEUDO):
         for number, verdict in found.items():
-            line = ledger.claim(number)
+            line = textbook.claim(number)
             for said in (_(line.title), _(line.said), line.source, _(verdict.why), _(verdict.basis)):
                 assert said.startswith("⟦"), (number, said)
             assert all(_(one.label).startswith("⟦") for one in verdict.numbers), number
-        assert ledger.ledger()["chapter"].str.startswith("⟦").all()
+        assert textbook.ledger()["chapter"].str.startswith("⟦").all()
 
 
 def test_a_line_that_is_not_there() -> None:
     with pytest.raises(SettingError, match="no line 36"):
-        ledger.verdict("36")
+        textbook.verdict("36")
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_line_that_is_not_there() -> None:
     [(139_420_416, "139,420,416"), (0.4973, "0.4973"), (6.1e-22, "6.1e-22"), (1.0, "1"), ("<s>", "<s>")],
 )
 def test_numbers_as_they_are_read(value: float | str, said: str) -> None:
-    assert ledger.text(value) == said
+    assert textbook.text(value) == said

@@ -1,0 +1,1 @@
+"""The lessons: their steps, and the facts in them computed from records."""

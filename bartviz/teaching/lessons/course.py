@@ -1,0 +1,18 @@
+"""All lessons, in the order in which they are best walked."""
+
+from __future__ import annotations
+
+from bartviz.teaching.lessons import arithmetic, attention, cross, decoding, denoising, fooled, heads, masks, parameters
+from bartviz.teaching.lessons.lesson import Lesson
+
+LESSONS: tuple[Lesson, ...] = (
+    attention.LESSON,
+    masks.LESSON,
+    arithmetic.LESSON,
+    heads.LESSON,
+    cross.LESSON,
+    decoding.LESSON,
+    denoising.LESSON,
+    parameters.LESSON,
+    fooled.LESSON,
+)

@@ -1,0 +1,62 @@
+"""A quiz about one record: questions made from its numbers, each with one right answer, and an explanation.
+
+Every wrong option is wrong by a margin that its maker states (``CLEARLY``, ``APART``, ``BITS``, ...), so that no
+question has two right answers. The same record, seed and count give the same questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from bartviz.errors import SettingError
+from bartviz.language import later
+from bartviz.record.record import Record
+from bartviz.teaching.quiz import heads, model, noise, output, rows
+from bartviz.teaching.quiz.question import Grid, Maker, Material, Option, Question
+
+__all__ = ["COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
+
+COUNT, MOST_QUESTIONS, MOST_SEED = 10, 40, 999_999
+_LAPS = 6  # how often each kind is asked for another question, at most
+
+# In the order in which a round asks: what can be seen at once comes first.
+KINDS: Mapping[str, Maker] = MappingProxyType({
+    "closed": rows.closed, "whose": rows.whose, "missing": rows.missing, "impossible": rows.impossible,
+    "look": heads.look, "shift": output.shift, "previous": heads.previous, "rest": heads.rest,
+    "product": output.product, "rule": output.rule, "entropy": rows.entropy, "average": heads.average,
+    "noise": noise.noise, "shared": model.shared, "feed_forward": model.feed_forward, "memory": model.memory,
+})  # fmt: skip
+
+
+def questions(record: Record, seed: int, count: int = COUNT) -> tuple[Question, ...]:
+    """So many questions about a record, fewer where it has no more to ask for; easy ones first.
+
+    As many kinds as possible come before a kind is asked twice. Raises SettingError for a seed or count out of range.
+    """
+    if not 0 <= seed <= MOST_SEED or not 1 <= count <= MOST_QUESTIONS:
+        raise SettingError(later("A seed is from 0 to {seed:,}, and a quiz has 1 to {count} questions.",
+                                 seed=MOST_SEED, count=MOST_QUESTIONS))  # fmt: skip
+    material = Material(record)
+    order = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
+    found: list[Question] = []
+    for lap in range(_LAPS):
+        for kind in order:
+            random = np.random.default_rng((seed, lap, list(KINDS).index(kind)))
+            made = KINDS[kind](material, random)
+            if made is not None and all(_asked(made) != _asked(known) for known in found):
+                found.append(made)
+            if len(found) == count:
+                return _sorted(found)
+    return _sorted(found)
+
+
+def _asked(question: Question) -> tuple[object, ...]:
+    """What makes two questions the same one."""
+    return question.prompt, question.grids, "" if question.grids else question.right.text
+
+
+def _sorted(found: list[Question]) -> tuple[Question, ...]:
+    return tuple(sorted(found, key=lambda question: list(KINDS).index(question.kind)))

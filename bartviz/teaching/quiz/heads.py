@@ -1,0 +1,210 @@
+"""Questions about heads: which looks at the previous token, which rests, what one looks at, which the mean hides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+from bartviz.analysis import heads
+from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.masks import quote
+from bartviz.analysis.measures import counted, padding
+from bartviz.arrays import Floats
+from bartviz.language import later
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.teaching.quiz.question import (
+    TRIES,
+    Material,
+    Option,
+    Question,
+    alone,
+    drawn,
+    in_order,
+    kind_said,
+    shuffled,
+    small,
+)
+
+CLEARLY = 0.1
+"""How much more weight than any other the right answer has, in shares of a row."""
+FARTHER = 0.05
+"""How much farther from the mean than any other the right head is, in Jensen-Shannon distance."""
+LOOKS = 0.3
+"""The share of weight from which on a head is said to look somewhere."""
+
+_Found = tuple[Kind, list[tuple[int, int]]]
+
+
+def previous(material: Material, random: Generator) -> Question | None:
+    """Which of these heads looks most at the previous token?"""
+    return _most(
+        material, random, "previous",
+        lambda kind: later("Which of these {kind} heads looks most at the token before?", kind=kind),
+        lambda said: later(
+            "Averaged over the rows of this text's words, {head} puts {share:.2f} of a row's weight on the token just "
+            "before it. The next best of these puts {next:.2f} there.", **said),
+    )  # fmt: skip
+
+
+def rest(material: Material, random: Generator) -> Question | None:
+    """Which of these heads rests most on special tokens?"""
+    return _most(
+        material, random, "special",
+        lambda kind: later("Which of these {kind} heads rests most on special tokens?", kind=kind),
+        lambda said: later(
+            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The next "
+            "best of these puts {next:.2f} there. A head that has nothing to look for rests on them.", **said),
+    )  # fmt: skip
+
+
+def _most(
+    material: Material,
+    random: Generator,
+    measure: str,
+    ask: Callable[[str], str],
+    tell: Callable[[dict[str, object]], str],
+) -> Question | None:
+    """The head with the largest value of a measure among some that have clearly less."""
+    kinds = [kind for kind in material.record.kinds if measure in material.measured(kind).defined]
+    for number in drawn(random, range(len(kinds)), len(kinds)):
+        kind = kinds[number]
+        values = material.measured(kind).values[measure]  # (L, H)
+        found = _clear(values, random)
+        if found is None:
+            continue
+        best, *others = found
+        options, answer = in_order(
+            _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
+        )
+        attention = material.record.attention(kind)
+        maps = sum((small(material.record, kind, attention.head(*one), _short(one)) for one in sorted(found)), ())
+        said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
+        return Question(
+            measure if measure == "previous" else "rest", ask(kind_said(kind)), options, answer, tell(said), "heads",
+            _query(kind, best), maps, {"kind": kind, "measure": measure},
+        )  # fmt: skip
+    return None
+
+
+def _clear(values: Floats, random: Generator) -> list[tuple[int, int]] | None:
+    """A head that looks, and two or three that look clearly less; none where there are not."""
+    places = [(int(one[0]), int(one[1])) for one in np.argwhere(values >= LOOKS)]
+    for number in drawn(random, range(len(places)), len(places)):
+        best = places[number]
+        lower = [(int(one[0]), int(one[1])) for one in np.argwhere(values <= values[best] - CLEARLY)]
+        if len(lower) >= 2:
+            return [best, *(lower[other] for other in drawn(random, range(len(lower)), 3))]
+    return None
+
+
+def _head(values: Floats, place: tuple[int, int], best: float) -> Option:
+    share = float(values[place])
+    says = later("{head} puts {share:.2f} there; the best of these {best:.2f}.", head=_short(place), share=share,
+                 best=float(best))  # fmt: skip
+    return Option(_short(place), says, _short(place))
+
+
+def _short(place: tuple[int, int]) -> str:
+    return f"L{place[0]}H{place[1]}"
+
+
+def _query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
+    """The words of the page's address; rows are named there as they are here."""
+    reading = {} if kind == "encoder" else {"reading": "predicts" if kind == "cross" else "reads"}
+    return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more, **reading}
+
+
+def look(material: Material, random: Generator) -> Question | None:
+    """At which token does a row look most, in one head?"""
+    record = material.record
+    for _try in range(TRIES):
+        kind = record.kinds[int(random.integers(len(record.kinds)))]
+        attention = record.attention(kind)
+        place = (int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1])))
+        row = int(random.integers(attention.shape[2]))
+        found = _strongest(record, kind, place, row)
+        if found is None:
+            continue
+        weights, best, others = found
+        labels = attention.key.labels
+        near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
+        options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
+        rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": kind_said(kind)}
+        prompt = (
+            later("While {token} was written (row {row}), at which source token did head {head} look most?", **named)
+            if kind == "cross"
+            else later("In {kind} head {head}, at which token does the row of {token} (row {row}) look most?", **named)
+        )
+        why = later("{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
+                    weight=float(weights[best]), key=quote(labels[best]),
+                    second=float(np.delete(weights, best).max()))  # fmt: skip
+        return Question(
+            "look", prompt, options, answer, why, "heads", _query(kind, place, row=str(row)),
+            small(record, kind, attention.head(*place), _short(place)),
+            {"kind": kind, "head": _short(place), "row": row},
+        )  # fmt: skip
+    return None
+
+
+def _strongest(record: Record, kind: Kind, place: tuple[int, int], row: int) -> tuple[Floats, int, list[int]] | None:
+    """The row's weights (K,), its clearly strongest column, and other visible ones, each told apart by its label."""
+    attention = record.attention(kind)
+    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    if not counted(attention, rows)[row] or padding(record, kind)[row] or not rows.labels[row].strip():
+        return None
+    weights = attention.head(*place)[row]  # (K,)
+    best = int(weights.argmax())
+    known = alone(attention.key.labels)
+    others = [int(at) for at in np.flatnonzero(known & attention.mask[row]) if at != best]
+    second = float(np.delete(weights, best).max())
+    if not known[best] or len(others) < 2 or weights[best] < max(LOOKS, second + CLEARLY):
+        return None
+    return weights, best, others
+
+
+def _token(labels: tuple[str, ...], weights: Floats, at: int) -> Option:
+    label = quote(labels[at])
+    return Option(label, later("{token} gets {weight:.2f} here.", token=label, weight=float(weights[at])), at)
+
+
+def average(material: Material, random: Generator) -> Question | None:
+    """Which of these heads does the mean of its layer hide most?"""
+    record = material.record
+    for _try in range(TRIES // 6):
+        kind = record.kinds[int(random.integers(len(record.kinds)))]
+        attention = record.attention(kind)
+        layer = int(random.integers(attention.shape[0]))
+        rows = counted(attention, record.rows(kind, "predicts" if kind == "cross" else "reads"))
+        rows &= ~padding(record, kind)
+        if attention.shape[1] < 3 or not rows.any():
+            continue
+        mean = heads.mean(attention, layer)[rows]
+        far = np.array([float(jensen_shannon(one[rows], mean).mean()) for one in attention.layer(layer)])  # (H,)
+        chosen = drawn(random, range(len(far)), 3)
+        best = max(chosen, key=lambda head: float(far[head]))
+        others = [head for head in chosen if head != best]
+        if far[best] < max(far[others]) + FARTHER:
+            continue
+        options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
+        said = {"kind": kind_said(kind), "layer": layer, "count": attention.shape[1]}
+        maps = small(record, kind, heads.mean(attention, layer), later("the mean"))
+        maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
+        return Question(
+            "average",
+            later("A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "
+                  "{layer}?", **said),
+            options, answer,
+            later("{head} is {far:.2f} away from the mean (Jensen-Shannon distance, 0 to 1), the next of these only "
+                  "{next:.2f}.", head=f"L{layer}H{best}", far=float(far[best]), next=float(max(far[others]))),
+            "heads", _query(kind, (layer, best), weights="layer"), maps, {"kind": kind, "layer": layer},
+        )  # fmt: skip
+    return None
+
+
+def _distance(far: np.ndarray[tuple[int, ...], np.dtype[np.float64]], layer: int, head: int) -> Option:
+    name = f"L{layer}H{head}"
+    return Option(name, later("{head} is {far:.2f} away from the mean.", head=name, far=float(far[head])), name)

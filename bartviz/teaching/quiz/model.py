@@ -1,0 +1,191 @@
+"""Questions about the model itself: what is shared, where its parameters are, what a longer text costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from bartviz.analysis import parameter_totals
+from bartviz.analysis.parameters import Component, Parameter
+from bartviz.language import later
+from bartviz.record.attention import Attention, Kind
+from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_said, listed, shuffled
+
+FACTORS = (0.5, 1.0, 2.0, 4.0)
+"""How many times as many parameters are offered; those nearer than ``CLEARLY`` to the truth are left out."""
+CLEARLY = 0.3
+"""The least difference of a factor from the right one, as a share of it."""
+FLOAT = 4  # bytes of a float32 number
+
+
+def shared(material: Material, random: Generator) -> Question | None:
+    """Which matrix is used in several places, or in how many is the token embedding used?"""
+    if not material.parameters:
+        return None
+    return _which(material, random) if random.random() < 0.5 else _places(material, random)
+
+
+def _which(material: Material, random: Generator) -> Question | None:
+    """Which of some matrices is used more than once: only where exactly one of those offered is."""
+    rows = material.parameters
+    offered = {
+        "token embedding": later("The token embeddings"),
+        "position embedding": later("The position embeddings"),
+        "self-attention query weight": later("The query matrix of the first layer"),
+        "feed-forward in weight": later("The first feed-forward matrix of the first layer"),
+    }
+    ties = {row.role for row in rows if row.shared_with is not None}
+    roles = [role for role in offered if any(row.role == role for row in rows)]
+    tied = [role for role in roles if role in ties]
+    if tied != ["token embedding"] or len(roles) < 3:
+        return None
+    uses = listed(_used(rows))
+    told = {role: later("It is used in one place.") for role in roles} | {
+        "token embedding": later("It is one matrix with {count} uses.", count=len(_used(rows)))
+    }
+    options, answer = shuffled(
+        random, Option(offered[tied[0]], told[tied[0]], tied[0]),
+        [Option(offered[role], told[role], role) for role in roles if role not in tied],
+    )  # fmt: skip
+    return Question(
+        "shared",
+        later("One matrix of {model} works in more than one place. Which one?", model=material.record.model.name),
+        options, answer,
+        later("The token embeddings are one matrix with {count} uses ({uses}); counted once, they are {share} of all "
+              "parameters.", count=len(_used(rows)), uses=uses, share=parameter_totals.percent(_owner(rows) / parameter_totals.total(rows))),
+        "parameters", {"of": material.record.model.name}, about={"asked": "which"},
+    )  # fmt: skip
+
+
+def _used(rows: Sequence[Parameter]) -> tuple[str, ...]:
+    """What the token embedding is used for; one use where nothing shares it."""
+    ties = [one for one in parameter_totals.shared(rows) if one.role == "token embedding"]
+    said = {"encoder input": later("encoder input"), "decoder input": later("decoder input"),
+            "output layer": later("output layer")}  # fmt: skip
+    return tuple(said.get(use, use) for use in ties[0].uses) if ties else (later("token embedding"),)
+
+
+def _owner(rows: Sequence[Parameter]) -> int:
+    return max((row.elements for row in rows if row.role == "token embedding"), default=0)
+
+
+def _places(material: Material, random: Generator) -> Question | None:
+    """In how many places the token embedding is used."""
+    rows = material.parameters
+    if not _owner(rows):
+        return None
+    uses = _used(rows)
+    options = tuple(
+        Option(str(count), later("There are {count} uses: {uses}.", count=len(uses), uses=listed(uses)), count)
+        for count in range(1, 5)
+    )
+    why = later("{count} uses: {uses}. A sum that adds each of them counts the same numbers {count} times.",
+                count=len(uses), uses=listed(uses))  # fmt: skip
+    if len(uses) == 1:
+        why = later("Nothing else uses it: encoder, decoder and output layer have matrices of their own.")
+    return Question(
+        "shared",
+        later("Encoder, decoder and output layer may share one matrix of token embeddings. In how many places does "
+              "{model} use it?", model=material.record.model.name),
+        options, len(uses) - 1, why, "parameters", {"of": material.record.model.name}, about={"asked": "places"},
+    ) if len(uses) <= 4 else None  # fmt: skip
+
+
+def feed_forward(material: Material, random: Generator) -> Question | None:
+    """How many times as many parameters has the feed-forward part of a layer as its attention?"""
+    rows = material.parameters
+    sides: list[Component] = [
+        side for side in ("encoder", "decoder") if any(row.component == side and row.layer == 0 for row in rows)
+    ]  # fmt: skip
+    if not sides:
+        return None
+    side = sides[int(random.integers(len(sides)))]
+    sizes = {name: sum(row.elements for row in rows if row.component == side and row.layer == 0
+                       and parameter_totals.sublayer(row.role) == name) for name in parameter_totals.SUBLAYERS}  # fmt: skip
+    attention = sizes["self-attention"] + sizes["cross-attention"]
+    if not attention or not sizes["feed-forward"]:
+        return None
+    ratio = sizes["feed-forward"] / attention
+    wrong = [factor for factor in FACTORS if abs(factor - ratio) >= CLEARLY * ratio]
+    options, answer = shuffled(
+        random, _times(ratio, attention), [_times(wrong[at], attention) for at in drawn(random, range(len(wrong)), 3)]
+    )
+    said = {"ff": sizes["feed-forward"], "attention": attention, "ratio": ratio}
+    name = material.record.model.name
+    if sizes["cross-attention"]:
+        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its two attentions?", model=name)  # fmt: skip
+    elif side == "decoder":
+        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its attention?", model=name)  # fmt: skip
+    else:
+        prompt = later("In an encoder layer of {model}, how many parameters has the feed-forward part for each "
+                       "parameter of its attention?", model=name)  # fmt: skip
+    return Question(
+        "feed_forward", prompt, options, answer,
+        later("{ff:,} against {attention:,}, layer norms included: {ratio:.2f} to 1.", **said),
+        "parameters", {"of": material.record.model.name}, about={"side": side},
+    )  # fmt: skip
+
+
+def _times(factor: float, attention: int) -> Option:
+    says = later("That would be {count:,} parameters.", count=round(factor * attention))
+    return Option(f"{factor:.1f}", says, factor)
+
+
+def memory(material: Material, random: Generator) -> Question | None:
+    """What becomes of the memory if the text doubles?"""
+    record = material.record
+    kinds: list[Kind] = [kind for kind in record.kinds if kind != "cross"]
+    kind = kinds[int(random.integers(len(kinds)))]
+    attention = record.attention(kind)
+    squared = bool(random.random() < 0.6)
+    now = _bytes(attention, 1, squared)
+    powers = {1: later("as much as now"), 2: later("twice as much"), 4: later("four times as much"),
+              8: later("eight times as much")}  # fmt: skip
+    right = 4 if squared else 2
+    why = (
+        later("Every token looks at every token: n × n weights a head, so twice the text takes four times as much.")
+        if squared
+        else later("Queries and keys are one vector a token and head: twice the text takes twice as much. Only the "
+                   "weights between tokens grow with the square.")
+    )  # fmt: skip
+    says = {
+        1: later("Every further token needs room of its own."),
+        2: why
+        if right == 2
+        else later("That is how queries and keys grow; weights stand between all pairs of tokens."),
+        4: why if right == 4 else later("That is how weights grow; queries and keys are one vector a token."),
+        8: later("That would be the third power of the length."),
+    }
+    options = tuple(
+        Option(later("{said}: {size}", said=said, size=size(now * factor)), says[factor], factor)
+        for factor, said in powers.items()
+    )
+    named = {"kind": kind_said(kind), "layers": attention.shape[0], "heads": attention.shape[1],
+             "tokens": attention.shape[2], "twice": 2 * attention.shape[2], "size": size(now)}  # fmt: skip
+    prompt = (
+        later("The weights of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. How much for "
+              "{twice}?", **named) if squared
+        else later("The queries and keys of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. "
+                   "How much for {twice}?", **named)
+    )  # fmt: skip
+    query = {"of": record.model.name} if material.parameters else {}
+    about = {"kind": kind, "squared": squared, "bytes": now}
+    return Question("memory", prompt, options, list(powers).index(right), why, "parameters", query, about=about)
+
+
+def _bytes(attention: Attention, times: int, squared: bool) -> int:
+    """Bytes of the weights of all heads, or of their queries and keys, for a text so many times as long."""
+    layers, heads, rows, _ = attention.shape
+    n = times * rows
+    return FLOAT * layers * heads * (n * n if squared else 2 * n * attention.q.shape[3])
+
+
+def size(count: int) -> str:
+    """Bytes as a reader sees them."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.1f} {unit}"
+    return f"{count} B"

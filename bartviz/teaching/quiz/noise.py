@@ -1,0 +1,106 @@
+"""The question which noise function damaged a text; only those are offered that could not have made the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+from numpy.random import Generator
+
+from bartviz.analysis import denoising
+from bartviz.analysis.denoising import MASK, NOISE, Noised
+from bartviz.language import later
+from bartviz.teaching.quiz.question import Material, Option, Question, drawn, shuffled
+
+FEWEST, LONGEST = 4, 48
+"""Words that a text must and may have."""
+WORDS = {
+    "token masking": "masking", "token deletion": "deletion", "text infilling": "infilling",
+    "sentence permutation": "permutation", "document rotation": "rotation",
+}  # fmt: skip
+"""The words of the denoising page's address."""
+SENTENCES = 6
+"""Sentences whose orders are all tried, at most."""
+_TRIES = 8
+
+
+def noise(material: Material, random: Generator) -> Question | None:
+    """Which noise function made the second text from the first?"""
+    text = _text(material.record.source_text)
+    if text is None:
+        return None
+    for _try in range(_TRIES):
+        name = list(NOISE)[int(random.integers(len(NOISE)))]
+        seed = int(random.integers(10_000))
+        made = NOISE[name](text, np.random.default_rng(seed))
+        if made.text == text or not could(name, made):
+            continue
+        others = [other for other in NOISE if other != name and not could(other, made)]
+        if len(others) < 2:
+            continue
+        options, answer = shuffled(
+            random, _named(name), [_named(others[place]) for place in drawn(random, range(len(others)), 3)]
+        )
+        prompt = later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
+                       noised=made.text, text=text)  # fmt: skip
+        query = {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}
+        about = {"text": text, "noised": made.text, "seed": seed}
+        return Question("noise", prompt, options, answer, SAYS[name](), "denoising", query, about=about)
+    return None
+
+
+def _text(source: str) -> str | None:
+    """The text, or as many of its first sentences as are short enough; None where that leaves nothing to damage."""
+    if MASK in source or "[MASK]" in source:
+        return None
+    words = denoising.words(source)
+    ends = [end for _, end in denoising.sentences(source) if FEWEST <= end <= LONGEST]
+    return source[: words[ends[-1] - 1].end] if ends else None
+
+
+SAYS = {
+    "token masking": lambda: later("Token masking: every lost word has a mask of its own in its place."),
+    "token deletion": lambda: later("Token deletion: words are gone, and nothing marks where."),
+    "text infilling": lambda: later("Text infilling: one mask stands for a span of words, or for none at all."),
+    "sentence permutation": lambda: later("Sentence permutation: whole sentences, in another order."),
+    "document rotation": lambda: later(
+        "Document rotation: the text begins elsewhere, and its beginning is at the end."
+    ),
+}
+
+
+def _named(name: str) -> Option:
+    names = {
+        "token masking": later("token masking"), "token deletion": later("token deletion"),
+        "text infilling": later("text infilling"), "sentence permutation": later("sentence permutation"),
+        "document rotation": later("document rotation"),
+    }  # fmt: skip
+    return Option(names[name], SAYS[name](), name)
+
+
+def could(name: str, made: Noised) -> bool:
+    """Whether that noise function could have made this text of the clean one."""
+    clean, left = [word.text for word in made.clean], [word.text for word in made.words]
+    masks = left.count(MASK)
+    if name == "token masking":
+        same = len(left) == len(clean) and all(b in (a, MASK) for a, b in zip(clean, left, strict=True))
+        return same and masks > 0
+    if name == "text infilling":
+        return masks > 0 and _inside([word for word in left if word != MASK], clean)
+    if masks:
+        return False
+    if name == "token deletion":
+        return len(left) < len(clean) and _inside(left, clean)
+    if name == "document rotation":
+        return any(left == clean[first:] + clean[:first] for first in range(1, len(clean)))
+    spans = [clean[first:end] for first, end in denoising.sentences(made.source)]
+    if len(spans) > SENTENCES:
+        return sorted(left) == sorted(clean)
+    return any(left == [word for span in order for word in span] for order in list(permutations(spans))[1:])
+
+
+def _inside(words: Sequence[str], clean: Sequence[str]) -> bool:
+    """Whether the words stand in the clean text in this order, others between them."""
+    rest = iter(clean)
+    return all(word in rest for word in words)

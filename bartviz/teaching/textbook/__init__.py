@@ -1,0 +1,122 @@
+"""The ledger: what the source articles say, line by line, beside what is computed now, and the verdict.
+
+    from bartviz.teaching.textbook import ledger
+
+    ledger()                       # one line per claim, as a pandas DataFrame; a second and no torch
+    ledger(numbers=True)           # one line per number
+    verdict("14").word             # "fails"
+
+Claims that only a run of a model can judge are computed by ``bartviz.teaching.textbook.measured``; without it they have no verdict here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pandas as pd
+
+from bartviz.errors import SettingError
+from bartviz.language import _
+from bartviz.record.record import Record
+from bartviz.teaching.textbook import arithmetic, cost, generation, heads, inputs, masks, parts, pretraining, sizes
+from bartviz.teaching.textbook.judging import (  # fmt: skip
+    CHAPTERS,
+    MODEL,
+    NAMES,
+    SIGNS,
+    SOURCES,
+    WORDS,
+    Chapter,
+    Claim,
+    Evidence,
+    Number,
+    Source,
+    Verdict,
+    Word,
+    text,
+)
+
+__all__ = [
+    "CHAPTERS", "CLAIMS", "MODEL", "NAMES", "SIGNS", "SOURCES", "WORDS", "Chapter", "Claim", "Evidence", "Number",
+    "Source", "Verdict", "Word", "claim", "ledger", "tally", "text", "verdict", "verdicts",
+]  # fmt: skip
+
+_PARTS = (sizes, parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
+
+
+def _order(line: Claim) -> tuple[int, str]:
+    """1, 2, 2b, 3, ..., 35b."""
+    return int(line.number.rstrip("bcde")), line.number
+
+
+CLAIMS: tuple[Claim, ...] = tuple(sorted((line for part in _PARTS for line in part.CLAIMS), key=_order))
+_BY_NUMBER = {line.number: line for line in CLAIMS}
+
+
+def claim(number: str) -> Claim:
+    """The line of that number, such as ``"6"`` or ``"3b"``; raises SettingError."""
+    if number not in _BY_NUMBER:
+        raise SettingError(f"The ledger has no line {number}: its lines go from 1 to 35, some with a letter.")
+    return _BY_NUMBER[number]
+
+
+def verdict(number: str, record: Record | None = None) -> Verdict | None:
+    """One line, judged now; None where only a run of a model can judge it (``bartviz.teaching.textbook.measured``).
+
+    ``record``: a run of your own, by which the claims about runs are judged where it fits. Raises SettingError.
+    """
+    check = claim(number).check
+    return None if check is None else check(Evidence(record))
+
+
+def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
+    """Every line that can be judged here, by number; ``more`` are those that ``bartviz.teaching.textbook.measured`` has computed."""
+    evidence = Evidence(record)
+    found = {line.number: line.check(evidence) for line in CLAIMS if line.check is not None}
+    return found | dict(more or {})
+
+
+def tally(found: Mapping[str, Verdict]) -> dict[Word, int]:
+    """How many lines hold, hold with a caveat, do not hold."""
+    counts = Counter(one.word for one in found.values())
+    return {word: counts[word] for word in WORDS}
+
+
+def ledger(
+    record: Record | None = None, *, more: Mapping[str, Verdict] | None = None, numbers: bool = False
+) -> pd.DataFrame:
+    """The whole ledger as a table, in the current language, one line per claim, or per number with ``numbers=True``.
+
+    Columns: number, chapter, title, said, source, verdict (holds, caveat, fails; missing where a model has to run),
+    why, computed_on, page, query; and label, claimed, found, agrees, core (whether the claim stands or falls with it).
+    """
+    found = verdicts(record, more)
+    whole = [_line(line, found.get(line.number)) for line in CLAIMS]
+    if not numbers:
+        return pd.DataFrame(whole)
+    kept = ("number", "chapter", "title", "verdict")
+    return pd.DataFrame(
+        [
+            {name: line[name] for name in kept} | _number(one)
+            for line in whole
+            if line["verdict"] is not None
+            for one in found[str(line["number"])].numbers
+        ]
+    )
+
+
+def _number(one: Number) -> dict[str, object]:
+    return {
+        "label": _(one.label), "claimed": text(one.claimed), "found": text(one.found), "agrees": one.agrees,
+        "core": one.core,
+    }  # fmt: skip
+
+
+def _line(line: Claim, judged: Verdict | None) -> dict[str, object]:
+    return {
+        "number": line.number, "chapter": _(CHAPTERS[line.chapter]), "title": _(line.title), "said": _(line.said),
+        "source": line.source, "verdict": None if judged is None else judged.word,
+        "why": None if judged is None else _(judged.why), "computed_on": None if judged is None else _(judged.basis),
+        "page": line.page, "query": "&".join(f"{key}={value}" for key, value in line.query.items()),
+    }  # fmt: skip

@@ -1,0 +1,34 @@
+"""What the articles say of sizes and costs, for the page of the parameters: lines of the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bartviz.teaching.textbook import claim, verdict
+from bartviz.teaching.textbook.judging import NAMES
+
+LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
+"""The lines of the ledger that the parameters page shows itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement in our words, what is computed now, and the verdict; messages, looked up when they are shown.
+
+    ``topic`` is its subject, ``verdict`` one of ``ledger.NAMES``.
+    """
+
+    topic: str
+    claim: str
+    computed: str
+    verdict: str
+
+
+def claims() -> tuple[Claim, ...]:
+    """The articles' claims about sizes, parameters and costs."""
+    found = []
+    for number in LINES:
+        line, judged = claim(number), verdict(number)
+        assert judged is not None  # all of them are counted from configurations
+        found.append(Claim(line.title, line.said, judged.why, NAMES[judged.word]))
+    return tuple(found)

@@ -1,0 +1,197 @@
+"""Lines 19 to 21: what the first layer gets, positions, and the tokenizers' sizes."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+import numpy as np
+from safetensors import safe_open
+
+from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
+from bartviz.analysis.positions import Shift, shift, sinusoidal
+from bartviz.families.catalogue import EMBEDDED
+from bartviz.language import later, mark
+from bartviz.teaching.textbook.judging import (
+    BERT_RUN,
+    CONFIGURATION,
+    PAIR,
+    PAIR_RUN,
+    START,
+    Claim,
+    Evidence,
+    Verdict,
+    number,
+)
+
+TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
+
+
+@lru_cache
+def learned() -> Shift:
+    """How linear a shift is in the learned positions of the BERT that ships, read from its file."""
+    with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
+        return shift(file.get_tensor(TABLE).astype(np.float64))
+
+
+def _three(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(PAIR)
+    width, labels = sizes_of(BERT).width, record.source.labels
+    tables = [row for row in rows(BERT) if row.role.endswith("embedding")]
+    norm = any(row.role == "embedding layer norm weight" for row in rows(BERT))
+    numbers = (
+        number(later("embedding tables of BERT base"), 3, len(tables)),
+        number(later("rows of the segment table"), 2, sizes_of(BERT).segments),
+        number(later("width of the sum"), 768, tables[0].shape[1]),
+        number(later("width, were they joined instead"), 3 * 768, sum(row.shape[1] for row in tables)),
+        number(later("LayerNorm after the sum"), later("yes"), later("yes") if norm else later("no")),
+        number(later("first token of a pair"), "[CLS]", labels[0]),
+        number(later("[SEP] in a pair"), 2, labels.count("[SEP]")),
+        number(later("segments in a pair"), "0 1", " ".join(map(str, np.unique(record.source.segments)))),
+    )
+    why = later("All of it is in the configuration and in a pair of sentences that was run: {tokens} tokens, each a "
+                "sum as wide as its parts ({width} in BERT base).", tokens=len(labels), width=width)  # fmt: skip
+    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
+
+
+def _notes(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(START)
+    labels, text = record.source.labels, record.source_text
+    kept = any(label.strip()[:1].isupper() for label in labels)
+    numbers = (
+        number(later("capitals of the text are lost"), later("yes"), later("no") if kept else later("yes")),
+        number(later("first and last token"), "[CLS] [SEP]", f"{labels[0]} {labels[-1]}"),
+        number(later("segments that BART knows"), 2, sizes_of(BART).segments),
+        number(later("id of the padding token"), 0, int(read(BART)["pad_token_id"])),
+    )
+    why = later(
+        "That is BERT's input, not BART's: BART reads bytes as they are (“{first}” of “{text}” keeps its capital), "
+        "marks a text by {begin} and {end}, and has no segments.",
+        first=next(label for label, special in zip(labels, record.source.special, strict=True) if not special),
+        text=text, begin=labels[0], end=labels[-1],
+    )  # fmt: skip
+    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
+
+
+def _positions(_evidence: Evidence) -> Verdict:
+    found = learned()
+    wave = float(found.exact.max())
+    one, last = float(found.held[0]), float(found.held[-1])
+    rows_, width = 128, 192
+    closest = np.abs(sinusoidal(rows_, width)).max()
+    numbers = (
+        number(later("sinusoidal, a shift as a linear map: largest error"), 0, wave, wave < 1e-9),
+        number(later("sinusoidal: largest number in the table"), 1, float(closest), abs(closest - 1) < 1e-6),
+        number(later("learned, shift by 1: error on other positions"), "> 0.3", round(one, 2), one > 0.3),
+        number(later("learned, shift by 16: error on other positions"), "> 0.3", round(last, 2), last > 0.3),
+    )
+    why = later(
+        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} misses "
+        "{one:.0%} of the spread at a shift of 1 (100 % is as bad as always saying the mean).", model=TINY_BERT,
+        one=one,
+    )  # fmt: skip
+    return Verdict(numbers, why, later("the position table in the file of {model}", model=TINY_BERT))
+
+
+def _tokenizers(_evidence: Evidence) -> Verdict:
+    limit, extra = sizes_of(BART).positions or 0, sizes_of(BART).vocabulary - sizes_of(GPT2).vocabulary
+    kinds = {name: _pieces(name) for name in ("bart-tiny-en-de", TINY_BERT)}
+    numbers = (
+        number(later("BART: positions, all learned"), 1024, limit),
+        number(later("position table of BART: kind"), later("learned"), positions(BART)),
+        number(later("T5: limit of positions"), later("none"),
+               later("none") if sizes_of(T5).positions is None else str(sizes_of(T5).positions)),
+        number(later("T5: buckets of relative positions"), 32, sizes_of(T5).buckets),
+        number(later("Marian: kind of positions"), later("sinusoidal"), positions(MARIAN)),
+        number(later("tokenizer of the BART that ships"), "ByteLevel", kinds["bart-tiny-en-de"]),
+        number(later("vocabulary of BART as of GPT-2"), sizes_of(GPT2).vocabulary, sizes_of(BART).vocabulary,
+               core=False),
+    )  # fmt: skip
+    why = later(
+        "Position 1,025 has no row in BART's table. Its vocabulary is GPT-2's pieces and {extra} entries more; which "
+        "pieces T5 and Marian have cannot be seen in a configuration and is not checked here.", extra=extra,
+    )  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _written(_evidence: Evidence) -> Verdict:
+    most, width = sizes_of(BERT).positions or 0, sizes_of(BERT).width
+    fits = [n for n in range(1, most + 1) if _sum_shape(n, most, width) == (n, width)]
+    numbers = (
+        number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
+        number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
+    )
+    why = later("It adds all {most} positions to every text, so that only a text of {most} tokens fits; and it leaves "
+                "out the LayerNorm that its own text names.", most=most)  # fmt: skip
+    return Verdict(numbers, why, later("the shapes that such a sum has, length by length"))
+
+
+def _sum_shape(n: int, most: int, width: int) -> tuple[int, ...] | None:
+    """The shape of (n, width) + (most, width), None where the two do not fit."""
+    try:
+        return np.broadcast_shapes((n, width), (most, width))
+    except ValueError:
+        return None
+
+
+def _segments(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(PAIR)
+    tokens, segments, labels = len(record.source), record.source.segments, record.source.labels
+    middle = labels.index("[SEP]")
+    numbers = (
+        number(later("segment numbers for {count} tokens", count=tokens), tokens - 1, len(segments)),
+        number(later("segment of the [SEP] between the sentences"), later("none"), str(segments[middle])),
+    )
+    why = later("Every token has a segment, [SEP] too: it belongs to the sentence that it ends. The example has 9 "
+                "tokens and 8 segments.")  # fmt: skip
+    return Verdict(numbers, why, basis)
+
+
+def _few_positions(_evidence: Evidence) -> Verdict:
+    def spent(name: str) -> int:
+        return sum(row.count for row in rows(name) if row.role in ("position embedding", "relative position bias"))
+
+    bart, t5 = spent(BART), spent(T5)
+    numbers = (
+        number(later("{model}: parameters for positions", model="T5 base"), f"< {bart:,}", t5, t5 < bart),
+        number(later("{model}: parameters for positions", model="BART base"), f"> {t5:,}", bart, bart > t5),
+    )
+    why = later("32 buckets for each of 12 heads, once in each stack, against a vector of {width} for every position "
+                "of two tables.", width=sizes_of(BART).width)  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+@lru_cache
+def _pieces(name: str) -> str:
+    """The kind of pre-tokenizer that a shipped tokenizer has."""
+    found = json.loads((EMBEDDED / name / "tokenizer.json").read_text("utf-8"))
+    before = found["pre_tokenizer"]
+    kinds = [part["type"] for part in before.get("pretokenizers", [before])]
+    return "ByteLevel" if "ByteLevel" in kinds else str(kinds[0])
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim("19", "inputs", mark("What BERT sums"),
+          mark("Token, position and segment embeddings are added, then normalised; the width stays 768. [CLS] comes "
+               "first, [SEP] ends each sentence, and a pair has two segments."),
+          ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
+    Claim("19b", "inputs", mark("How a text gets into BART"),
+          mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
+          ("notes",), "inputs", {"look": "pieces"}, _notes),
+    Claim("19c", "inputs", mark("An embedding layer written out"),
+          mark("Its code adds token, segment and position embeddings of any text."),
+          ("notes",), "inputs", {"look": "sum"}, _written),
+    Claim("19d", "inputs", mark("Segments of a pair"),
+          mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
+          ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
+    Claim("21b", "inputs", mark("Cheap positions"),
+          mark("T5's relative positions need few parameters, BART's a vector for each position."),
+          ("bart",), "parameters", {"of": T5}, _few_positions),
+    Claim("20", "inputs", mark("Learned and sinusoidal positions"),
+          mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
+          ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
+    Claim("21", "inputs", mark("Positions and tokenizers"),
+          mark("BART has learned positions, at most 1,024, and the byte-level tokenizer of GPT-2; T5 has relative "
+               "buckets."),
+          ("bart",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""What a line of the ledger is: a statement of the articles in our words, and the numbers that judge it.
+
+A verdict is never written by hand: it follows from the numbers of its claim (``Verdict.word``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, get_args
+
+from bartviz.families.catalogue import EMBEDDED
+from bartviz.language import _, later, mark
+from bartviz.record.record import Record, open_record
+
+Word = Literal["holds", "caveat", "fails"]
+WORDS: tuple[Word, ...] = get_args(Word)
+NAMES: Mapping[Word, str] = {
+    "holds": mark("holds"), "caveat": mark("holds, with a caveat"), "fails": mark("does not hold"),
+}  # fmt: skip
+SIGNS: Mapping[Word, str] = {"holds": "✓", "caveat": "~", "fails": "✗"}
+
+Chapter = Literal["sizes", "masks", "arithmetic", "inputs", "generation", "pretraining", "cost", "heads"]
+CHAPTERS: Mapping[Chapter, str] = {
+    "sizes": mark("Sizes and parameters"), "masks": mark("Masks"), "arithmetic": mark("Attention arithmetic"),
+    "inputs": mark("Input representation"), "generation": mark("Generation"), "pretraining": mark("Pre-training"),
+    "cost": mark("Cost"), "heads": mark("What heads do"),
+}  # fmt: skip
+
+Source = Literal["bart", "bert", "seq", "korean", "notes", "none"]
+SOURCES: Mapping[Source, str] = {
+    "bart": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
+    "bert": mark("handbook chapter “BERT Architecture”"),
+    "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
+    "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
+    "notes": mark("study notes “BART as De-noising Auto-encoder”"),
+    "none": mark("none of the articles: a rule of thumb that is often heard"),
+}
+
+Value = int | float | str
+START, PAIR, WORDS_RECORD = "start", "mask", "words"  # records that ship with the package
+BERT_RUN = {"model": "bert-tiny-en", "text": "The cat did not cross the street because it was too tired."}
+PAIR_RUN = {"model": "bert-tiny-en", "text": "I want to buy a [MASK].", "pair": "It is very old.", "special": "true"}
+MODEL = "bart-tiny-en-de"  # what the lines without a check of their own are run on
+ABOUT = 0.02  # "about 110 million": within 2 %
+MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One thing claimed beside the same thing found; ``agrees`` if they are the same as far as the claim goes.
+
+    ``core``: the claim stands or falls with it. Others add what the claim leaves out or is wrong about in a detail:
+    where one of them does not agree the claim holds with a caveat.
+    """
+
+    label: str
+    claimed: Value
+    found: Value
+    agrees: bool
+    core: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The numbers of a claim, one sentence why, and what was computed on."""
+
+    numbers: tuple[Number, ...]
+    why: str
+    basis: str
+
+    @property
+    def word(self) -> Word:
+        """holds, caveat or fails, from the numbers alone."""
+        if not all(number.agrees for number in self.numbers if number.core):
+            return "fails"
+        return "holds" if all(number.agrees for number in self.numbers) else "caveat"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What claims about runs are judged by: the visitor's own run where it fits, else one that ships."""
+
+    own: Record | None = None
+
+    def shipped(self, name: str) -> tuple[Record, str]:
+        """A record of the package, and what it is in words."""
+        record = _shipped(name)
+        return record, later("the run of {model} on “{text}” that ships", model=record.model.name,
+                             text=record.source_text)  # fmt: skip
+
+    def written(self) -> tuple[Record, str]:
+        """A run of an encoder-decoder with its steps: the visitor's, if it is one, neither long nor a single
+        token, and without padding."""
+        own = self.own
+        if own is None or own.cross is None or own.encoder is None or not own.steps:
+            return self.shipped(START)
+        sizes = own.cross.shape[2:]
+        if not 2 <= min(sizes) <= max(sizes) <= MOST_TOKENS or not own.encoder.mask.all():
+            return self.shipped(START)
+        return own, later("your run of {model}", model=own.model.name)
+
+
+@lru_cache
+def _shipped(name: str) -> Record:
+    return open_record(EMBEDDED / "records" / f"{name}.safetensors")
+
+
+Check = Callable[[Evidence], Verdict]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line. ``said`` is what an article says, in our words (a message); ``page`` and ``query`` show it.
+
+    A query that names a ``model`` runs it on its ``text``: a visit of its own.
+
+    ``check`` judges it without torch; where it is None the claim needs runs of a model (``bartviz.teaching.textbook.measured``).
+    """
+
+    number: str
+    chapter: Chapter
+    title: str
+    said: str
+    sources: tuple[Source, ...]
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    check: Check | None = None
+
+    @property
+    def source(self) -> str:
+        """The articles that say so, in the reader's language."""
+        return "; ".join(_(SOURCES[name]) for name in self.sources)
+
+
+def number(label: str, claimed: Value, found: Value, agrees: bool | None = None, *, core: bool = True) -> Number:
+    """A ``Number``; where ``agrees`` is left out both must be equal."""
+    return Number(label, claimed, found, claimed == found if agrees is None else agrees, core)
+
+
+def text(value: Value) -> str:
+    """A number as a reader sees it, a message in the reader's language."""
+    if isinstance(value, str):
+        return value if type(value) is str else _(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if abs(value) >= 1e-3 or value == 0 else f"{value:.1e}"
+
+
+def near(claimed: float, found: float, share: float) -> bool:
+    """Whether what was found is within a share of what was claimed."""
+    return abs(found - claimed) <= share * abs(claimed)
+
+
+CONFIGURATION = mark("configurations of the catalogue, counted in closed form")

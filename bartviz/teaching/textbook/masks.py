@@ -1,0 +1,100 @@
+"""Lines 9 to 11: who may look at whom, and the number that forbids it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.analysis import added, patterns
+from bartviz.analysis.masks import shape
+from bartviz.arrays import Floats
+from bartviz.language import later, mark
+from bartviz.teaching.textbook.judging import Claim, Evidence, Number, Verdict, number
+
+SHORT = 512
+LONG, WINDOW = 4096, 256  # tokens of a long document; Longformer looks at 256 to each side
+
+
+def _masks(evidence: Evidence) -> Verdict:
+    record, basis = evidence.written()
+    found = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
+    n, m = (len(record.attention(kind).query) for kind in ("encoder", "decoder"))
+    encoder, decoder, cross = (found[kind] for kind in ("encoder", "decoder", "cross"))
+    first = record.attention("decoder").head(0, 0)[0]  # (m,)
+    numbers = (
+        number(later("encoder, n × n: open cells"), n * n, encoder.open),
+        number(later("decoder, m × m lower triangle: open cells"), m * (m + 1) // 2, decoder.open,
+               decoder.open == m * (m + 1) // 2 and (decoder.causal or m == 1)),
+        number(later("cross, m × n: open cells"), m * n, cross.open),
+        number(later("first decoder row: weight on itself"), 1, float(first[0])),
+    )  # fmt: skip
+    why = later("With n = {n} and m = {m} the three squares are full, a triangle, and full, for a text that stands "
+                "alone.", n=n, m=m)  # fmt: skip
+    return Verdict(numbers, why, basis)
+
+
+def _number(_evidence: Evidence) -> Verdict:
+    scores = np.array([1.5, 0.5, 3.0, -1.0], np.float32)  # the third key is closed
+    mask = np.array([True, True, False, True])
+    numbers = [_weight(scores, mask, name) for name in ("-10,000", "-1e9", "-inf")]
+    least = next(small for small in range(-90, -120, -1) if not added.softmax_added(scores, mask, float(small))[2])
+    small = float(added.softmax_added(scores, mask, -50.0)[2])
+    numbers.append(number(later("weight after adding {number}", number="-50"), 0, small, small == 0, core=False))
+    for name in ("-10,000", "-1e9", "-inf"):
+        row = added.softmax_added(scores, np.zeros(4, np.bool_), added.number_of(name))
+        told = "NaN" if np.isnan(row).any() else " ".join(f"{weight:.2f}" for weight in row)
+        label = later("a row masked wholly by {number}", number=name)
+        numbers.append(number(label, "0.00 0.00 0.00 0.00", told, core=False))
+    why = later(
+        "In float32 the weight is exactly 0, not just about 0, from {least} on for these scores; but a row that is "
+        "masked wholly gets weights all the same: as if unmasked, uniform, or NaN.", least=least,
+    )  # fmt: skip
+    return Verdict(tuple(numbers), why, later("four scores, softmax step by step in float32"))
+
+
+def _weight(scores: Floats, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], name: str) -> Number:
+    weight = float(added.softmax_added(scores, mask, added.number_of(name))[~mask][0])
+    return number(later("weight after adding {number}", number=name), 0, weight, weight < 1e-6)
+
+
+def _patterns(_evidence: Evidence) -> Verdict:
+    n, bigram, prefix = 12, patterns.pattern("bigram", 12), patterns.pattern("prefix", 12, prefix=5)
+    causal = n * (n + 1) // 2
+    window = patterns.pattern("longformer", SHORT, window=32, reach=1)
+    long = _cells(LONG, WINDOW)
+    share = long / LONG**2
+    numbers = (
+        number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
+        number(later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"), causal + 10,
+               int(prefix.sum())),
+        number(later("window of 32 to each side and one global token, n = 512: open cells"), _cells(SHORT, 32),
+               int(window.sum())),
+        number(later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}",
+               share < 0.25),
+    )  # fmt: skip
+    why = later("A window's cells grow with n, not with n squared: at 4,096 tokens {share:.1%} of the full square are "
+                "left to compute.", share=share)  # fmt: skip
+    return Verdict(numbers, why, later("patterns built cell by cell"))
+
+
+def _cells(n: int, window: int) -> int:
+    """Open cells of n tokens that look ``window`` to each side, and one that sees all and is seen by all."""
+    return n * (2 * window + 1) - window * (window + 1) + 2 * (n - window - 1)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim("9", "masks", mark("Three masks"),
+          mark("The encoder's mask is all ones, the decoder's a lower triangle, that of cross-attention all ones."),
+          ("bart", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
+    Claim("9b", "masks", mark("Padding"),
+          mark("A mask keeps attention away from the padding of a batch: padded positions get no weight."),
+          ("bert",), "masks", {"about": "padding"}),
+    Claim("9c", "masks", mark("No mask in cross-attention"),
+          mark("Cross-attention is never masked: each decoder position may look at each encoder position."),
+          ("bart",), "masks", {"view": "pattern"}),
+    Claim("10", "masks", mark("A large negative number"),
+          mark("-10,000, -1e9 or minus infinity is added to a masked score; after the softmax its weight is about 0."),
+          ("bert", "korean", "notes"), "masks", {"view": "additive", "number": "-10,000", "about": "zero"}, _number),
+    Claim("11", "masks", mark("Other patterns"),
+          mark("Bigram masks and arbitrary ones exist, and sparse patterns make thousands of tokens affordable."),
+          ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
+)  # fmt: skip

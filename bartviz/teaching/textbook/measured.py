@@ -1,0 +1,279 @@
+"""The lines of the ledger that only a run of a model can judge: each check runs the small translator that ships.
+
+``judge_all(load(MODEL))`` gives every one of them a verdict; ``analysis.ledger.ledger(more=...)`` takes them in.
+Shapes: n source tokens, m decoder rows, K keys, V vocabulary, D width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from bartviz.experiments.edits import edit, reach
+from bartviz.experiments.replay import Replay
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.config import sizes
+from bartviz.language import later
+from bartviz.models.model import Model
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
+from bartviz.run.forward import capture, capture_batch
+from bartviz.run.generate import decode
+from bartviz.run.prepare import prepare
+from bartviz.tape.tape import Tape, recording
+from bartviz.teaching.textbook.judging import Verdict, number
+
+TEXT = "I want to buy a car."
+LONGER = "Yesterday my sister bought two very old books."
+TEXTS = (
+    TEXT,
+    "We have been waiting for the bus for more than an hour.",
+    "My brother works in a small factory near the river.",
+    "The government decided to build a new bridge over the river next year.",
+)
+HOUSE = (
+    "The house is beautiful and well located in the middle of the city "
+    "where it is easily accessible by public transport"
+)
+STEPS = 5
+CLOSE = 1e-4  # how far two runs of the same numbers in other shapes may be apart
+Cancel = Callable[[], bool]
+
+
+def _basis(model: Model) -> str:
+    return later("runs of {model}, made now", model=model.info.name)
+
+
+def padding(model: Model, cancelled: Cancel) -> Verdict:
+    alone = capture(model, TEXT, cancelled=cancelled)
+    batch = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0]
+    n = len(alone.source)
+    closed = len(batch.source) - n
+    weights = max(float(batch.attention("encoder").head(layer, head)[:n, n:].max())
+                  for layer, head in np.ndindex(batch.attention("encoder").shape[:2]))  # fmt: skip
+    apart = float(np.abs(batch.attention("encoder").q[-1, :, :n] - alone.attention("encoder").q[-1]).max())
+    numbers = (
+        number(later("padding tokens of the shorter text"), "> 0", closed, closed > 0),
+        number(later("largest weight on one of them"), 0, weights),
+        number(later("last layer: largest difference of a query from the text alone"), 0, float(f"{apart:.1e}"),
+               apart < CLOSE),
+    )  # fmt: skip
+    why = later("Beside a longer text, {closed} columns of padding get exactly 0, and the last layer's numbers are "
+                "those of the text alone but for rounding.", closed=closed)  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def crossing(model: Model, cancelled: Cancel) -> Verdict:
+    alone = capture(model, TEXT, cancelled=cancelled).attention("cross").mask
+    padded = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0].attention("cross").mask
+    numbers = (
+        number(later("a text alone: open cells"), alone.size, int(alone.sum())),
+        number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
+    )
+    why = later("For a text that stands alone nothing is closed; in a batch the padding of the source is, "
+                "{closed} of {cells} cells.", closed=int((~padded).sum()), cells=padded.size)  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def directions(model: Model, cancelled: Cancel) -> Verdict:
+    record = capture(model, TEXT, cancelled=cancelled)
+    last = len(record.source) - 1
+    source = edit(model, record, 1, record.source.ids[2].item(), cancelled=cancelled)
+    rows = len(record.attention("decoder").query)
+    place = rows // 2
+    inputs = record.attention("decoder").query
+    target = edit(model, record, place, int(inputs.ids[1]), part="target", cancelled=cancelled)
+    encoder, decoder = source.hidden["encoder"][-1], target.hidden["decoder"]  # (n,), (L + 1, m)
+    felt, crossed = int((encoder > 0).sum()), int((source.hidden["decoder"][-1] > 0).sum())
+    before, after = int((decoder[:, :place] > 0).any(axis=0).sum()), int((decoder[-1, place:] > 0).sum())
+    numbers = (
+        number(later("source token 1 changed: encodings that change"), last + 1, felt),
+        number(later("source token 1 changed: decoder rows that change"), rows, crossed),
+        number(later("target token {place} changed: earlier rows that change in any bit", place=place), 0, before),
+        number(later("target token {place} changed: rows from there on that change", place=place), rows - place, after),
+    )
+    why = later("All {n} encodings and all {m} decoder rows hear of one source token; the {place} rows before a "
+                "changed target token stay equal to the last bit.", n=last + 1, m=rows, place=place)  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def house(model: Model, cancelled: Cancel) -> Verdict:
+    words = HOUSE.lower().split()
+    away = words.index("it") - words.index("house")
+    labels = [label.strip().lower() for label in prepare(model, HOUSE).tokens.labels]
+    position, place = labels.index("house"), labels.index("it")
+    steps = reach(model, HOUSE, position, cancelled=cancelled).steps(place)
+    numbers = (
+        number(later("layers until “it” hears of “house”"), 1, steps["bidirectional"] or 0),
+        number(later("steps of a recurrent network, one a word"), "≥ 12", away, away >= 12),
+        number(later("positions from “house” to “it”"), 12, away, core=False),
+    )
+    why = later("One layer suffices; but “it” is the {away}th word after “house” ({between} words stand between), "
+                "and {tokens} tokens away in this model.",
+                away=away, between=away - 1, tokens=place - position)  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+@torch.inference_mode()
+def normalised(model: Model, cancelled: Cancel) -> Verdict:
+    record = capture(model, TEXT, cancelled=cancelled)
+    states = Replay(model, record).run(Tape(cancelled=cancelled)).hidden["encoder"][-1][0].double()  # (n, D)
+    last: Any = model.network.get_encoder()
+    norm = last.layers[-1].final_layer_norm
+    plain = (states - norm.bias.double()) / norm.weight.double()  # before gain and shift
+    means, variances = ([float(one.mean(-1).abs().max()), float(one.var(-1, unbiased=False).mean())]
+                        for one in (plain, states))  # fmt: skip
+    numbers = (
+        number(later("last encoder layer, gain and shift taken out: largest mean of a token"), 0,
+               float(f"{means[0]:.1e}"), means[0] < CLOSE),
+        number(later("its mean variance"), 1, round(means[1], 4), abs(means[1] - 1) < 0.01),
+        number(later("with the learned gain and shift, as the next layer reads it: mean variance"), 1,
+               round(variances[1], 3), abs(variances[1] - 1) < 0.01, core=False),
+    )  # fmt: skip
+    why = later("So it is before the learned gain and shift, which are part of a LayerNorm: with them the variance is "
+                "{variance:.2f} in this model.", variance=variances[1])  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
+    layers, heads = model.info.decoder_layers, model.info.decoder_heads
+    every = [str(Head("cross", layer, head)) for layer, head in np.ndindex(layers, heads)]
+    blind = [decode(model, text, ablate=every, cancelled=cancelled).target_text or "" for text in TEXTS]
+    seeing = [decode(model, text, cancelled=cancelled).target_text for text in TEXTS]
+    numbers = (
+        number(later("{count} sources with cross-attention: different texts", count=len(TEXTS)), len(TEXTS),
+               len(set(seeing))),
+        number(later("the same sources, all {heads} cross heads silenced: different texts", heads=len(every)), 1,
+               len(set(blind))),
+    )  # fmt: skip
+    why = later("With every cross head silenced the model writes “{text}” whatever the source is: frequent words "
+                "that mean nothing together.", text=blind[0])  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+@torch.inference_mode()
+def encoded_once(model: Model, cancelled: Cancel) -> Verdict:
+    ids = torch.from_numpy(prepare(model, TEXT).tokens.ids.copy())[None]  # (1, n)
+    network: Any = model.network
+    with recording(Tape(cancelled=cancelled)) as tape:
+        written = network.generate(ids, num_beams=1, do_sample=False)
+    steps = written.shape[1] - 1
+    encoder, decoder, cross = (len(tape.entries[kind, 0].q) for kind in ("encoder", "decoder", "cross"))
+    keys = tape.entries["cross", 0].k
+    numbers = (
+        number(later("steps of generate(): calls of the first decoder layer"), steps, decoder),
+        number(later("calls of the first encoder layer"), 1, encoder),
+        number(later("steps that looked at the source"), steps, cross),
+        number(later("keys of the source in the last step"), ids.shape[1], 0 if keys is None else keys.shape[2]),
+    )
+    why = later("transformers' own generate() called the encoder {encoder} × and the decoder {steps} ×.",
+                encoder=encoder, steps=steps)  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+@torch.inference_mode()
+def by_hand(model: Model, cancelled: Cancel) -> Verdict:
+    record = decode(model, TEXT, cancelled=cancelled)
+    inputs = record.attention("decoder").query
+    source, ids, rows = torch.from_numpy(record.source.ids.copy())[None], [int(inputs.ids[0])], []
+    for _step in range(STEPS):
+        with recording(Tape(cancelled=cancelled)) as tape:
+            out: Any = model.network(input_ids=source, decoder_input_ids=torch.tensor([ids]), use_cache=False)
+        entry = tape.entries["cross", model.info.decoder_layers - 1]
+        assert entry.k is not None  # the layer has been called
+        scores = entry.q[-1][0, :, -1:] @ entry.k[0].mT * entry.scale  # (H, 1, n)
+        rows.append(scores.softmax(-1)[:, 0].numpy())
+        ids.append(int(out.logits[0, -1].argmax()))
+    ours = record.attention("cross").layer(model.info.decoder_layers - 1)[:, :STEPS]  # (H, STEPS, n)
+    apart = float(np.abs(np.stack(rows, axis=1) - ours).max())
+    same = sum(a == b for a, b in zip(ids[1:], record.output.ids.tolist() if record.output else (), strict=False))
+    reads = sum(a == b for a, b in pairwise(ids))
+    numbers = (
+        number(later("steps that chose the same token as the run with a cache"), STEPS, same),
+        number(later("largest difference of a weight"), 0, float(f"{apart:.1e}"), apart < CLOSE),
+        number(later("rows whose own token is the one they are labelled with"), STEPS, reads, core=False),
+    )
+    why = later("The matrix comes out the same; but the row that is labelled with a written token was computed from "
+                "the token before it: row t reads token t and predicts token t + 1.")  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def beams(model: Model, cancelled: Cancel) -> Verdict:
+    better, same, texts, open_beams = [], 0, [], 0
+    for text in TEXTS:
+        greedy = decode(model, text, cancelled=cancelled)
+        beam = decode(model, text, beams=4, early_stopping=True, max_new_tokens=50, cancelled=cancelled)
+        better.append(beam.log_probability - greedy.log_probability)
+        same += beam.target_text == greedy.target_text
+        texts.append(len(beam.steps))
+        open_beams = max(open_beams, _most_open(beam))
+    numbers = (
+        number(later("beams that are followed at once, at most"), 4, open_beams, open_beams <= 4),
+        number(later("of {count} texts: those with a higher log p than greedy search's, or the same", count=len(TEXTS)),
+               len(TEXTS), sum(gain > -1e-3 for gain in better), sum(gain > -1e-3 for gain in better) > len(TEXTS) / 2),
+        number(later("tokens of the longest text"), "≤ 50", max(texts), max(texts) <= 50),
+        number(later("texts that differ from greedy search's"), len(TEXTS), len(TEXTS) - same, core=False),
+    )  # fmt: skip
+    why = later("On {count} sentences four beams gain up to {gain:.2f} in log p and lose up to {loss:.2f}, as "
+                "they rank by log p for each token. No model that writes summaries ships: this one translates.",
+                count=len(TEXTS), gain=max(better), loss=max(0.0, -min(better)))  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+def _most_open(record: Record) -> int:
+    tree = record.beams
+    assert tree is not None  # four beams were asked for
+    followed = {node.parent for node in tree.nodes}
+    steps = [node.step for place, node in enumerate(tree.nodes) if place in followed]
+    return max(steps.count(step) for step in set(steps))
+
+
+@torch.inference_mode()
+def tied(model: Model, cancelled: Cancel) -> Verdict:
+    network: Any = model.network
+    record = capture(model, TEXT, cancelled=cancelled)
+    outcome = Replay(model, record).run(Tape(cancelled=cancelled))
+    embeddings = network.get_input_embeddings().weight  # (V, D)
+    assert outcome.logits is not None  # this model writes
+    apart = float((nn.functional.linear(outcome.last, embeddings) - outcome.logits).abs().max())
+    bias = float(network.final_logits_bias.abs().max())
+    hub = [sizes(known.config) for known in CATALOGUE if known.source == "hub"]
+    share = sum(one.tied for one in hub)
+    numbers = (
+        number(later("one matrix in memory for embeddings and output layer"), later("yes"),
+               later("yes") if network.lm_head.weight.data_ptr() == embeddings.data_ptr() else later("no")),
+        number(later("logits against state times embeddings: largest difference"), 0, float(f"{apart:.1e}"),
+               apart < 1e-3 + bias),
+        number(later("models of the catalogue that tie them: often"), f"> {len(hub) // 2}", share,
+               share > len(hub) / 2),
+        number(later("models of the catalogue that tie them: all"), len(hub), share, core=False),
+    )  # fmt: skip
+    why = later("The logits are the products of the last state with the embeddings; {share} of {all} models of the "
+                "catalogue tie the two, T5 1.1 does not.", share=share, all=len(hub))  # fmt: skip
+    return Verdict(numbers, why, _basis(model))
+
+
+CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
+    "9b": padding, "9c": crossing, "16b": normalised, "17": directions, "18": house, "22": encoded_once,
+    "22d": without_crossing, "25": by_hand, "27": beams,
+    "28": tied,
+}  # fmt: skip
+
+
+def judge_all(
+    model: Model,
+    *,
+    cancelled: Cancel = lambda: False,
+    on_progress: Callable[[str, int, int], None] = lambda note, done, total: None,
+) -> dict[str, Verdict]:
+    """The verdict of every line that needs a model, by its number; ``model`` is MODEL, loaded. Raises Cancelled."""
+    found = {}
+    for done, (name, check) in enumerate(CHECKS.items()):
+        on_progress(later("Line {number} of the ledger", number=name), done, len(CHECKS))
+        found[name] = check(model, cancelled)
+    return found

@@ -1,0 +1,218 @@
+"""Lines 2, 4, 6 and 8: where the parameters of a model sit, and what is counted twice."""
+
+from __future__ import annotations
+
+from bartviz.analysis import parameter_totals
+from bartviz.analysis.article_models import (
+    BART,
+    BERT,
+    BERT_LARGE,
+    GPT2,
+    decoder,
+    elements,
+    encoder,
+    layer,
+    rows,
+    sizes_of,
+    total,
+)
+from bartviz.analysis.parameters import Component
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.language import later, mark
+from bartviz.teaching.textbook.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
+
+EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger
+BASIS = later(CONFIGURATION)
+
+
+def _parts(_evidence: Evidence) -> Verdict:
+    mine = rows(BART)
+    table = parameter_totals.by_component(mine).set_index("component")["used"]
+    whole, three = parameter_totals.total(mine), int(table["encoder"] + table["decoder"] + table["shared"])
+    numbers = (
+        number(later("encoder with the embeddings"), 81_920_256, int(table["encoder"])),
+        number(later("decoder with the embeddings"), 96_103_680, int(table["decoder"])),
+        number(later("shared embeddings"), 38_603_520, int(table["shared"])),
+        number(later("whole model"), 139_420_416, whole),
+        number(later("sum of the three parts"), whole, three, core=False),
+    )
+    why = later(
+        "All four numbers come out, but encoder and decoder each contain the shared matrix: as parts of a chart they "
+        "add up to {three:,}, {times:.2f} times the model.", three=three, times=three / whole,
+    )  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _even(_evidence: Evidence) -> Verdict:
+    mine = rows(BART)
+    table, own = parameter_totals.by_component(mine).set_index("component")["used"], parameter_totals.parts(mine)
+    counted = float(table["decoder"] / table["encoder"])
+    layers = own["decoder layers"] / own["encoder layers"]
+    numbers = (
+        number(later("decoder ÷ encoder, embeddings in both"), 1, round(counted, 3), counted < EVEN),
+        number(later("decoder layers ÷ encoder layers"), 1, round(layers, 3), layers < EVEN, core=False),
+    )
+    why = later(
+        "It looks even because the same {shared:,} embeddings are in both numbers; the layers themselves are "
+        "{encoder:,} and {decoder:,}, since a decoder layer has a second attention.",
+        shared=int(table["shared"]), encoder=own["encoder layers"], decoder=own["decoder layers"],
+    )  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _sharing(_evidence: Evidence) -> Verdict:
+    mine = rows(BART)
+    ties = parameter_totals.shared(mine)
+    apart = parameter_totals.naive(mine) - sum(matrix.elements for matrix in ties)
+    matrices = sum(row.count > 0 for row in mine if row.role in ("token embedding", "output layer weight"))
+    numbers = (
+        number(later("separate embedding matrices"), 2, matrices),
+        number(later("parameters, were they separate"), apart, parameter_totals.total(mine)),
+    )
+    why = later(
+        "One matrix of {elements:,} numbers serves as encoder input, decoder input and output layer; the article's own "
+        "code prints it as shared.", elements=ties[0].elements if ties else 0,
+    )  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _written_out(_evidence: Evidence) -> Verdict:
+    whole, head = parameter_totals.parts(rows(BERT)), parameter_totals.parts(rows(BERT, "BertForMaskedLM"))["head"]
+    layers = whole["encoder layers"]
+    numbers = (
+        number(later("parameters without that head"), 85_000_000, total(BERT), near(85e6, total(BERT), ABOUT)),
+        number(later("the head that is left out"), 25_000_000, head, near(25e6, head, ABOUT)),
+        number(later("the 12 layers alone"), 85_000_000, layers, near(85e6, layers, ABOUT)),
+    )
+    why = later(
+        "The head would add {head:,}, as its large matrix is the embeddings again; 85 million are the 12 layers alone, "
+        "{layers:,}, without the {embeddings:,} of the embeddings.",
+        head=head, layers=layers, embeddings=whole["embeddings"],
+    )  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _composition(_evidence: Evidence) -> Verdict:
+    ours, bert, gpt = layer(BART, "encoder"), layer(BERT, "encoder"), layer(GPT2, "decoder")
+    mine = layer(BART, "decoder")
+    crossing = tuple(row for row in mine if parameter_totals.sublayer(row.role) == "cross-attention")
+    segments = sizes_of(BART).segments
+    numbers = (
+        number(later("an encoder layer: parameters as in BERT"), elements(bert), elements(ours)),
+        number(later("a decoder layer without cross-attention: as in GPT-2"), elements(gpt),
+               elements(mine) - elements(crossing)),
+        number(later("normalisation of the decoder: as in GPT-2"), sizes_of(GPT2).family.norm,
+               sizes_of(BART).family.norm, core=False),
+        number(later("segment embeddings: as in BERT"), sizes_of(BERT).segments, segments, core=False),
+    )  # fmt: skip
+    why = later(
+        "Layer by layer the sizes are the same, plus {crossing:,} for cross-attention; but BART normalises after each "
+        "sum, where GPT-2 does before, and has no segment embeddings.", crossing=elements(crossing),
+    )  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _feed_forward(_evidence: Evidence) -> Verdict:
+    found = {
+        later("a layer of BERT"): (parameter_totals.layer_share(rows(BERT), "encoder", "feed-forward"), True),
+        later("a layer of BART's decoder"): (
+            parameter_totals.layer_share(rows(BART), "decoder", "feed-forward"),
+            False,
+        ),
+    }
+    numbers = tuple(
+        number(later("share of the feed-forward layers: {of}", of=of), "> 50 %", f"{share:.2%}", share > 0.5, core=core)
+        for of, (share, core) in found.items()
+    )
+    bert, bart = (share for share, _core in found.values())
+    why = later("{bert:.0%} of a layer of BERT and of BART's encoder, but {bart:.2%} of a layer of BART's decoder, "
+                "which has two attentions.", bert=bert, bart=bart)  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _embeddings(_evidence: Evidence) -> Verdict:
+    def share(name: str, layers: int) -> float:
+        found = parameter_totals.parts(rows(name, num_hidden_layers=layers))
+        return found["embeddings"] / sum(found.values())
+
+    base, deep, large = share(BERT, 12), share(BERT, 24), share(BERT_LARGE, 24)
+    numbers = (
+        number(later("embeddings of BERT base with 24 layers instead of 12"), f"< {base:.1%}", f"{deep:.1%}",
+               deep < base),
+        number(later("embeddings of BERT large"), f"< {base:.1%}", f"{large:.1%}", large < base),
+    )  # fmt: skip
+    why = later("From {base:.1%} to {deep:.1%} by depth alone, and to {large:.1%} in BERT large, which is wider too.",
+                base=base, deep=deep, large=large)  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _nearer(_evidence: Evidence) -> Verdict:
+    def built(name: str, component: Component) -> tuple[dict[str, int], str]:
+        """Parameters by sublayer, and where the norm stands."""
+        found: dict[str, int] = {}
+        for row in layer(name, component):
+            found[parameter_totals.sublayer(row.role)] = (
+                found.get(parameter_totals.sublayer(row.role), 0) + row.elements
+            )
+        return found, sizes_of(name).family.norm
+
+    def layers_like(one: tuple[dict[str, int], str]) -> int:
+        both = (built(BART, "encoder"), encoder(BART).layers), (built(BART, "decoder"), decoder(BART).layers)
+        return sum(layers for mine, layers in both if mine == one)
+
+    bert, gpt = layers_like(built(BERT, "encoder")), layers_like(built(GPT2, "decoder"))
+    numbers = (
+        number(later("of 12 layers: those that are a layer of GPT-2"), f"> {bert}", gpt, gpt > bert),
+        number(later("of 12 layers: those that are a layer of BERT"), 0, bert),
+    )
+    why = later("Its {bert} encoder layers are those of BERT in every size and norm; no decoder layer is one of GPT-2, "
+                "which has no cross-attention and normalises before the sum.", bert=bert)  # fmt: skip
+    return Verdict(numbers, why, BASIS)
+
+
+def _four_times(_evidence: Evidence) -> Verdict:
+    ratios = {}
+    for known in CATALOGUE:
+        sizes = sizes_of(known.name)
+        stack = sizes.encoder or sizes.decoder
+        if known.source == "hub" and stack is not None:
+            ratios[known.name] = stack.feed_forward / sizes.width
+    others = [name.rsplit("/", 1)[-1] for name, ratio in ratios.items() if ratio != 4]
+    numbers = (
+        number(later("BERT base: feed-forward width ÷ width"), 4, ratios[BERT]),
+        number(later("BART base: feed-forward width ÷ width"), 4, ratios[BART]),
+        number(later("models of the catalogue with four times the width"), len(ratios), len(ratios) - len(others),
+               core=False),
+    )  # fmt: skip
+    why = later("Typical, as is said, but not always: {models} has another width.", models=", ".join(others) or "–")
+    return Verdict(numbers, why, BASIS)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim("2", "sizes", mark("Parts of BART base"),
+          mark("Encoder 81,920,256, decoder 96,103,680, shared embeddings 38,603,520, total 139,420,416."),
+          ("bart",), "parameters", {"of": BART}, _parts),
+    Claim("2b", "sizes", mark("Encoder and decoder of BART base"),
+          mark("Its parameters are split about evenly between encoder and decoder."),
+          ("bart",), "parameters", {"of": BART}, _even),
+    Claim("4", "sizes", mark("Embeddings of BART"),
+          mark("Encoder and decoder keep embeddings of their own, which costs parameters."),
+          ("bart",), "parameters", {"of": BART}, _sharing),
+    Claim("6", "sizes", mark("A BERT of 85 million"),
+          mark("BERT base written out has about 85 million parameters, not 110, as the masked-language-model head is "
+               "missing."),
+          ("bert",), "parameters", {"of": BERT, "class": "BertForMaskedLM"}, _written_out),
+    Claim("8", "sizes", mark("Feed-forward layers"), mark("They hold most of the parameters of a layer."),
+          ("bert",), "parameters", {"of": BART, "part": "decoder"}, _feed_forward),
+    Claim("8b", "sizes", mark("Share of the embeddings"), mark("It shrinks as the model gets deeper."),
+          ("bert",), "parameters", {"of": BERT_LARGE}, _embeddings),
+    Claim("8d", "sizes", mark("Nearer to GPT-2 than to BERT"),
+          mark("With its decoder BART is quite another model than BERT, nearer to GPT-2."),
+          ("korean",), "models", {}, _nearer),
+    Claim("8e", "sizes", mark("Four times as wide"),
+          mark("Feed-forward layers are typically four times as wide as the model."),
+          ("bert", "bart"), "models", {}, _four_times),
+    Claim("8c", "sizes", mark("BERT's encoder and GPT's decoder"),
+          mark("BART's encoder is built as BERT is, its decoder as GPT is, joined by cross-attention."),
+          ("bart", "korean", "notes"), "parameters", {"of": BART, "part": "decoder"}, _composition),
+)  # fmt: skip

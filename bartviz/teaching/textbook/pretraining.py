@@ -1,0 +1,152 @@
+"""Lines 29 to 31: what the models were trained to do, and the heads that go with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
+from bartviz.analysis.costs import Costs
+from bartviz.analysis.denoising import MASK, NOISE, text_infilling
+from bartviz.language import later, mark
+from bartviz.teaching.textbook.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
+
+TEXT = "the cat sat on the mat. it was warm there. then it slept."
+SEEDS, SPAN, RATE = 200, 3, 0.15  # T5 drops 15 % of the tokens in spans of 3 on average (Raffel et al. 2020, 3.3.4)
+
+
+def _noise(evidence: Evidence) -> Verdict:
+    made = {name: [noise(TEXT, np.random.default_rng(seed)) for seed in range(20)] for name, noise in NOISE.items()}
+    masked = all(one.text.count(MASK) == len(one.lost) for one in made["token masking"])
+    traceless = all(MASK not in one.text and one.lost for one in made["token deletion"])
+    spans = [len(word.origin) for seed in range(SEEDS)
+             for word in text_infilling(TEXT, np.random.default_rng(seed)).words if word.is_mask]  # fmt: skip
+    kept = all(not one.lost for name in ("sentence permutation", "document rotation") for one in made[name])
+    record, basis = evidence.shipped("repair")
+    numbers = (
+        number(later("noise functions"), 5, len(NOISE)),
+        number(later("masking: one mask for each lost word"), later("yes"), _yes(masked)),
+        number(later("deletion: no trace is left"), later("yes"), _yes(traceless)),
+        number(later("infilling: most words behind one mask"), "> 1", max(spans), max(spans) > 1),
+        number(later("permutation and rotation: every word is kept"), later("yes"), _yes(kept)),
+        number(later("words that count in the loss of “{text}”", text=record.source_text),
+               len(record.attention("decoder").query), len(record.steps)),
+    )  # fmt: skip
+    why = later("Each function does what is said on “{text}”, and the loss adds up every token of the original, not "
+                "only the lost ones.", text=TEXT)  # fmt: skip
+    return Verdict(numbers, why, later("the noise functions, with fixed seeds; {second}", second=basis))
+
+
+def _yes(true: bool) -> str:
+    return later("yes") if true else later("no")
+
+
+def _bottleneck(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(START)
+    read_, given = len(record.attention("encoder").query), len(record.attention("cross").key)
+    vectors, width = read_ * record.model.width, given * record.model.width
+    head = record.attention("cross").k.shape
+    numbers = (
+        number(later("vectors that leave the encoder for {count} tokens", count=read_), f"< {read_}", given,
+               given < read_),
+        number(later("numbers that leave it, for {count:,} that enter", count=vectors), f"< {vectors:,}", width,
+               width < vectors),
+    )  # fmt: skip
+    why = later(
+        "There is no bottleneck: {read} tokens become {given} states, as wide as the embeddings, and the decoder looks "
+        "at all of them in each of {heads} heads a layer.", read=read_, given=given, heads=head[1],
+    )  # fmt: skip
+    return Verdict(numbers, why, basis)
+
+
+def _t5(_evidence: Evidence) -> Verdict:
+    bart, t5, gated = sizes_of(BART), sizes_of(T5), sizes_of(T5_GATED)
+    last = mark("{a}, {b}, {c} with a gate") if gated.gated else mark("{a}, {b}, {c}")
+    numbers = (
+        number(later("activation of BART, T5, T5 1.1"),
+               later("{a}, {b}, {c} with a gate", a="gelu", b="relu", c="gelu"),
+               later(last, a=bart.activation, b=t5.activation, c=gated.activation.removesuffix("_new"))),
+        number(later("norm of BART and T5"), "post, pre", f"{bart.family.norm}, {t5.family.norm}"),
+        number(later("positions of BART"), later("learned"), positions(BART)),
+        number(later("positions of T5"), later("relative"), positions(T5)),
+        number(later("one embedding for T5's encoder and decoder"), later("yes"), _yes(t5.shared)),
+        number(later("BART's are separate, unlike T5's"), later("yes"), _yes(not bart.shared), core=False),
+        number(later("T5 1.1: output layer tied to the embeddings"), later("yes"), _yes(gated.tied), core=False),
+    )  # fmt: skip
+    why = later("Activation, norms and positions differ as said; but sharing embeddings is no difference, since BART "
+                "does it too, and T5 1.1 has an output matrix of its own.")  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _short_targets(_evidence: Evidence) -> Verdict:
+    n, costs = 512, Costs(BART)
+    lost = round(RATE * n)
+    spans = round(lost / SPAN)
+    target = lost + spans + 1  # each span with its sentinel, and the last one
+    whole, short = (int(costs.operations(n, m)["multiply_adds"].sum()) for m in (n, target))
+    numbers = (
+        number(later("target tokens for a text of 512, 15 % lost in spans of 3"), "< 512", target, target < n),
+        number(later("multiply-adds of one pass, on BART base"), f"< {whole:,}", short, short < whole),
+    )
+    why = later("A target of {target} tokens instead of 512 saves {share:.0%} of a pass; the shorter source, from "
+                "which T5 takes the lost tokens out, saves a little more.",
+                target=target, share=1 - short / whole)  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _heads(_evidence: Evidence) -> Verdict:
+    def added(name: str, pooler: bool = False) -> int:
+        return sum(row.count for row in rows(BERT, name)
+                   if row.component == "head" and row.role.startswith("pooler") == pooler)  # fmt: skip
+
+    width, vocabulary = sizes_of(BERT).width, sizes_of(BERT).vocabulary
+    masked = width * width + 3 * width + vocabulary  # a layer of the width with bias, a norm, one bias a token
+    numbers = (
+        number(later("masked-language-model head: parameters of its own"), masked, added("BertForMaskedLM")),
+        number(later("next-sentence head, 2 classes"), 2 * width + 2, added("BertForNextSentencePrediction")),
+        number(later("classifier on [CLS], 2 classes"), 2 * width + 2, added("BertForSequenceClassification")),
+        number(later("classifier of tokens, 2 classes"), 2 * width + 2, added("BertForTokenClassification")),
+        number(later("answer span, start and end"), 2 * width + 2, added("BertForQuestionAnswering")),
+        number(later("next sentence and classifier on [CLS]: parameters of a pooler below them"), 0,
+               added("BertForSequenceClassification", pooler=True), core=False),
+    )  # fmt: skip
+    labels, text = (total(BERT, name) - 2 * width - 2
+                    for name in ("BertForTokenClassification", "BertForSequenceClassification"))  # fmt: skip
+    why = later("Labels of tokens and answer spans are a single layer on {labels:,} parameters. What is said of a "
+                "whole text is a single layer too, but on {text:,}: first a pooler, a layer with tanh, reads [CLS]. "
+                "The masked-language-model head has one layer more.", labels=labels, text=text)  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _answer(_evidence: Evidence) -> Verdict:
+    found = [row for row in rows(BERT, "BertForQuestionAnswering") if row.role == "answer span weight"]
+    outputs = found[0].shape[0]
+    numbers = (
+        number(later("scores for each token: start and end"), 2, outputs),
+        number(later("linear layers for them"), 2, len(found), core=False),
+    )
+    why = later("It is one layer with two outputs, {rows} × {width}, which computes the same as two layers with one.",
+                rows=outputs, width=found[0].shape[1])  # fmt: skip
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim("29", "pretraining", mark("Five noise functions"),
+          mark("Token masking, token deletion, text infilling, sentence permutation, document rotation; the loss is "
+               "that of the whole original."),
+          ("bart", "korean"), "denoising", {}, _noise),
+    Claim("29b", "pretraining", mark("An autoencoder's narrow middle"),
+          mark("As an autoencoder BART encodes its input into fewer dimensions, from which the decoder restores it."),
+          ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
+    Claim("30", "pretraining", mark("How T5 differs"),
+          mark("ReLU (gated GELU in 1.1), pre-norm, relative positions, and embeddings shared by encoder and decoder."),
+          ("bart",), "parameters", {"of": T5_GATED}, _t5),
+    Claim("30b", "pretraining", mark("Shorter targets"),
+          mark("T5 writes only the lost spans, which costs less than BART's writing the whole document."),
+          ("bart",), "parameters", {"of": BART, "n": "512"}, _short_targets),
+    Claim("31", "pretraining", mark("Heads of BERT"),
+          mark("Trained on masked words and next sentences; small heads classify a text, label tokens or mark spans."),
+          ("bert", "notes"), "parameters", {"of": BERT, "class": "BertForPreTraining", "part": "head"}, _heads),
+    Claim("31b", "pretraining", mark("Marking an answer"),
+          mark("Two linear layers give each token a score as start and as end of the answer."),
+          ("bert",), "parameters", {"of": BERT, "class": "BertForQuestionAnswering", "part": "head"}, _answer),
+)  # fmt: skip
