@@ -2,6 +2,6 @@
 
 import sys
 
-from bartviz.cli import main
+from bartviz.commands.cli import main
 
 sys.exit(main())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bartviz
-from bartviz.cli import main
+from bartviz.commands.cli import main
 from scripts.serving import health
 from tests import networks
 

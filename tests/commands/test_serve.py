@@ -194,7 +194,7 @@ async def _proxied(port: int, host: str, page: str) -> int:
 def test_what_is_no_host_is_refused_before_anything_starts(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bartviz.cli import main
+    from bartviz.commands.cli import main
 
     with pytest.raises(SystemExit) as stop:
         main(["app", *words])
@@ -203,7 +203,7 @@ def test_what_is_no_host_is_refused_before_anything_starts(
 
 
 def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    from bartviz.cli import main
+    from bartviz.commands.cli import main
 
     assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 1
     assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bartviz import aligning, serve
+from bartviz.commands import align, serve
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     _decode_arguments(decode)
     decode.set_defaults(run=_decode)
 
-    aligning.add(commands)
+    align.add(commands)
 
     parameters = commands.add_parser("parameters", help="where a model's parameters are")
     parameters.add_argument("model", help="a name of the catalogue, or a folder with config.json")

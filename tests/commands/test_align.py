@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import aligners, alignment, pharaoh
-from bartviz.cli import main
+from bartviz.commands.cli import main
 from bartviz.record.record import Record
 from tests import stand_in
 
