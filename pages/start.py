@@ -11,7 +11,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui import doubt, levels, page, ribbons, show, sidebar
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

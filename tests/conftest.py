@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.record.record import Record
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.cache import ByteCache
-from bartviz.ui import once
+from bartviz.ui.state import once
 from tests import stand_in
 
 ROOT = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
-from bartviz.ui import session
+from bartviz.ui.state import session
 
 APP = Path(__file__).parents[1] / "app.py"
 

@@ -9,7 +9,8 @@ import streamlit as st
 
 from bartviz.language import _, later
 from bartviz.serving.gate import Ticket
-from bartviz.ui import session, show
+from bartviz.ui import show
+from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

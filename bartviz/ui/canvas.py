@@ -18,10 +18,10 @@ from bartviz.analysis.color_scale import Range
 from bartviz.language import current
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
-from bartviz.ui import address
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.ui.components.scripts import SHARED, joined
 from bartviz.ui.components.served import Served
+from bartviz.ui.state import address
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
 

@@ -14,10 +14,11 @@ from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
-from bartviz.ui import address, branches, canvas, heads, page, pick, settings, show
+from bartviz.ui import branches, canvas, heads, page, pick, settings, show
 from bartviz.ui.components.canvas.data import Choice, Steps, Views
 from bartviz.ui.components.player import Place
 from bartviz.ui.components.player.data import revision
+from bartviz.ui.state import address
 
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}

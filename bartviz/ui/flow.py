@@ -17,7 +17,7 @@ from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, pick, show
 from bartviz.ui.compare import Chosen
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,8 @@ from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import pick, session, show
+from bartviz.ui import pick, show
+from bartviz.ui.state import session
 
 LINKED = "gold"  # in the address
 LONGEST_LINK = 4_000  # characters of an alignment in an address; servers refuse addresses of more than some 8,000

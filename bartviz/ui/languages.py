@@ -11,7 +11,8 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.language import LANGUAGES, _, follow
-from bartviz.ui import address, pick
+from bartviz.ui import pick
+from bartviz.ui.state import address
 
 KEY = "lang"
 MANY = 64  # sessions; above it the ended ones are forgotten

@@ -14,7 +14,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.ui import compare, page, show
 from bartviz.ui.compare import Chosen
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 HEIGHT = 460  # pixels of the plane
 

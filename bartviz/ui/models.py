@@ -19,7 +19,7 @@ from bartviz.families.objectives import Example, objectives
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui import pick, show
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 MOST = 5  # models whose columns and panels can still be read
 SETS = {

@@ -15,8 +15,8 @@ import streamlit as st
 from bartviz.language import _, mark
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
-from bartviz.ui import address
-from bartviz.ui.address import Words
+from bartviz.ui.state import address
+from bartviz.ui.state.address import Words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

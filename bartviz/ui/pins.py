@@ -16,8 +16,9 @@ from bartviz.language import _, later, mark, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import pick, session, show
-from bartviz.ui.once import once
+from bartviz.ui import pick, show
+from bartviz.ui.state import session
+from bartviz.ui.state.once import once
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
 THIS, OTHER = "this", "other"

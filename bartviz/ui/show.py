@@ -21,8 +21,9 @@ from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
-from bartviz.ui import once, projector
+from bartviz.ui import projector
 from bartviz.ui.columns import CELLS, COLUMNS, HEADS
+from bartviz.ui.state import once
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,8 +21,9 @@ from bartviz.serving.engine import Request, Truncate
 from bartviz.serving.search import Search
 from bartviz.text.clean import read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui import keys, languages, levels, pick, projector, session, settings, show, status, theme
+from bartviz.ui import keys, languages, levels, pick, projector, settings, show, status, theme
 from bartviz.ui.examples import Example, examples
+from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry

@@ -15,8 +15,9 @@ from bartviz.language import _, current, mark
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
-from bartviz.ui import content, languages, levels, pick, registry, show, tasks
-from bartviz.ui.once import once
+from bartviz.ui import languages, levels, pick, registry, show, tasks
+from bartviz.ui.state import content
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

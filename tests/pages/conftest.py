@@ -9,7 +9,7 @@ import pytest
 
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui import session
+from bartviz.ui.state import session
 from tests import networks
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")

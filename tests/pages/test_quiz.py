@@ -17,7 +17,7 @@ from bartviz.serving import first_record
 from bartviz.teaching.quiz import KINDS, questions
 from bartviz.teaching.quiz.question import Question
 from bartviz.ui import quiz as ui
-from bartviz.ui import session
+from bartviz.ui.state import session
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]

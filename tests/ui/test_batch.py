@@ -9,7 +9,8 @@ import pytest
 from bartviz.errors import ModelError, TextError
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui import batch, session
+from bartviz.ui import batch
+from bartviz.ui.state import session
 from tests import networks
 
 

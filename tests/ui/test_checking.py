@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import bartviz
-from bartviz.ui import content
+from bartviz.ui.state import content
 from tests.conftest import App
 
 

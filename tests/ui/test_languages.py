@@ -29,7 +29,8 @@ def script() -> None:
     import streamlit as st
 
     from bartviz.language import current
-    from bartviz.ui import address, languages
+    from bartviz.ui import languages
+    from bartviz.ui.state import address
 
     def note() -> None:
         st.session_state["in_callback"] = current()

@@ -16,8 +16,9 @@ from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
-from bartviz.ui import registry, session
+from bartviz.ui import registry
 from bartviz.ui.lessons import walk
+from bartviz.ui.state import session
 from tests.conftest import App
 from training.records import RECORDS
 

@@ -9,7 +9,8 @@ import pytest
 import bartviz
 from bartviz.record.record import Record
 from bartviz.serving.engine import Request
-from bartviz.ui import made_from, session
+from bartviz.ui import made_from
+from bartviz.ui.state import session
 from tests.conftest import App
 
 BERT, BART = "bert-tiny-en", "bart-tiny-en-de"

@@ -20,7 +20,8 @@ from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine, Request
 from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
-from bartviz.ui import session, sidebar
+from bartviz.ui import sidebar
+from bartviz.ui.state import session
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

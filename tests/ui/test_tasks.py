@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.errors import Cancelled, TextError
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui import session
+from bartviz.ui.state import session
 
 PROCEED = threading.Event()
 

@@ -18,7 +18,7 @@ from bartviz.serving import first_record
 from bartviz.teaching.quiz.question import kind_said
 from bartviz.text.tokens import Tokens
 from bartviz.ui import page, registry, show
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

@@ -16,7 +16,7 @@ from bartviz.record.attention import Head, Kind
 from bartviz.ui import page, show
 from bartviz.ui.experiments.asking import ask
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
-from bartviz.ui.once import once
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep

@@ -19,7 +19,8 @@ from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui import address, projector, registry, session
+from bartviz.ui import projector, registry
+from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

@@ -10,7 +10,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from bartviz.serving.limits import Limits
-from bartviz.ui import session, uploads
+from bartviz.ui.state import session, uploads
 from tests.conftest import App
 from tests.ui.test_sidebar import Answers, answers, press, settled
 

@@ -22,7 +22,7 @@ from bartviz.language import _
 from bartviz.serving import first_record, turns
 from bartviz.serving.engine import Engine, Request, Run
 from bartviz.serving.limits import Limits
-from bartviz.ui import uploads
+from bartviz.ui.state import uploads
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

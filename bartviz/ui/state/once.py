@@ -15,7 +15,7 @@ import streamlit as st
 
 from bartviz.language import current
 from bartviz.serving.cache import ByteCache
-from bartviz.ui import content
+from bartviz.ui.state import content
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bartviz.analysis import masks
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.model_table import subject
-from bartviz.ui import content
+from bartviz.ui.state import content
 from tests import stand_in
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()

@@ -13,7 +13,7 @@ def script() -> None:
     from streamlit.runtime.scriptrunner import get_script_run_ctx
     from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-    from bartviz.ui import clicks
+    from bartviz.ui.state import clicks
 
     clicks.keep()
 

@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz import language
-from bartviz.ui import address, languages
+from bartviz.ui import languages
+from bartviz.ui.state import address
 from tests.conftest import App
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it

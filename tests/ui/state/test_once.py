@@ -18,9 +18,10 @@ from bartviz.figures import theme as colors
 from bartviz.figures.masks import square
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
-from bartviz.ui import once, theme
+from bartviz.ui import theme
 from bartviz.ui.projector import FACTOR
 from bartviz.ui.registry import PAGES
+from bartviz.ui.state import once
 from tests import stand_in
 from tests.conftest import App
 
