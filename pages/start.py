@@ -10,7 +10,8 @@ import streamlit as st
 from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
 from bartviz.record.record import Record
-from bartviz.ui import doubt, levels, page, ribbons, show, sidebar
+from bartviz.ui import doubt, levels, page, show, sidebar
+from bartviz.ui.components import ribbons
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:

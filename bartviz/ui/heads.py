@@ -16,7 +16,8 @@ from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import canvas, pick, show
+from bartviz.ui import pick, show
+from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from bartviz.figures.classic import offline
-from bartviz.ui import canvas
-from bartviz.ui.components import player
+from bartviz.ui.components import canvas, player
 from bartviz.ui.registry import PAGES
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for

@@ -13,7 +13,7 @@ from bartviz.analysis.inside import Inside
 from bartviz.figures.arithmetic import panels
 from bartviz.language import _, mark
 
-_FILES = Path(__file__).parent / "components" / "formula"
+_FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
     "bartviz.formula",
     html=(_FILES / "formula.html").read_text("utf-8"),

@@ -11,7 +11,7 @@ import pytest
 
 from bartviz.analysis import start
 from bartviz.record.record import Record
-from bartviz.ui import ribbons
+from bartviz.ui.components import ribbons
 from tests import stand_in
 
 

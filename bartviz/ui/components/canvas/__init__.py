@@ -25,7 +25,7 @@ from bartviz.ui.state import address
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
 
-HERE = Path(__file__).parent / "components" / "canvas"
+HERE = Path(__file__).parent
 SCRIPTS = (
     *SHARED, "numbers.js", "window.js", "colors.js", "state.js", "following.js", "overview.js", "map.js", "lines.js",
     "text.js", "said.js", "keys.js", "pointer.js", "canvas.js",

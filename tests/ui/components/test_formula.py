@@ -11,7 +11,7 @@ import pytest
 from bartviz import figures
 from bartviz.analysis import inside
 from bartviz.record.attention import Attention
-from bartviz.ui import formula
+from bartviz.ui.components import formula
 from tests import records, stand_in
 
 TOKENS = stand_in.tokens(("a", "b", "c"))

@@ -13,7 +13,7 @@ from bartviz.analysis.start import Ribbons, Word
 from bartviz.language import _
 from bartviz.record.attention import Head
 
-_FILES = Path(__file__).parent / "components" / "ribbons"
+_FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
     "bartviz.ribbons",
     html=(_FILES / "ribbons.html").read_text("utf-8"),
