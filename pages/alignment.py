@@ -2,7 +2,8 @@
 
 from bartviz.analysis import alignment as analysis
 from bartviz.language import _
-from bartviz.ui import alignment, doubt, levels, linked, page, show
+from bartviz.ui import alignment, doubt, levels, linked, page
+from bartviz.ui.controls import show
 
 
 def main() -> None:

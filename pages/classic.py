@@ -1,7 +1,8 @@
 """How does the classic view draw it? The head view and the model view of bertviz, without the network."""
 
 from bartviz.language import _
-from bartviz.ui import classic, levels, page, show
+from bartviz.ui import classic, levels, page
+from bartviz.ui.controls import show
 
 
 def main() -> None:

@@ -5,7 +5,8 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.figures.compare import together
 from bartviz.language import _, mark
-from bartviz.ui import compare, contrast, flow, levels, likeness, measured, page, pick, show
+from bartviz.ui import compare, contrast, flow, levels, likeness, measured, page
+from bartviz.ui.controls import pick, show
 
 TABS = {
     "two": (mark("Two heads"), contrast.two),

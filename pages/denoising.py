@@ -7,7 +7,8 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.figures import denoising as figure
 from bartviz.language import _
-from bartviz.ui import denoising, doubt, levels, page, show
+from bartviz.ui import denoising, doubt, levels, page
+from bartviz.ui.controls import show
 
 STYLE = Path(denoising.__file__).with_name("denoising.css")
 

@@ -4,7 +4,8 @@ import streamlit as st
 
 from bartviz.analysis import fooled as analysis
 from bartviz.language import _
-from bartviz.ui import fooled, levels, page, show
+from bartviz.ui import fooled, levels, page
+from bartviz.ui.controls import show
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ import streamlit as st
 
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
-from bartviz.ui import heads, levels, page, show
+from bartviz.ui import heads, levels, page
+from bartviz.ui.controls import show
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ from bartviz.figures import inputs as figure
 from bartviz.figures.inputs import positions
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import inputs, levels, page, show
+from bartviz.ui import inputs, levels, page
+from bartviz.ui.controls import show
 
 STYLE = Path(inputs.__file__).with_name("inputs.css")
 

@@ -7,7 +7,8 @@ import streamlit as st
 from bartviz.analysis import inside as analysis
 from bartviz.figures import inside as figure
 from bartviz.language import _
-from bartviz.ui import inside, levels, page, show
+from bartviz.ui import inside, levels, page
+from bartviz.ui.controls import show
 
 
 def main() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import levels, page, show
+from bartviz.ui import levels, page
+from bartviz.ui.controls import show
 from bartviz.ui.lessons import cards, progress
 
 STYLE = Path(cards.__file__).with_name("cards.css")

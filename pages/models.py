@@ -6,7 +6,8 @@ from bartviz.analysis import model_table
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import levels, models, page, pick, show
+from bartviz.ui import levels, models, page
+from bartviz.ui.controls import pick, show
 
 
 def main(record: Record | None) -> None:

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import levels, page, quiz, show
+from bartviz.ui import levels, page, quiz
+from bartviz.ui.controls import show
 
 
 def main() -> None:

@@ -5,7 +5,8 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import ledger
-from bartviz.ui import levels, page, show, textbook
+from bartviz.ui import levels, page, textbook
+from bartviz.ui.controls import show
 
 
 def main(record: Record | None) -> None:

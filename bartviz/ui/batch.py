@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.language import _, later
 from bartviz.serving.gate import Ticket
-from bartviz.ui import show
+from bartviz.ui.controls import show
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
-from bartviz.ui import show, tasks
 from bartviz.ui.components.player import LONGEST_WISH, Wish
 from bartviz.ui.components.player.data import revision
+from bartviz.ui.controls import show, tasks
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
 from bartviz.figures.contrast import difference, pair
 from bartviz.language import _
-from bartviz.ui import page, pick, pins, show
+from bartviz.ui import page, pins
 from bartviz.ui.compare import Chosen
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice
+from bartviz.ui.controls import pick, show
 from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:

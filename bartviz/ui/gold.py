@@ -12,7 +12,7 @@ from bartviz.analysis.pharaoh import Gold, Links
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 from bartviz.ui.state import session
 
 LINKED = "gold"  # in the address

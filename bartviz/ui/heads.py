@@ -16,9 +16,9 @@ from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import pick, show
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What
+from bartviz.ui.controls import pick, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.language import LANGUAGES, _, follow
-from bartviz.ui import pick
+from bartviz.ui.controls import pick
 from bartviz.ui.state import address
 
 KEY = "lang"

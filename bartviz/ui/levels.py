@@ -20,7 +20,8 @@ from bartviz.language import _, mark
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import TERMS
 from bartviz.teaching.glossary.term import Term
-from bartviz.ui import pick, registry
+from bartviz.ui import registry
+from bartviz.ui.controls import pick
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
 LEVELS: tuple[Level, ...] = get_args(Level)

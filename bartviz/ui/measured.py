@@ -13,8 +13,9 @@ from bartviz.analysis.definitions import MEASURES, definitions
 from bartviz.arrays import Bools
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Head
-from bartviz.ui import pick, pins, show
+from bartviz.ui import pins
 from bartviz.ui.compare import Chosen
+from bartviz.ui.controls import pick, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.objectives import Example, objectives
 from bartviz.language import _, mark
 from bartviz.record.record import Record
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 from bartviz.ui.state.once import once
 
 MOST = 5  # models whose columns and panels can still be read

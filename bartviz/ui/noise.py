@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.families.catalogue import entry
 from bartviz.language import _, mark, named
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:

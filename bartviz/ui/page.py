@@ -13,7 +13,8 @@ from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, torch_import
-from bartviz.ui import checking, languages, lessons, progress, registry, show, sidebar, sight, theme
+from bartviz.ui import checking, languages, lessons, registry, sidebar, sight, theme
+from bartviz.ui.controls import progress, show
 from bartviz.ui.examples import examples
 from bartviz.ui.lessons import walk
 from bartviz.ui.state import address, clicks, session

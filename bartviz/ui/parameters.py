@@ -24,7 +24,7 @@ from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
 from bartviz.teaching.textbook.articles import Claim
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {

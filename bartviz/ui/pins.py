@@ -16,7 +16,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 from bartviz.ui.state import session
 from bartviz.ui.state.once import once
 

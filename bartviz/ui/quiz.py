@@ -15,7 +15,8 @@ from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
 from bartviz.teaching.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.teaching.quiz.question import READ_SO, Question
-from bartviz.ui import made_from, registry, show
+from bartviz.ui import made_from, registry
+from bartviz.ui.controls import show
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from bartviz.analysis import sentence_words
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
 from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
-from bartviz.ui import pick, show
-from bartviz.ui.names import OWN, USED, WORDS
+from bartviz.ui.controls import pick, show
+from bartviz.ui.controls.names import OWN, USED, WORDS
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from bartviz.serving.engine import Request, Truncate
 from bartviz.serving.search import Search
 from bartviz.text.clean import read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui import keys, languages, levels, pick, projector, settings, show, status, theme
+from bartviz.ui import keys, languages, levels, settings, status, theme
+from bartviz.ui.controls import large_type, pick, show
 from bartviz.ui.examples import Example, examples
 from bartviz.ui.state import session
 
@@ -53,7 +54,7 @@ def draw() -> None:
         settings.draw(kind)
         levels.choose()
         languages.choose()
-        projector.toggle()
+        large_type.toggle()
         theme.watch()
         keys.keep()
     if st.session_state["_linked"] or session.came_back():

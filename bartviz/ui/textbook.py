@@ -15,7 +15,8 @@ from bartviz.language import _, current, mark
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
-from bartviz.ui import languages, levels, pick, registry, show, tasks
+from bartviz.ui import languages, levels, registry
+from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.state import content
 from bartviz.ui.state.once import once
 

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
-from bartviz.ui import tasks as task_module
 from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import Wish
+from bartviz.ui.controls import tasks as task_module
 from bartviz.ui.state import address, session
 from tests import records, stand_in, trees, visits
 from tests.analysis.test_decoding import decoded

@@ -10,7 +10,7 @@ import pytest
 
 from bartviz.analysis import heads
 from bartviz.record.record import Record
-from bartviz.ui import show
+from bartviz.ui.controls import show
 from tests.visits import opened
 
 Given = dict[str, dict[str, Any]]

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import fooled
 from bartviz.record.record import Record
 from bartviz.serving import first_record
-from bartviz.ui import tasks
+from bartviz.ui.controls import tasks
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]

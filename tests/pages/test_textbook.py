@@ -12,7 +12,8 @@ from bartviz.record.record import Record
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import Number, Verdict
-from bartviz.ui import registry, tasks
+from bartviz.ui import registry
+from bartviz.ui.controls import tasks
 from tests.conftest import App
 from tests.visits import words
 

@@ -16,7 +16,8 @@ from bartviz.language.korean_particles import PAIR
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui import languages, registry, show
+from bartviz.ui import languages, registry
+from bartviz.ui.controls import show
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import texts

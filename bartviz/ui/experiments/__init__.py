@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bartviz.language import _, mark, named
-from bartviz.ui import pick, show
+from bartviz.ui.controls import pick, show
 
 NAMES = {"ablation": mark("ablation"), "edit": mark("edit"), "reach": mark("reach")}
 EXPERIMENTS = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bartviz.analysis.sentence_words import shortened
 from bartviz.language import _
-from bartviz.ui import show, tasks
+from bartviz.ui.controls import show, tasks
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

@@ -11,7 +11,8 @@ from bartviz.analysis import edits as analysis
 from bartviz.figures.edits import MASKS, reach
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named, plural
-from bartviz.ui import page, pick, show
+from bartviz.ui import page
+from bartviz.ui.controls import pick, show
 from bartviz.ui.experiments.asking import ask
 
 if TYPE_CHECKING:

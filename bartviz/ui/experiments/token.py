@@ -14,7 +14,8 @@ from bartviz.analysis import sentence_words
 from bartviz.figures.edits import View, edits
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named
-from bartviz.ui import page, pick, show
+from bartviz.ui import page
+from bartviz.ui.controls import pick, show
 from bartviz.ui.experiments.asking import ask, say_ablated
 
 if TYPE_CHECKING:

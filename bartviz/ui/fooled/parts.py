@@ -17,7 +17,8 @@ from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
 from bartviz.teaching.quiz.question import kind_said
 from bartviz.text.tokens import Tokens
-from bartviz.ui import page, registry, show
+from bartviz.ui import page, registry
+from bartviz.ui.controls import show
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from bartviz.analysis.masks import quote
 from bartviz.figures import fooled as figures
 from bartviz.language import _
 from bartviz.record.attention import Head
-from bartviz.ui import page, show
+from bartviz.ui import page
+from bartviz.ui.controls import show
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, place, suited, title
 from bartviz.ui.gold import OURS
 

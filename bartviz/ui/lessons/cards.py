@@ -9,7 +9,7 @@ import streamlit as st
 from bartviz.language import _, plural
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import Lesson
-from bartviz.ui import show
+from bartviz.ui.controls import show
 from bartviz.ui.lessons import walk
 
 ACROSS = 3

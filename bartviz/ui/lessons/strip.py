@@ -10,8 +10,9 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.lesson import Lesson, Step
-from bartviz.ui import projector, registry
+from bartviz.ui import registry
 from bartviz.ui.components.scripts import joined
+from bartviz.ui.controls import large_type
 from bartviz.ui.lessons import progress, walk
 
 _HERE = Path(__file__).parent
@@ -57,7 +58,7 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
             "", icon=":material/restart_alt:", key="lesson_again", on_click=walk.again, type="tertiary",
             help=_("Set the view of this step again"),
         )  # fmt: skip
-        projector.button()
+        large_type.button()
         st.button(
             "", icon=":material/close:", key="lesson_leave", on_click=walk.leave, type="tertiary",
             help=_("Leave the lesson; your own text comes back"),

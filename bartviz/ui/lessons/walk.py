@@ -19,7 +19,8 @@ from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui import projector, registry
+from bartviz.ui import registry
+from bartviz.ui.controls import large_type
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def current() -> Walk:
 
 def prepare(page: str) -> None:
     """Before any widget: set the view of a step that is new, on its page, and say it in the address."""
-    projector.begin()
+    large_type.begin()
     walk = current()
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:

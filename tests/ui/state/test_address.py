@@ -21,7 +21,7 @@ assert languages.KEY == "lang"  # imported: it says whom to follow, before a tes
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui import pick
+    from bartviz.ui.controls import pick
 
     names = st.session_state.get("names", {"red": "Red", "green": "Grass green", "blue": "Blue"})
     default = st.session_state.get("default")
@@ -73,7 +73,7 @@ def test_an_english_label_is_understood_in_another_language(monkeypatch: pytest.
     def korean() -> None:
         import streamlit as st
 
-        from bartviz.ui import pick
+        from bartviz.ui.controls import pick
 
         st.text(pick.reading())
 
@@ -171,7 +171,7 @@ def test_one_key_may_hold_one_word_on_a_page_and_several_on_another() -> None:
     def two_pages() -> None:
         import streamlit as st
 
-        from bartviz.ui import pick
+        from bartviz.ui.controls import pick
 
         if st.session_state.get("second"):
             st.text("+".join(pick.several("Some", {"a": "A", "b": "B"}, key="which", default=("a",))))

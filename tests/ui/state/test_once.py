@@ -19,7 +19,7 @@ from bartviz.figures.masks import square
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
 from bartviz.ui import theme
-from bartviz.ui.projector import FACTOR
+from bartviz.ui.controls.large_type import FACTOR
 from bartviz.ui.registry import PAGES
 from bartviz.ui.state import once
 from tests import stand_in

@@ -16,8 +16,8 @@ from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, Te
 from bartviz.language import _
 from bartviz.serving import turns
 from bartviz.serving.engine import Run
-from bartviz.ui import show as page_parts
-from bartviz.ui.progress import follow
+from bartviz.ui.controls import show as page_parts
+from bartviz.ui.controls.progress import follow
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:

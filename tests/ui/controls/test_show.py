@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
-from bartviz.ui import show
+from bartviz.ui.controls import show
 from tests import stand_in
 
 BAD = (
@@ -62,7 +62,7 @@ def test_plain_escapes_what_only_streamlit_reads() -> None:
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui import show
+    from bartviz.ui.controls import show
 
     given = st.session_state
     show.lead(given["sentence"])
@@ -128,7 +128,7 @@ def downloads() -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
-    from bartviz.ui import show
+    from bartviz.ui.controls import show
 
     show.downloads(
         "heads", table=lambda: pd.DataFrame({"a": [1]}), arrays={"w": np.zeros(2)}, figure=go.Figure,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from bartviz.ui import progress
+from bartviz.ui.controls import progress
 
 
 @dataclass

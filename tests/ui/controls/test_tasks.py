@@ -30,7 +30,7 @@ def work(model: Any, ticket: Any) -> str:
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui import tasks
+    from bartviz.ui.controls import tasks
     from tests.ui.test_tasks import work
 
     for model in ("good", "bad"):
@@ -43,7 +43,7 @@ def script() -> None:
 def asking() -> None:
     import streamlit as st
 
-    from bartviz.ui import tasks
+    from bartviz.ui.controls import tasks
     from tests.ui.test_tasks import work
 
     model = st.selectbox("Model", ["good", "bad"])

@@ -21,8 +21,8 @@ from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
-from bartviz.ui import projector
-from bartviz.ui.columns import CELLS, COLUMNS, HEADS
+from bartviz.ui.controls import large_type
+from bartviz.ui.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.ui.state import once
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def note(sentence: str) -> None:
 
 def figure(
     drawn: partial[go.Figure], *, key: str, alt: str, on_click: Callable[[], None] | None = None, name: str = "",
-    most: float = projector.FACTOR,
+    most: float = large_type.FACTOR,
 ) -> None:  # fmt: skip
     """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows.
 
@@ -63,7 +63,7 @@ def figure(
     ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    made = once.figure(drawn, most if projector.on() else 1.0)
+    made = once.figure(drawn, most if large_type.on() else 1.0)
     if on_click is None:
         st.plotly_chart(made, key=key, theme=None, config=config, alt=alt)
     else:

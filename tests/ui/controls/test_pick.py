@@ -19,7 +19,7 @@ NUMBERS = {"index", "switch", "slider", "toggle", "number_input"}  # what is car
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui import pick
+    from bartviz.ui.controls import pick
 
     record = st.session_state["given"]
     kind = pick.kind(record)
