@@ -2,10 +2,10 @@
 
 from streamlit.starlette import App
 
-from bartviz.ui import server
+from bartviz.ui.frame import server
 
 if __name__ == "__main__":
-    from bartviz.ui import visit
+    from bartviz.ui.frame import visit
 
     visit.draw()
 else:

@@ -2,8 +2,9 @@
 
 from bartviz.analysis import alignment as analysis
 from bartviz.language import _
-from bartviz.ui import alignment, doubt, levels, linked, page
+from bartviz.ui import alignment, linked
 from bartviz.ui.controls import show
+from bartviz.ui.frame import doubt, levels, page
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """How does the classic view draw it? The head view and the model view of bertviz, without the network."""
 
 from bartviz.language import _
-from bartviz.ui import classic, levels, page
+from bartviz.ui import classic
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main() -> None:

@@ -5,8 +5,9 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.figures.compare import together
 from bartviz.language import _, mark
-from bartviz.ui import compare, contrast, flow, levels, likeness, measured, page
+from bartviz.ui import compare, contrast, flow, likeness, measured
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import levels, page
 
 TABS = {
     "two": (mark("Two heads"), contrast.two),

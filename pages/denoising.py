@@ -7,8 +7,9 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.figures import denoising as figure
 from bartviz.language import _
-from bartviz.ui import denoising, doubt, levels, page
+from bartviz.ui import denoising
 from bartviz.ui.controls import show
+from bartviz.ui.frame import doubt, levels, page
 
 STYLE = Path(denoising.__file__).with_name("denoising.css")
 

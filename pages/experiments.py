@@ -14,9 +14,9 @@ from bartviz.figures import edits as token_figure
 from bartviz.figures.edits import View
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import levels, page
 from bartviz.ui.controls import show
 from bartviz.ui.experiments import choose, heads, step, token
+from bartviz.ui.frame import levels, page
 
 if TYPE_CHECKING:
     import pandas as pd

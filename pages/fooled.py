@@ -4,8 +4,9 @@ import streamlit as st
 
 from bartviz.analysis import fooled as analysis
 from bartviz.language import _
-from bartviz.ui import fooled, levels, page
+from bartviz.ui import fooled
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main() -> None:

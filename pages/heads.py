@@ -4,8 +4,9 @@ import streamlit as st
 
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
-from bartviz.ui import heads, levels, page
+from bartviz.ui import heads
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main() -> None:

@@ -9,8 +9,9 @@ from bartviz.figures import inputs as figure
 from bartviz.figures.inputs import positions
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import inputs, levels, page
+from bartviz.ui import inputs
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 STYLE = Path(inputs.__file__).with_name("inputs.css")
 

@@ -7,8 +7,9 @@ import streamlit as st
 from bartviz.analysis import inside as analysis
 from bartviz.figures import inside as figure
 from bartviz.language import _
-from bartviz.ui import inside, levels, page
+from bartviz.ui import inside
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main() -> None:

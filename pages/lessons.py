@@ -5,9 +5,10 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import levels, page
 from bartviz.ui.controls import show
-from bartviz.ui.lessons import cards, progress
+from bartviz.ui.frame import levels, page
+from bartviz.ui.frame.tour import progress
+from bartviz.ui.lessons import cards
 
 STYLE = Path(cards.__file__).with_name("cards.css")
 

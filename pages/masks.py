@@ -5,8 +5,9 @@ from functools import partial
 from bartviz.analysis import masks as analysis
 from bartviz.figures import masks as figure
 from bartviz.language import _, mark
-from bartviz.ui import levels, mask_files, masks, page
+from bartviz.ui import mask_files, masks
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import levels, page
 
 TABS = {
     "padding": (mark("A batch of unequal lengths"), masks.padding),

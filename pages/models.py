@@ -6,8 +6,9 @@ from bartviz.analysis import model_table
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import levels, models, page
+from bartviz.ui import models
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import levels, page
 
 
 def main(record: Record | None) -> None:

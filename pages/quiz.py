@@ -3,8 +3,9 @@
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import levels, page, quiz
+from bartviz.ui import quiz
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ import streamlit as st
 from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
 from bartviz.record.record import Record
-from bartviz.ui import doubt, levels, page, sidebar
 from bartviz.ui.components import ribbons
 from bartviz.ui.controls import show
+from bartviz.ui.frame import doubt, levels, page, sidebar
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:

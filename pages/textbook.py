@@ -5,8 +5,9 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import ledger
-from bartviz.ui import levels, page, textbook
+from bartviz.ui import textbook
 from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
 
 
 def main(record: Record | None) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from bartviz.errors import SettingError
 from bartviz.models.folders import default_roots
-from bartviz.place import APP
 from bartviz.safety import logs
 from bartviz.serving import hosts
+from bartviz.ui.frame.place import APP
 
 
 def add(commands: Any) -> None:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     os.chdir(APP.parent)  # where .streamlit lies
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
-    from bartviz.ui import server
+    from bartviz.ui.frame import server
 
     server.serve(host, options.port, [*dict.fromkeys(names)])
     return 0

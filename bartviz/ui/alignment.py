@@ -16,8 +16,9 @@ from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
-from bartviz.ui import gold, sidebar
+from bartviz.ui import gold
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import sidebar
 from bartviz.ui.state import content, session
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui import page
 from bartviz.ui.components import served
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 
 VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"

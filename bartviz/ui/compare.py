@@ -18,10 +18,11 @@ from bartviz.figures.compare import matrix, scatter
 from bartviz.language import _, named
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record
-from bartviz.ui import heads, page, pins
+from bartviz.ui import heads, pins
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 from bartviz.ui.pins import Pin
 from bartviz.ui.state import session
 

@@ -13,11 +13,12 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
 from bartviz.figures.contrast import difference, pair
 from bartviz.language import _
-from bartviz.ui import page, pins
+from bartviz.ui import pins
 from bartviz.ui.compare import Chosen
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 from bartviz.ui.pins import Pin
 
 if TYPE_CHECKING:

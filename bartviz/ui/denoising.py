@@ -14,11 +14,11 @@ from bartviz.figures.denoising import NAMES, denoising, pair
 from bartviz.figures.denoising import attention as both
 from bartviz.figures.heads import one
 from bartviz.language import _, later, mark, named
-from bartviz.ui import page
 from bartviz.ui.controls import pick, show, tasks
+from bartviz.ui.frame import page
+from bartviz.ui.frame.status import facts
 from bartviz.ui.noise import DENOISER, Chosen, choose
 from bartviz.ui.repaired import guess_lines, repair_lines
-from bartviz.ui.status import facts
 
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score

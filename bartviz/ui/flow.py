@@ -15,9 +15,9 @@ from bartviz.figures import flow
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
-from bartviz.ui import page
 from bartviz.ui.compare import Chosen
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from bartviz.figures.inputs import positions as maps
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
-from bartviz.ui import page
 from bartviz.ui.controls import pick, show, tasks
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack

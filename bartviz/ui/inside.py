@@ -21,9 +21,9 @@ from bartviz.figures.inside import arithmetic
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.ui import page
 from bartviz.ui.components import formula
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 
 KEYS = {
     "strongest": mark("the strongest"), "near": mark("near the query"), "first": mark("the first"),

@@ -12,9 +12,10 @@ from bartviz.figures.compare import alike
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.ui import compare, page
+from bartviz.ui import compare
 from bartviz.ui.compare import Chosen
 from bartviz.ui.controls import show
+from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 
 HEIGHT = 460  # pixels of the plane

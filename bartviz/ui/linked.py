@@ -10,9 +10,9 @@ import streamlit as st
 from bartviz.analysis import alignment as analysis
 from bartviz.figures.alignment import MOST, lines, matrix, within
 from bartviz.language import _
-from bartviz.ui import page
 from bartviz.ui.alignment import HEIGHT, Chosen
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -12,8 +12,8 @@ from bartviz.figures.masks import View
 from bartviz.figures.patterns import row_bars
 from bartviz.language import _
 from bartviz.record.attention import Attention
-from bartviz.ui import page
 from bartviz.ui.controls import show
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     import pandas as pd

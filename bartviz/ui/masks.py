@@ -20,8 +20,9 @@ from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind, masked_softmax
 from bartviz.record.record import Record
-from bartviz.ui import batch, mask_files, page
+from bartviz.ui import batch, mask_files
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
 VIEW_NAMES: Mapping[View, str] = {

@@ -15,8 +15,8 @@ from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
 from bartviz.teaching.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.teaching.quiz.question import READ_SO, Question
-from bartviz.ui import made_from, registry
 from bartviz.ui.controls import show
+from bartviz.ui.frame import record_link, sitemap
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _said(quiz: Quiz, question: Question) -> None:
         said = _("Right.") if taken[-1:] == [question.answer] else _("The answer: {it}", it=_(question.right.text))
         st.success(f"**{show.plain(said)}** {show.plain(_(question.why))}")
         st.page_link(
-            registry.page(question.page).file, label=_("See it"), icon=":material/arrow_forward:",
+            sitemap.page(question.page).file, label=_("See it"), icon=":material/arrow_forward:",
             query_params=dict(question.query),
         )  # fmt: skip
     elif taken:
@@ -219,7 +219,7 @@ def _sheets(quiz: Quiz) -> None:
     show.note(_("Who opens this link gets the same questions."))
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     told, spoken = "answers" if answers else "questions", current()
-    address = partial(_address, made_from.query(quiz.record), st.context.url)
+    address = partial(_address, record_link.query(quiz.record), st.context.url)
 
     def made(ending: str) -> bytes:
         with speaking(spoken):
@@ -243,7 +243,7 @@ def _sheets(quiz: Quiz) -> None:
 def link(quiz: Quiz) -> str:
     """The address of this very quiz: its seed and, where the record is not the one that every visit begins with, what
     the record was made from."""
-    made = {} if quiz.record is first_record.record() else made_from.query(quiz.record)
+    made = {} if quiz.record is first_record.record() else record_link.query(quiz.record)
     query = _asked(quiz, 1)
     del query[PLACE]
     return _address(made, st.context.url, "quiz", query)

@@ -15,8 +15,8 @@ from bartviz.language import _, current, mark
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
-from bartviz.ui import languages, levels, registry
 from bartviz.ui.controls import pick, show, tasks
+from bartviz.ui.frame import languages, levels, sitemap
 from bartviz.ui.state import content
 from bartviz.ui.state.once import once
 
@@ -117,7 +117,7 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess
 
 def _link(line: Claim) -> None:
     """To the view that shows it; where that needs the run of another model, in a visit of its own."""
-    page = registry.page(line.page)
+    page = sitemap.page(line.page)
     label = _("See it: {page}", page=_(page.label))
     if "model" not in line.query:
         st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)

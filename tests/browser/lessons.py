@@ -11,7 +11,7 @@ from bartviz.language import _, speaking
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui import registry
+from bartviz.ui.frame import sitemap
 from tests.browser.conftest import PATIENCE, Open, settle
 
 LETTERS = {"next": "n", "answer": "a", "back": "b"}
@@ -32,7 +32,7 @@ def begun(visit: Open, address: str) -> Page:
         lesson = named(re.findall(r"lesson=(\w+)", address)[0])
         at = int(re.findall(r"at=(\d+)", address)[0])
         with speaking("ko" if "lang=ko" in address else "en"):
-            title = _(registry.page(lesson.steps[at - 1].page).title)
+            title = _(sitemap.page(lesson.steps[at - 1].page).title)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         settle(page)
         expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
@@ -49,7 +49,7 @@ def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
             answer = step.say(step.answer, records.read(step.record))
             expect(page.locator(".bv-answer")).to_contain_text(answer)
             press(page, "next", by_keys=by_keys)
-        expect(page.get_by_role("heading", level=1)).to_have_text(_(registry.page("lessons").title))
+        expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page("lessons").title))
         expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("walked to the end"))
     assert "lesson=" not in page.url
     assert f"lang={language}" in page.url or language == "en"
@@ -67,7 +67,7 @@ def stands(page: Page, lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     said = _("Step {step} of {count}", step=at + 1, count=len(lesson.steps))
     expect(page.locator(".bv-lesson-step")).to_have_text(said)
-    expect(page.get_by_role("heading", level=1)).to_have_text(_(registry.page(step.page).title))
+    expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page(step.page).title))
     expect(page.locator(".bv-ask")).to_have_text(step.say(step.ask, records.read(step.record)))
     expect(page).to_have_url(re.compile(rf"lesson={lesson.word}&(.*&)?at={at + 1}(&|$)"))
     if step.page == "decoding":  # its player may ask for another run

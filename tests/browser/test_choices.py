@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.ui import registry
+from bartviz.ui.frame import sitemap
 from tests.browser.conftest import Open, go, settle
 
 
@@ -22,8 +22,8 @@ def press(page: Page, name: str) -> None:
 
 
 def turn(page: Page, word: str) -> None:
-    go(page, registry.page(word).label)
-    page.get_by_role("heading", name=registry.page(word).title).wait_for()
+    go(page, sitemap.page(word).label)
+    page.get_by_role("heading", name=sitemap.page(word).title).wait_for()
     settle(page)
 
 

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from bartviz.language import LANGUAGES, _, speaking
-from bartviz.ui import registry
+from bartviz.ui.frame import sitemap
 from tests.browser.conftest import Open, go, settle
 
 
@@ -17,12 +17,12 @@ def said(message: str, language: str, **values: object) -> str:
 
 
 def title(page: Page, word: str, language: str) -> None:
-    expect(page.get_by_role("heading", name=said(registry.page(word).title, language))).to_be_visible()
+    expect(page.get_by_role("heading", name=said(sitemap.page(word).title, language))).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
 def turn(page: Page, word: str, language: str) -> None:
-    go(page, said(registry.page(word).label, language))
+    go(page, said(sitemap.page(word).label, language))
     title(page, word, language)
     settle(page)
 

@@ -18,7 +18,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bartviz.ui.registry import PAGES
+from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for
 

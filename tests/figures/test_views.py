@@ -11,12 +11,13 @@ import plotly.graph_objects as go
 import pytest
 
 import bartviz
-from bartviz import figures, place
+from bartviz import figures
 from bartviz.analysis import inside
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.models.model import Model
 from bartviz.record.record import Record
+from bartviz.ui.frame import place
 from tests import loaded
 
 TEXT = "the cat sat on the mat"

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from bartviz.serving import first_record, torch_import
-from bartviz.ui import registry
+from bartviz.ui.frame import sitemap
 from tests import stand_in
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ class Visits:
             said = random.choice(SAID) if random.random() < 0.7 else random.choice(self.words)
             page.query_params[random.choice(self.keys)] = [said, random.choice(SAID)] if random.random() < 0.1 else said
         page.query_params.pop("model", None)  # another model would be looked for in the network
-        for entry in random.sample(registry.PAGES, 2):
+        for entry in random.sample(sitemap.PAGES, 2):
             page.switch_page(str(entry.file)).run()
             if page.exception:
                 raise AssertionError(f"{entry.file}: {page.exception[0].value} {page.exception[0].stack_trace}")

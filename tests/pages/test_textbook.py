@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz import place
 from bartviz.record.record import Record
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import Number, Verdict
-from bartviz.ui import registry
 from bartviz.ui.controls import tasks
+from bartviz.ui.frame import place, sitemap
 from tests.conftest import App
 from tests.visits import words
 
@@ -109,7 +108,7 @@ def test_what_stands_in_a_card_is_escaped(app: App) -> None:
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
 def test_a_link_leads_to_a_page_that_takes_it(line: textbook.Claim) -> None:
-    assert registry.page(line.page).file.is_file()
+    assert sitemap.page(line.page).file.is_file()
     for word in set(line.query) - {"model", "text", "pair", "special"}:  # the sidebar's
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"
 
@@ -122,5 +121,5 @@ SOURCES = {
         entry.file.read_text("utf-8"),
         *(path.read_text("utf-8") for path in [*UI.glob(f"{entry.word}.py"), *UI.glob(f"{entry.word}/*.py")]),
     ]
-    for entry in registry.PAGES
+    for entry in sitemap.PAGES
 }

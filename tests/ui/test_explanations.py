@@ -15,12 +15,12 @@ from bartviz.language import LANGUAGES, _, speaking
 from bartviz.teaching import explanations
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import TERMS
-from bartviz.ui import registry
 from bartviz.ui.experiments import EXPERIMENTS
+from bartviz.ui.frame import sitemap
 
 WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
 PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one
-WORDS = [word for entry in registry.PAGES for word in PARTS.get(entry.word, [entry.word])]
+WORDS = [word for entry in sitemap.PAGES for word in PARTS.get(entry.word, [entry.word])]
 
 
 @pytest.mark.parametrize("word", WORDS)

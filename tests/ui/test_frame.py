@@ -10,28 +10,27 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz import place
 from bartviz.record.record import Provenance, Record
-from bartviz.ui import registry
-from bartviz.ui.status import facts, names, self_check
+from bartviz.ui.frame import place, sitemap
+from bartviz.ui.frame.status import facts, names, self_check
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words
 
-WORDS = [entry.word for entry in registry.PAGES]
+WORDS = [entry.word for entry in sitemap.PAGES]
 
 
 def test_each_page_has_its_file() -> None:
     assert WORDS[0] == "start"
     assert len(set(WORDS)) == len(WORDS)
-    assert [entry.word for entry in registry.PAGES if not entry.file.is_file()] == []
+    assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:
     page = app(word)
     assert not page.exception
-    assert [title.value for title in page.title] == [registry.page(word).title]
+    assert [title.value for title in page.title] == [sitemap.page(word).title]
     assert "<b>stand-in</b> · 9 tokens in, 9 out · 0.12 s" in words(page)
 
 
@@ -102,9 +101,9 @@ def test_a_link_that_lies_is_clamped(app: App, word: str, value: str) -> None:
 
 
 def test_the_registry_names_a_page_once_and_refuses_others() -> None:
-    assert registry.page("heads").file == place.ROOT / "pages" / "heads.py"
+    assert sitemap.page("heads").file == place.ROOT / "pages" / "heads.py"
     with pytest.raises(KeyError):
-        registry.page("nowhere")
+        sitemap.page("nowhere")
 
 
 def test_odd_tokens_are_shown_as_they_are(app: App) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bartviz.teaching.glossary import TERMS, judging, looking, models, texts, writing
-from bartviz.ui import registry
+from bartviz.ui.frame import sitemap
 
 NEEDED = (
     "attention, head, layer, query, key, value, weight, score, softmax, scale, mask, padding, causal, encoder, "
@@ -44,4 +44,4 @@ def test_its_formula_is_closed_and_its_page_exists(name: str) -> None:
     assert term.formula.count(r"\left(") == term.formula.count(r"\right)")
     assert term.formula.count(r"\begin") == term.formula.count(r"\end")
     assert "$" not in term.formula
-    assert term.page in {entry.word for entry in registry.PAGES}
+    assert term.page in {entry.word for entry in sitemap.PAGES}

@@ -16,8 +16,8 @@ from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, Lesson, Step
-from bartviz.ui import registry
-from bartviz.ui.lessons import walk
+from bartviz.ui.frame import sitemap
+from bartviz.ui.frame.tour import walk
 from bartviz.ui.state import session
 from tests.conftest import App
 from training.records import RECORDS
@@ -56,7 +56,7 @@ def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int
 @pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
 def test_a_step_names_a_page_and_places_that_its_record_has(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
-    assert registry.page(step.page).file.exists()
+    assert sitemap.page(step.page).file.exists()
     record, view = records.read(step.record), step.view
     if "kind" in view:
         assert view["kind"] in record.kinds
@@ -96,7 +96,7 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     for at in range(len(lesson.steps)):
         assert_stands(test, lesson, at)
         test.button(key="lesson_next").click().run()
-    assert test.title[0].value == registry.page("lessons").title
+    assert test.title[0].value == sitemap.page("lessons").title
     assert walked(test).reached[lesson.word] == len(lesson.steps)
     assert "lesson" not in test.query_params
 
@@ -129,7 +129,7 @@ def test_what_the_visitor_changed_is_set_again_on_request_and_by_the_next_step(a
 def test_elsewhere_the_strip_leads_back(app: App) -> None:
     test = app("start", lesson="masks", at="2")
     test.switch_page("pages/compare.py").run()
-    assert test.title[0].value == registry.page("compare").title
+    assert test.title[0].value == sitemap.page("compare").title
     test.button(key="lesson_return").click().run()
     assert_stands(test, walk.BY_WORD["masks"], 1)
 
@@ -158,7 +158,7 @@ def test_a_link_to_a_step_that_is_not_there_opens_the_nearest(app: App, at: str,
 def test_a_link_to_a_lesson_that_is_not_there_is_an_ordinary_page(app: App) -> None:
     test = app("heads", lesson="nothing", at="2")
     assert not test.exception
-    assert test.title[0].value == registry.page("heads").title
+    assert test.title[0].value == sitemap.page("heads").title
     assert all(button.key != "lesson_next" for button in test.button)
 
 
@@ -198,7 +198,7 @@ def assert_stands(test: AppTest, lesson: Lesson, at: int) -> None:
     """The page of the step, with its view in the widgets that it draws, and the strip over it."""
     step = lesson.steps[at]
     assert not test.exception
-    assert test.title[0].value == registry.page(step.page).title
+    assert test.title[0].value == sitemap.page(step.page).title
     assert test.query_params["lesson"] in (lesson.word, [lesson.word])
     assert test.query_params["at"] in (str(at + 1), [str(at + 1)])
     assert f"Step {at + 1} of {len(lesson.steps)}" in strip_text(test)

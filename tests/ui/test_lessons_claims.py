@@ -12,7 +12,7 @@ from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import records
-from bartviz.ui.lessons.walk import BY_WORD
+from bartviz.ui.frame.tour.walk import BY_WORD
 
 
 def facts(word: str, step: int) -> Mapping[str, Any]:

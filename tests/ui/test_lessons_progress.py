@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.teaching.lessons.course import LESSONS
-from bartviz.ui.lessons import progress, walk
+from bartviz.ui.frame.tour import progress, walk
 
 FIRST = LESSONS[0]
 COUNT = len(FIRST.steps)

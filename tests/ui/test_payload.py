@@ -14,7 +14,7 @@ import pytest
 
 from bartviz.figures.classic import offline
 from bartviz.ui.components import canvas, player
-from bartviz.ui.registry import PAGES
+from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
 

@@ -10,7 +10,7 @@ import pytest
 from bartviz import language
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
-from bartviz.ui import examples, languages, registry
+from bartviz.ui.frame import examples, languages, sitemap
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import plain, texts
@@ -81,7 +81,7 @@ def test_what_stands_outside_of_brackets_is_found() -> None:
     assert plain("<p title='told'>a &lt; b</p><style>c</style>").split() == ["a", "<", "b", "told"]
 
 
-@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     """As an expert sees it, and every choice of it that draws something else."""
     found: dict[str, None] = {}
@@ -92,7 +92,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, word: str) -> None:
     found: dict[str, None] = {}
     shown = (stand_in.record(kind="encoder", trained=False), stand_in.record(kind="decoder"), None)

@@ -15,10 +15,10 @@ from bartviz.errors import SettingError
 from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
-from bartviz.ui import page
 from bartviz.ui.controls import pick, show
 from bartviz.ui.experiments.asking import ask, large, say_ablated
 from bartviz.ui.experiments.lines import lines
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -11,9 +11,9 @@ from bartviz.analysis import edits as analysis
 from bartviz.figures.edits import MASKS, reach
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named, plural
-from bartviz.ui import page
 from bartviz.ui.controls import pick, show
 from bartviz.ui.experiments.asking import ask
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach

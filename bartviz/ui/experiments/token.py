@@ -14,9 +14,9 @@ from bartviz.analysis import sentence_words
 from bartviz.figures.edits import View, edits
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named
-from bartviz.ui import page
 from bartviz.ui.controls import pick, show
 from bartviz.ui.experiments.asking import ask, say_ablated
+from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part

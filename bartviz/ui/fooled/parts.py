@@ -17,8 +17,8 @@ from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
 from bartviz.teaching.quiz.question import kind_said
 from bartviz.text.tokens import Tokens
-from bartviz.ui import page, registry
 from bartviz.ui.controls import show
+from bartviz.ui.frame import page, sitemap
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def below(sources: str, word: str, label: str, query: Mapping[str, str]) -> None
     """Who found it out, and the page that goes deeper, as the link sets it."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         show.note(sources)
-        st.page_link(registry.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
+        st.page_link(sitemap.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
 
 
 def place(head: Head, **more: str) -> dict[str, str]:

@@ -13,10 +13,10 @@ from bartviz.analysis.measures import of_record
 from bartviz.figures import fooled as figures
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
-from bartviz.ui import page
 from bartviz.ui.controls import show
 from bartviz.ui.experiments.asking import ask
 from bartviz.ui.fooled.parts import begun, below, kind_of, named, one_map, title
+from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from bartviz.language import _, plural
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import Lesson
 from bartviz.ui.controls import show
-from bartviz.ui.lessons import walk
+from bartviz.ui.frame.tour import walk
 
 ACROSS = 3
 

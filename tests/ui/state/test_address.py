@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz import language
-from bartviz.ui import languages
+from bartviz.ui.frame import languages
 from bartviz.ui.state import address
 from tests.conftest import App
 

@@ -18,9 +18,9 @@ from bartviz.figures import theme as colors
 from bartviz.figures.masks import square
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
-from bartviz.ui import theme
 from bartviz.ui.controls.large_type import FACTOR
-from bartviz.ui.registry import PAGES
+from bartviz.ui.frame import theme
+from bartviz.ui.frame.sitemap import PAGES
 from bartviz.ui.state import once
 from tests import stand_in
 from tests.conftest import App

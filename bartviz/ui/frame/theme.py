@@ -8,7 +8,7 @@ import streamlit as st
 
 from bartviz.language import current
 
-_SCRIPT = Path(__file__).parent / "components" / "theme" / "theme.js"
+_SCRIPT = Path(__file__).parents[1] / "components" / "theme" / "theme.js"
 _WATCH = st.components.v2.component("bartviz.theme", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
 
 

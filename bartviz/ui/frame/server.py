@@ -20,9 +20,9 @@ from starlette.responses import PlainTextResponse
 from streamlit import delta_generator
 
 from bartviz.errors import SettingError
-from bartviz.place import APP
 from bartviz.safety import logs
 from bartviz.serving import hosts
+from bartviz.ui.frame.place import APP
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -9,7 +9,7 @@ import pytest
 import bartviz
 from bartviz.record.record import Record
 from bartviz.serving.engine import Request
-from bartviz.ui import made_from
+from bartviz.ui.frame import record_link
 from bartviz.ui.state import session
 from tests.conftest import App
 
@@ -45,7 +45,7 @@ def test_the_address_of_a_record_asks_for_that_record(
     record = run(name, **dict(options))
     asked: list[Request] = []
     monkeypatch.setattr(session, "submit", asked.append)
-    assert not app("quiz", **made_from.query(record)).exception
+    assert not app("quiz", **record_link.query(record)).exception
     from bartviz.models.model import load
     from bartviz.serving.search import options as of
 
@@ -66,4 +66,4 @@ def test_the_address_of_a_record_asks_for_that_record(
 def test_a_branched_text_becomes_a_given_output() -> None:
     model = bartviz.load(BART)
     record = bartviz.branch(model, bartviz.decode(model, TEXT), 4, " Haus")
-    assert made_from.query(record) == {"model": BART, "text": TEXT, "target": record.target_text}
+    assert record_link.query(record) == {"model": BART, "text": TEXT, "target": record.target_text}

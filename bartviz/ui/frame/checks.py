@@ -10,8 +10,8 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.language import _
 from bartviz.record.attention import KINDS
-from bartviz.ui import levels, status
 from bartviz.ui.controls import show, tasks
+from bartviz.ui.frame import levels, status
 from bartviz.ui.state import content
 
 if TYPE_CHECKING:

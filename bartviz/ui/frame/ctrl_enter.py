@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-_SCRIPT = Path(__file__).parent / "components" / "keys" / "keys.js"
+_SCRIPT = Path(__file__).parents[1] / "components" / "keys" / "keys.js"
 _KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
 
 

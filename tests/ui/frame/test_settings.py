@@ -13,7 +13,7 @@ from transformers import GenerationConfig
 import bartviz
 from bartviz.record.record import Record
 from bartviz.serving.search import Search
-from bartviz.ui import settings
+from bartviz.ui.frame import settings
 from bartviz.ui.state import session
 from tests import stand_in
 from tests.conftest import App

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bartviz.ui.settings import MOST_TOKENS, STOPS
+from bartviz.ui.frame.settings import MOST_TOKENS, STOPS
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

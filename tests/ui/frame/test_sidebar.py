@@ -20,7 +20,7 @@ from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine, Request
 from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
-from bartviz.ui import sidebar
+from bartviz.ui.frame import sidebar
 from bartviz.ui.state import session
 from tests import stand_in
 from tests.conftest import App
@@ -313,7 +313,7 @@ def test_the_own_text_of_the_start_page_runs(app: App, answers: Answers) -> None
 
 
 def test_every_model_of_the_catalogue_has_examples(app: App, answers: Answers) -> None:
-    from bartviz.ui.examples import examples
+    from bartviz.ui.frame.examples import examples
 
     assert all(examples(known.name, known.kind) for known in CATALOGUE)
 

@@ -19,8 +19,8 @@ from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui import registry
 from bartviz.ui.controls import large_type
+from bartviz.ui.frame import sitemap
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ def prepare(page: str) -> None:
         _back(walk)
     if walk.to:
         if page != walk.to:
-            st.switch_page(registry.page(walk.to).file, query_params=_frame())
+            st.switch_page(sitemap.page(walk.to).file, query_params=_frame())
         walk.to = ""
     step = walk.step
     if walk.due and step is not None:
         if page != step.page or _contradicted(step):
-            st.switch_page(registry.page(step.page).file, query_params={**_frame(), **_address(walk)})
+            st.switch_page(sitemap.page(step.page).file, query_params={**_frame(), **_address(walk)})
         _set(walk, step)
     _say(walk)
 

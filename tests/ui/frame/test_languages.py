@@ -16,8 +16,8 @@ from bartviz.language.korean_particles import PAIR
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui import languages, registry
 from bartviz.ui.controls import show
+from bartviz.ui.frame import languages, sitemap
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import texts
@@ -30,7 +30,7 @@ def script() -> None:
     import streamlit as st
 
     from bartviz.language import current
-    from bartviz.ui import languages
+    from bartviz.ui.frame import languages
     from bartviz.ui.state import address
 
     def note() -> None:
@@ -134,7 +134,7 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
     assert page.text_area(key="text").value == "I want to buy a car."
 
 
-@pytest.mark.parametrize("word", [entry.word for entry in registry.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in what Python says nor in what a script or plotly fills in: there no particle may follow the place."""
     monkeypatch.setattr(language, "_followed", [lambda: "ko"])

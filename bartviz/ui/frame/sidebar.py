@@ -21,9 +21,9 @@ from bartviz.serving.engine import Request, Truncate
 from bartviz.serving.search import Search
 from bartviz.text.clean import read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui import keys, languages, levels, settings, status, theme
 from bartviz.ui.controls import large_type, pick, show
-from bartviz.ui.examples import Example, examples
+from bartviz.ui.frame import ctrl_enter, languages, levels, settings, status, theme
+from bartviz.ui.frame.examples import Example, examples
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def draw() -> None:
         languages.choose()
         large_type.toggle()
         theme.watch()
-        keys.keep()
+        ctrl_enter.keep()
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is taken down last: a script run may be broken off in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False

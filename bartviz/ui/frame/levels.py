@@ -20,8 +20,8 @@ from bartviz.language import _, mark
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import TERMS
 from bartviz.teaching.glossary.term import Term
-from bartviz.ui import registry
 from bartviz.ui.controls import pick
+from bartviz.ui.frame import sitemap
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -30,7 +30,7 @@ NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "ex
 KEY = "level"
 STYLE = Path(__file__).with_name("levels.css")
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
-_LABELS = {entry.word: entry.label for entry in registry.PAGES}
+_LABELS = {entry.word: entry.label for entry in sitemap.PAGES}
 _SEEN, _UNFOLDED = "_level_seen", "_unfolded"
 
 

@@ -13,12 +13,12 @@ from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, torch_import
-from bartviz.ui import checking, languages, lessons, registry, sidebar, sight, theme
 from bartviz.ui.controls import progress, show
-from bartviz.ui.examples import examples
-from bartviz.ui.lessons import walk
+from bartviz.ui.frame import checks, languages, scroll_to, sidebar, sitemap, theme, tour
+from bartviz.ui.frame.examples import examples
+from bartviz.ui.frame.status import status
+from bartviz.ui.frame.tour import walk
 from bartviz.ui.state import address, clicks, session
-from bartviz.ui.status import status
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -52,9 +52,9 @@ def frame() -> Frame:
     clicks.keep()
     languages.begin()
     navigation = _navigation()
-    if navigation.url_path == registry.PAGES[0].word:
+    if navigation.url_path == sitemap.PAGES[0].word:
         st.switch_page(
-            registry.PAGES[0].file, query_params={key: st.query_params.get_all(key) for key in st.query_params}
+            sitemap.PAGES[0].file, query_params={key: st.query_params.get_all(key) for key in st.query_params}
         )
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
@@ -62,7 +62,7 @@ def frame() -> Frame:
     _check_settings()
     address.begin()
     session.begin()
-    lessons.prepare(navigation.url_path or registry.PAGES[0].word)
+    tour.prepare(navigation.url_path or sitemap.PAGES[0].word)
     return Frame(navigation)
 
 
@@ -90,11 +90,11 @@ def _pages() -> list[StreamlitPage]:
     """The pages in the visitor's language: a session keeps them, for its files are looked for each time."""
     pages = [
         st.Page(entry.file, title=_(entry.label), url_path="home" if first else entry.word, default=first)
-        for entry, first in ((entry, entry is registry.PAGES[0]) for entry in registry.PAGES)
+        for entry, first in ((entry, entry is sitemap.PAGES[0]) for entry in sitemap.PAGES)
     ]
     # The first page is at "/". Who writes its word, as all others have one in their address, is led there.
     pages.append(
-        st.Page(lambda: None, title=_(registry.PAGES[0].label), url_path=registry.PAGES[0].word, visibility="hidden")
+        st.Page(lambda: None, title=_(sitemap.PAGES[0].label), url_path=sitemap.PAGES[0].word, visibility="hidden")
     )
     return pages
 
@@ -124,10 +124,10 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     run of the visit's link is on its way nothing is drawn of another record, within which its choices would be brought.
     """
     _guard()
-    lessons.strip(word)
+    tour.strip(word)
     if walk.current().lesson is None:  # whose steps say themselves what is looked at
-        sight.begin(word)
-    st.title(_(registry.page(word).title), anchor=False)
+        scroll_to.begin(word)
+    st.title(_(sitemap.page(word).title), anchor=False)
     record, error = session.current_record(), session.error()
     refused = needs_record and error is not None and error is not first_record.error()  # which is about no request
     with st.container(key="status"):
@@ -137,7 +137,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         elif shown is not None:
             status(shown)
     if shown is not None and session.running() is None:
-        checking.draw(shown)
+        checks.draw(shown)
     if error is not None:
         _tell(error, record)
     if refused or (needs_record and record is None):
@@ -156,7 +156,7 @@ def dark() -> bool:
 
 def link(word: str, label: str) -> None:
     """A link to another page, in our own words."""
-    st.page_link(registry.page(word).file, label=label)
+    st.page_link(sitemap.page(word).file, label=label)
 
 
 def _tell(error: BartvizError, record: Record | None) -> None:

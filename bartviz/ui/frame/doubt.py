@@ -8,7 +8,7 @@ import streamlit as st
 
 from bartviz.analysis.doubt import notice
 from bartviz.record.record import Record
-from bartviz.ui import levels
+from bartviz.ui.frame import levels
 
 
 def line(record: Record) -> None:

@@ -5,7 +5,7 @@ which a link to a page would run that page alone.
 """
 
 from bartviz.serving import torch_import, turns
-from bartviz.ui import lessons, page, sidebar
+from bartviz.ui.frame import page, sidebar, tour
 
 
 def draw() -> None:
@@ -15,7 +15,7 @@ def draw() -> None:
             navigation = page.frame()
             sidebar.draw()
             navigation.run()
-            lessons.drawn()
+            tour.drawn()
         finally:
             torch_import.warm_up()  # not before: it would keep the first picture waiting
 

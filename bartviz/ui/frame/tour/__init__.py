@@ -3,7 +3,7 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` when all is drawn.
 """
 
-from bartviz.ui.lessons.strip import strip
-from bartviz.ui.lessons.walk import drawn, prepare
+from bartviz.ui.frame.tour.strip import strip
+from bartviz.ui.frame.tour.walk import drawn, prepare
 
 __all__ = ["drawn", "prepare", "strip"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-_SCRIPT = Path(__file__).parent / "components" / "sight" / "sight.js"
+_SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
 _BRING = st.components.v2.component("bartviz.sight", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
 _SIGHT = "_sight"
 

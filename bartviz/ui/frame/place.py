@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 _INSIDE = _PACKAGE / "site"
 
 ROOT = _INSIDE if _INSIDE.is_dir() else _PACKAGE.parent  # the folder of app.py and pages/

@@ -10,10 +10,10 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.lesson import Lesson, Step
-from bartviz.ui import registry
 from bartviz.ui.components.scripts import joined
 from bartviz.ui.controls import large_type
-from bartviz.ui.lessons import progress, walk
+from bartviz.ui.frame import sitemap
+from bartviz.ui.frame.tour import progress, walk
 
 _HERE = Path(__file__).parent
 _SCRIPT = joined(progress.SCRIPTS, ("store.js", "history.js", "lessons.js"))
@@ -88,7 +88,7 @@ def _words(step: Step, *, shown: bool) -> str:
 
 
 def _astray(step: Step) -> None:
-    label = _(registry.page(step.page).label)
+    label = _(sitemap.page(step.page).label)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_astray"):
         st.html(f"<p class='bv-note'>{html.escape(_('This step is on the page {page}.', page=label))}</p>")
         st.button(_("Back to the step"), key="lesson_return", on_click=walk.again, type="primary")

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 from bartviz.language import PSEUDO, speaking
 from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import TERMS
-from bartviz.ui import levels, registry
+from bartviz.ui.frame import levels, sitemap
 from tests.conftest import App
 from tests.visits import words
 
-PAGES = [entry.word for entry in registry.PAGES if entry.word not in ("experiments", "lessons")]
+PAGES = [entry.word for entry in sitemap.PAGES if entry.word not in ("experiments", "lessons")]
 
 
 def told(page: AppTest) -> list[str]:
@@ -83,7 +83,7 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
         body = re.search(rf"role='tooltip' id='{re.escape(place)}'>([^<]*)</span>", shown)
         assert body is not None
         where = TERMS[name].page
-        see = "" if where == "inside" else f" See it on the page {registry.page(where).label}."
+        see = "" if where == "inside" else f" See it on the page {sitemap.page(where).label}."
         assert html.unescape(body[1]) == TERMS[name].text + see
 
 
@@ -126,7 +126,7 @@ def test_a_formula_stands_on_lines_of_its_own() -> None:
 
 def test_a_page_without_a_text_draws_nothing() -> None:
     def script() -> None:
-        from bartviz.ui import levels
+        from bartviz.ui.frame import levels
 
         levels.explain("nowhere")
 

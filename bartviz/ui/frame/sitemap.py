@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bartviz import place
 from bartviz.language import mark
+from bartviz.ui.frame import place
 
 
 @dataclass(frozen=True, slots=True)

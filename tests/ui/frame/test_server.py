@@ -10,7 +10,7 @@ import pytest
 from streamlit import error_util
 
 from bartviz.safety import logs
-from bartviz.ui import server
+from bartviz.ui.frame import server
 
 
 @pytest.fixture

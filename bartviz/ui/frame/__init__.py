@@ -1,0 +1,1 @@
+"""What stands around every page: navigation, sidebar, level, language, status, the lessons' strip."""
