@@ -2,29 +2,29 @@
 
 from bartviz.analysis import alignment as analysis
 from bartviz.language import _
-from bartviz.ui import alignment, linked
 from bartviz.ui.controls import show
 from bartviz.ui.frame import doubt, levels, page
+from bartviz.ui.views.alignment import parts, picture
 
 
 def main() -> None:
-    record = alignment.aligning(page.begin("alignment"))
-    chosen = alignment.choose(record)
+    record = parts.aligning(page.begin("alignment"))
+    chosen = parts.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
     doubt.line(record)
-    drawn = linked.picture(chosen)
-    alignment.numbers(record, chosen)
+    drawn = picture.picture(chosen)
+    parts.numbers(record, chosen)
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:
         if opened:
-            alignment.line(chosen)
-            alignment.ranking(chosen)
+            parts.line(chosen)
+            parts.ranking(chosen)
     table = analysis.link_table(chosen.shown, chosen.links, chosen.gold)
     show.table(table, title=_("Every link with its weight as a table"))
     levels.explain("alignment")
     show.downloads(
         "alignment",
         table=table,
-        arrays=lambda: alignment.arrays(chosen),
+        arrays=lambda: parts.arrays(chosen),
         figure=drawn,
         record=record,
     )

@@ -5,17 +5,18 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.figures.compare import together
 from bartviz.language import _, mark
-from bartviz.ui import compare, contrast, flow, likeness, measured
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.compare import flow, likeness, parts, table
+from bartviz.ui.views.compare import two_heads as contrast
 
 TABS = {
     "two": (mark("Two heads"), contrast.two),
-    "all": (mark("All heads"), measured.all_heads),
+    "all": (mark("All heads"), table.all_heads),
     "likeness": (mark("Likeness"), likeness.heads),
     "rollout": (mark("Rollout"), flow.rolled_out),
     "contribution": (mark("Attention and contribution"), flow.weighed),
-    "measures": (mark("What is measured"), measured.meanings),
+    "measures": (mark("What is measured"), table.meanings),
 }
 
 
@@ -23,18 +24,18 @@ def main() -> None:
     record = page.begin("compare")
     lead, pickers, all_heads, two_heads = (st.container() for _ in range(4))
     with pickers:
-        chosen = compare.choose(record, two_heads)
+        chosen = parts.choose(record, two_heads)
     with lead:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
     part, place = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")
     with place:
         TABS[part][1](chosen)
     with all_heads:
-        compare.hero(chosen, measured.kept(chosen))
+        parts.hero(chosen, table.kept(chosen))
     levels.explain("compare")
     show.downloads(
         "compare",
-        table=lambda: analysis.with_units(measured.table(chosen)),
+        table=lambda: analysis.with_units(table.table(chosen)),
         arrays=lambda: analysis.arrays(chosen.measured),
         figure=lambda: together(
             chosen.measured, chosen.x, chosen.y, chosen.shade, pins=chosen.places, dark=page.dark()

@@ -9,12 +9,11 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import branches
-from bartviz.ui import decoding as parts
 from bartviz.ui.components.player import player
 from bartviz.ui.controls import show
 from bartviz.ui.frame import doubt, levels, page
 from bartviz.ui.state import session
+from bartviz.ui.views.decoding import branches, parts
 
 
 def advise(record: Record) -> None:

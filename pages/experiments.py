@@ -15,8 +15,8 @@ from bartviz.figures.edits import View
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
-from bartviz.ui.experiments import choose, heads, step, token
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.experiments import choose, heads, step, token
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,9 +4,9 @@ import streamlit as st
 
 from bartviz.analysis import fooled as analysis
 from bartviz.language import _
-from bartviz.ui import fooled
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views import fooled
 
 
 def main() -> None:

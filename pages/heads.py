@@ -4,21 +4,21 @@ import streamlit as st
 
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
-from bartviz.ui import heads
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.heads import parts
 
 
 def main() -> None:
     record = page.begin("heads")
     place = st.container()
-    chosen = heads.choose(record)
+    chosen = parts.choose(record)
     shown = chosen.view()
     with place:
         show.lead(analysis.notice(shown))
-    choice = heads.large(chosen)
-    heads.note(chosen, shown)
-    heads.numbers(shown, choice)
+    choice = parts.large(chosen)
+    parts.note(chosen, shown)
+    parts.numbers(shown, choice)
     levels.explain("heads")
     show.downloads(
         "heads",

@@ -9,26 +9,26 @@ from bartviz.figures import inputs as figure
 from bartviz.figures.inputs import positions
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import inputs
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.inputs import parts
 
-STYLE = Path(inputs.__file__).with_name("inputs.css")
+STYLE = Path(parts.__file__).with_name("inputs.css")
 
 
 def summed(record: Record, stack: analysis.Stack, look: str) -> str:
     """The embeddings, or the positions; gives the sentence of what to notice."""
-    one = inputs.summed(record, stack)
+    one = parts.summed(record, stack)
     if one is None:
         return _("The embeddings are read from the model.")
     if look == "sum":
-        inputs.parts(one)
+        parts.parts(one)
         show.downloads(
             "inputs", table=lambda: analysis.table(one), arrays=lambda: analysis.arrays(one),
             figure=lambda: figure(one, dark=page.dark()), record=record,
         )  # fmt: skip
         return analysis.sentence(one)
-    table = inputs.positions(record, one)
+    table = parts.positions(record, one)
     if table is None:
         return analysis.sentence(one)
     show.downloads(
@@ -37,23 +37,23 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
         arrays=lambda: {"positions": table, "similarity": analysis.similarity(table)},
         figure=lambda: positions(table, dark=page.dark()),
     )
-    return inputs.near(table)
+    return parts.near(table)
 
 
 def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
     said = st.container()
-    look, stack = inputs.choose(record)
+    look, stack = parts.choose(record)
     with st.container(key="inputs_hero"):
         if look == "pieces":
-            inputs.pieces(record, stack)
-            tokens = inputs.tokens_of(record, stack)
+            parts.pieces(record, stack)
+            tokens = parts.tokens_of(record, stack)
             told = analysis.told(tokens)
             show.downloads("inputs", table=lambda: analysis.pieces(tokens), arrays=lambda: {"ids": tokens.ids})
         elif look == "tokenizers":
-            found = inputs.tokenizers(record)
-            told = inputs.split_sentence(found)
+            found = parts.tokenizers(record)
+            told = parts.split_sentence(found)
             if found:
                 show.downloads("inputs-tokenizers", table=lambda: analysis.splits(found))
         else:

@@ -8,7 +8,7 @@ from bartviz.language import _
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
 from bartviz.ui.frame.tour import progress
-from bartviz.ui.lessons import cards
+from bartviz.ui.views.lessons import cards
 
 STYLE = Path(cards.__file__).with_name("cards.css")
 

@@ -5,25 +5,25 @@ from functools import partial
 from bartviz.analysis import masks as analysis
 from bartviz.figures import masks as figure
 from bartviz.language import _, mark
-from bartviz.ui import mask_files, masks
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.masks import downloads, parts
 
 TABS = {
-    "padding": (mark("A batch of unequal lengths"), masks.padding),
-    "patterns": (mark("Other patterns"), masks.patterns),
-    "zero": (mark("About 0 or exactly 0"), masks.zero),
+    "padding": (mark("A batch of unequal lengths"), parts.padding),
+    "patterns": (mark("Other patterns"), parts.patterns),
+    "zero": (mark("About 0 or exactly 0"), parts.zero),
 }
 
 
 def main() -> None:
     record = page.begin("masks")
     show.lead(analysis.notice(record))
-    shown = masks.choose(record)
-    masks.squares(record, shown)
+    shown = parts.choose(record)
+    parts.squares(record, shown)
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:
         if opened:
-            masks.formula(record.attention(record.kinds[0]), shown.number)
+            parts.formula(record.attention(record.kinds[0]), shown.number)
             part, place = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
             with place:
                 TABS[part][1](record)
@@ -32,7 +32,7 @@ def main() -> None:
     show.downloads(
         "masks",
         table=lambda: analysis.table(record),
-        arrays=lambda: mask_files.arrays(record, shown.view, shown.layer, shown.head),
+        arrays=lambda: downloads.arrays(record, shown.view, shown.layer, shown.head),
         figure=lambda: figure(
             record, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, dark=page.dark()
         ),

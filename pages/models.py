@@ -6,25 +6,25 @@ from bartviz.analysis import model_table
 from bartviz.figures.models import models as drawing
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui import models
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.models import parts
 
 
 def main(record: Record | None) -> None:
-    subjects = models.choose()
-    show.lead(models.notice(subjects))
+    subjects = parts.choose()
+    show.lead(parts.notice(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
-    models.picture(drawn, count=len(subjects))
+    parts.picture(drawn, count=len(subjects))
     names = {"table": _("Property by property"), "goals": _("What each learned to do")}
     part, place = pick.tabs(names, key="see")
     with place:
         if part == "table":
-            models.table(subjects)
+            parts.table(subjects)
             show.downloads("models", table=lambda: model_table.tables([one.name for one in subjects]), figure=drawn)
         else:
-            found = models.goals(record)
-            show.downloads("objectives", table=lambda: models.goal_table(found))
+            found = parts.goals(record)
+            show.downloads("objectives", table=lambda: parts.goal_table(found))
     levels.explain("models")
 
 

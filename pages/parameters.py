@@ -12,9 +12,9 @@ from bartviz.figures.notebook import sizes
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import articles
-from bartviz.ui import parameters as ui
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.parameters import parts as ui
 
 
 @st.fragment

@@ -3,17 +3,17 @@
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui import quiz
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.quiz import parts
 
 
 def main() -> None:
     record = page.begin("quiz")
-    st.html(quiz.STYLE)
-    asked = quiz.choose(record)
+    st.html(parts.STYLE)
+    asked = parts.choose(record)
     if asked.questions:
-        quiz.ask(asked)
+        parts.ask(asked)
     else:
         show.lead(_("This text has too little to ask for: take a longer one, with words."))
     levels.explain("quiz")

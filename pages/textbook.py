@@ -5,17 +5,17 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import ledger
-from bartviz.ui import textbook
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
+from bartviz.ui.views.textbook import parts
 
 
 def main(record: Record | None) -> None:
     said = st.container()
-    found = textbook.judged(record)
+    found = parts.judged(record)
     with said:
-        textbook.tally(found)
-    textbook.lines(textbook.choose(found), found)
+        parts.tally(found)
+    parts.lines(parts.choose(found), found)
     show.downloads("ledger", table=lambda: ledger(record, more=found))
     show.note(_("One line for each number:"))
     show.downloads("ledger-numbers", table=lambda: ledger(record, more=found, numbers=True))

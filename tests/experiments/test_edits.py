@@ -17,7 +17,7 @@ from bartviz.experiments.ablation import ablate
 from bartviz.experiments.edits import edit, reach, token_id, tokens_of
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
-from bartviz.ui.experiments.step import SENTENCE
+from bartviz.ui.views.experiments.step import SENTENCE
 from tests import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, pharaoh
 from bartviz.record.record import Record
-from bartviz.ui import gold
 from bartviz.ui.state import content, session
+from bartviz.ui.views.alignment import gold
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.figures.classic import offline
-from bartviz.ui import classic
+from bartviz.ui.views.classic import parts
 from tests import stand_in
 from tests.conftest import App
 from tests.visits import words
@@ -82,8 +82,8 @@ def test_the_drawn_weights_and_the_page_can_be_taken_along(app: App) -> None:
     assert [button.proto.label for button in at.get("download_button")] == ["NPZ", "HTML", "Record"]
     cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query
     window = offline.Window(slice(1, 4), slice(0, 5))
-    found = classic.arrays(classic.Chosen("head", cross, rows, 2, window, 64))
+    found = parts.arrays(parts.Chosen("head", cross, rows, 2, window, 64))
     np.testing.assert_array_equal(found["weights"], cross.layer(2)[:, 1:4, :5])
     assert found["rows"].tolist() == list(rows.labels[1:4])
-    whole = classic.arrays(classic.Chosen("model", cross, rows, 0, window, 64))
+    whole = parts.arrays(parts.Chosen("model", cross, rows, 0, window, 64))
     assert whole["weights"].shape == (3, 4, 3, 5)

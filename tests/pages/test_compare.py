@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import compare, distance, similar
 from bartviz.analysis.measures import of_record
 from bartviz.record.record import Record
-from bartviz.ui import pins
 from bartviz.ui.components.canvas.data import codes, decode
 from bartviz.ui.state import session
+from bartviz.ui.views.compare import pins
 from tests import records, stand_in, visits
 
 TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]

@@ -254,7 +254,7 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
     """What the page does when the player tells this wish; the player itself runs in browsers alone."""
 
     def script(record: object, wish: object) -> None:
-        from bartviz.ui import branches
+        from bartviz.ui.views.decoding import branches
 
         branches.hear(record, wish)  # type: ignore[arg-type]
 

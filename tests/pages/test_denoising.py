@@ -10,8 +10,8 @@ import bartviz
 from bartviz.experiments.repair import repair
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from bartviz.ui.denoising import LOOKS
-from bartviz.ui.noise import SENTENCE
+from bartviz.ui.views.denoising.noise import SENTENCE
+from bartviz.ui.views.denoising.parts import LOOKS
 from tests.conftest import App
 from tests.visits import words
 

@@ -18,7 +18,7 @@ from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from bartviz.ui.experiments import token
+from bartviz.ui.views.experiments import token
 from tests.conftest import App
 from tests.visits import words
 
@@ -200,7 +200,7 @@ def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, fam
 
 
 def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.ui.experiments import asking
+    from bartviz.ui.views.experiments import asking
 
     monkeypatch.setattr(asking, "LARGE", 1.0)
     page = app("experiments", record=subject[1])
@@ -220,10 +220,10 @@ def test_a_record_of_another_checkpoint_is_refused(app: App, subject: Subject) -
 
 
 def test_a_click_ticks_a_head_and_the_same_once_more_frees_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.ui.experiments import heads
+    from bartviz.ui.views.experiments import heads
 
     state: dict[str, Any] = {"silenced": ["cross L0H0"]}
-    monkeypatch.setattr("bartviz.ui.experiments.heads.st.session_state", state)
+    monkeypatch.setattr("bartviz.ui.views.experiments.heads.st.session_state", state)
 
     def click(*points: dict[str, Any]) -> list[str]:
         state["chart"] = SimpleNamespace(selection=SimpleNamespace(points=points))

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads
 from bartviz.record.record import Record
-from bartviz.ui import heads as ui
 from bartviz.ui.components.canvas import data
+from bartviz.ui.views.heads import parts as ui
 from tests import stand_in, visits
 from tests.visits import words
 

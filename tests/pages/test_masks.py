@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import TextError
 from bartviz.record.record import Record
-from bartviz.ui import batch
+from bartviz.ui.views.masks import batch
 from tests import records, stand_in, visits
 from tests.visits import words
 

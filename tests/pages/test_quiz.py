@@ -16,8 +16,8 @@ from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from bartviz.teaching.quiz import KINDS, questions
 from bartviz.teaching.quiz.question import Question
-from bartviz.ui import quiz as ui
 from bartviz.ui.state import session
+from bartviz.ui.views.quiz import parts as ui
 from tests import records, stand_in, visits
 
 App = Callable[..., AppTest]

@@ -15,8 +15,8 @@ from bartviz.language import LANGUAGES, _, speaking
 from bartviz.teaching import explanations
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import TERMS
-from bartviz.ui.experiments import EXPERIMENTS
 from bartviz.ui.frame import sitemap
+from bartviz.ui.views.experiments import EXPERIMENTS
 
 WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
 PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one

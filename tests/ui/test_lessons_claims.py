@@ -196,7 +196,7 @@ def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz
     from bartviz.experiments.repair import repair
-    from bartviz.ui import noise
+    from bartviz.ui.views.denoising import noise
 
     model = bartviz.load(noise.DENOISER)
     texts = {"sentence": noise.SENTENCE, "story": noise.STORY}

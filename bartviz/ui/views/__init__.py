@@ -1,0 +1,1 @@
+"""A folder for each page: its parts. Imports everything else of ui."""

@@ -1,0 +1,284 @@
+"""The parts of the alignment page: whose links and how they are made, the picture, the ranking, the line to export."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bartviz.analysis import aligners as ranks
+from bartviz.analysis import alignment as analysis
+from bartviz.analysis import pharaoh
+from bartviz.analysis.alignment import Method, Table
+from bartviz.analysis.pharaoh import Gold, Links
+from bartviz.errors import BudgetError, SettingError
+from bartviz.language import _, current, mark, named
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading, Record
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import sidebar
+from bartviz.ui.state import content, session
+from bartviz.ui.views.alignment import gold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
+HOW: dict[Method, str] = {
+    "mutual": mark("both choose each other"), "target": mark("each output word its strongest"),
+    "source": mark("each source word its strongest"), "union": mark("either chooses"),
+    "grow": mark("both, then neighbours"), "threshold": mark("every weight from a threshold"),
+}  # fmt: skip
+COLUMNS = {
+    "heads": mark("heads"), "named by": mark("named by"), "looks": mark("looks"), "error rate": mark("error rate"),
+    "precision": mark("precision"), "recall": mark("recall"), "agreement": mark("agreement"), "links": mark("links"),
+    "special": mark("special"),
+}  # fmt: skip
+HEIGHT = 400  # pixels of both pictures
+_FOUND = "_alignment_found"
+_THRESHOLD = "link_weight"  # "threshold" is that of a head's name, which has other ends
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What the page shows: whose links, how they are made, and the alignment by hand that they are held against."""
+
+    heads: tuple[Head, ...]
+    reading: Reading
+    method: Method
+    threshold: float
+    shown: Table
+    links: Links
+    gold: Gold | None
+    ranked: tuple[ranks.Aligner, ...]
+
+
+def aligning(record: Record) -> Record:
+    """The record, if it has cross-attention and words; else says what has and stops the page."""
+    try:
+        source, target = analysis.lines(record)
+    except SettingError as error:
+        st.info(show.plain(str(error)))
+        st.button(_("Translate this text instead"), on_click=sidebar.again, args=("model", "bart-tiny-en-de"))
+        st.stop()
+    if not source.labels or not target.labels:
+        st.info(_("There are only special tokens here: nothing to align. Choose another text in the sidebar."))
+        st.stop()
+    return record
+
+
+def choose(record: Record) -> Chosen:
+    """The pickers: whose links, how rows are named, how links are made, and an alignment made by hand."""
+    ranked = _ranked(record)
+    first, second, third, fourth = st.columns([2.3, 1.9, 1.6, 1.2], vertical_alignment="bottom")
+    with first:
+        names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
+        whose = pick.one_of(_("Links of a"), names, key="align")
+    with second:
+        reading = pick.reading()
+    with third:
+        method = _method()
+    heads = ranks.best(ranked, reading).heads if whose == "best" else None
+    threshold = analysis.THRESHOLD
+    if heads is None or method == "threshold":
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        with left:
+            heads = heads or _heads(record, whose)
+        if method == "threshold":
+            with right:
+                threshold = _threshold()
+    shown = analysis.table(record, heads, reading=reading)
+    links = analysis.links(shown.weights, method, threshold=threshold)
+    with fourth, st.popover(_("Judge by hand"), width="stretch"):
+        given = gold.field(record, shown, links)
+    return Chosen(heads, reading, method, threshold, shown, links, given, ranked)
+
+
+def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
+    """Every head and layer of the record, kept in the engine's bytes; none where the text is too long for that."""
+    key = f"aligners {content.key(record, current())}"
+    try:
+        with st.spinner(_("Ranking all heads")):
+            found: tuple[ranks.Aligner, ...] = session.engine().results.get(key, lambda: ranks.aligners(record), _bytes)
+            return found
+    except BudgetError as error:
+        show.note(str(error))
+        return ()
+
+
+def _bytes(ranked: tuple[ranks.Aligner, ...]) -> int:
+    return sum(one.table.weights.nbytes + 500 for one in ranked)
+
+
+def _heads(record: Record, whose: str) -> tuple[Head, ...]:
+    if whose == "set":
+        return _set(record)
+    left, right = st.columns(2)
+    with left:
+        layer = pick.layer(record, "cross", default=record.attention("cross").shape[0] // 2)
+    if whose == "layer":
+        return analysis.heads_of(record, layer)
+    with right:
+        return (Head("cross", layer, pick.head(record, "cross")),)
+
+
+def _set(record: Record) -> tuple[Head, ...]:
+    """A set of heads, at least one: what a link says is brought within the record."""
+    every = {head.short: head for head in analysis.heads_of(record)}
+    middle = next(head.short for head in analysis.heads_of(record, record.attention("cross").shape[0] // 2))
+    chosen = pick.several(
+        _("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head")
+    )  # fmt: skip
+    return tuple(every[name] for name in chosen) or (every[middle],)
+
+
+def _method() -> Method:
+    names = {str(method): _(name) for method, name in HOW.items()}
+    chosen = pick.select(_("Linked are words where"), names, key="links")
+    return next(method for method in HOW if method == chosen)
+
+
+def _threshold() -> float:
+    held = st.session_state.get(_THRESHOLD)
+    if held is not None and not 0.01 <= held <= 1:
+        st.session_state[_THRESHOLD] = min(max(float(held), 0.01), 1.0)
+    value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD, bind="query-params")
+    return min(max(float(value), 0.01), 1.0)
+
+
+def numbers(record: Record, chosen: Chosen) -> None:
+    """How much is linked, how much went to special tokens, and against gold the three measures."""
+    shown = chosen.shown
+    told = {
+        _("Links"): f"{len(chosen.links)}",
+        _("Agreement"): f"{analysis.agreement(shown.weights, shown.told):.2f}",
+        _("To special tokens"): f"{shown.special_share:.0%}",
+    }
+    if chosen.gold is not None:
+        judged = pharaoh.score(chosen.links, chosen.gold)
+        told = {
+            _("Error rate (AER)"): _measure(judged.error_rate),
+            _("Precision"): _measure(judged.precision), _("Recall"): _measure(judged.recall),
+        } | told  # fmt: skip
+    with st.container(horizontal=True, gap="large", key="alignment_numbers"):
+        for label, value in told.items():
+            st.metric(label, value, width="content")
+    if chosen.gold is not None:
+        if not chosen.gold.sure:
+            show.note(_("No link is sure: recall is not defined, and the error rate is 1 − precision."))
+        show.note(ranks.hint(record, shown, chosen.heads, chosen.gold, chosen.method, chosen.threshold))
+
+
+def _measure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def ranking(chosen: Chosen) -> None:
+    """Every head and layer, the best first; a chosen line is shown above. With gold, the search for a set of heads."""
+    if not chosen.ranked:
+        return
+    st.subheader(_("Which head aligns best?"), anchor=False)
+    told = (
+        mark(
+            "All heads and layers, each by both names of its rows; the best first, by agreement: how much of its "
+            "attention lies on words that choose each other. Choose a line to see its links."
+        )
+        if chosen.gold is None
+        else mark(
+            "All heads and layers, each by both names of its rows; the best first, by error rate. Choose a line to see "
+            "its links."
+        )
+    )
+    show.note(_(told))
+    frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
+    lines_ = [chosen.ranked[place] for place in frame.index]
+    if chosen.gold is not None and not chosen.gold.sure:
+        frame = frame.drop(columns="recall")  # of nothing that is sure
+    number, column = st.column_config.NumberColumn, st.column_config.Column
+    config = {
+        name: number(_(COLUMNS[name]), format="%.2f") if frame[name].dtype == float else column(_(COLUMNS[name]))
+        for name in frame.columns
+    }
+    readings = {"predicts": _("token it predicts"), "reads": _("token it reads")}
+    looks = {"ahead": _("next word"), "back": _("word just read")}
+    frame = show.in_words(frame.replace({"named by": readings, "looks": looks}))
+    st.dataframe(
+        frame, key="alignment_ranking", hide_index=True, height=248,
+        selection_mode="single-row", on_select=lambda: _take(lines_), column_config=config,
+    )  # fmt: skip
+    _search(chosen)
+
+
+def _take(lines_: Sequence[ranks.Aligner]) -> None:
+    """Show the line of the ranking that was chosen: a callback."""
+    rows = st.session_state["alignment_ranking"].selection.rows
+    if not rows or not 0 <= rows[0] < len(lines_):
+        return
+    one = lines_[rows[0]]
+    head = one.heads[0]
+    st.session_state["reading"] = one.table.reading
+    if len(one.heads) > 1:
+        st.session_state["align"], st.session_state["layer"] = "layer", head.layer
+    else:
+        st.session_state["align"] = "head"
+        st.session_state["layer"], st.session_state["head"] = head.layer, head.head
+
+
+def _search(chosen: Chosen) -> None:
+    if chosen.gold is None or not chosen.gold.possible:
+        return
+    st.button(_("Find the set of heads that agrees best"), on_click=_find, args=(chosen,))
+    found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
+    if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
+        names = ", ".join(head.short for head in found[0].heads)
+        told = _("{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
+                 "flatters: on other sentences expect more errors, and judge it there.",
+                 heads=names, rate=found[0].error_rate)  # fmt: skip
+        show.note(told)
+
+
+def _find(chosen: Chosen) -> None:
+    """Look for the set, and show it: a callback."""
+    assert chosen.gold is not None
+    try:
+        found = ranks.best_set(
+            chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
+        )
+    except SettingError as error:
+        st.toast(show.plain(str(error)))
+        return
+    st.session_state[_FOUND] = (found, chosen.reading)
+    st.session_state["align"] = "set"
+    st.session_state["set"] = [head.short for head in found.heads]
+
+
+def line(chosen: Chosen) -> None:
+    """The links as one line in Pharaoh's format, to copy or to take along."""
+    left, middle, right = st.columns([4.4, 2.6, 1.6], vertical_alignment="center")
+    with middle:
+        also = pick.switch(
+            _("also the possible ones"), key="possible",
+            hint=_("Adds, as 1?2, the pairs of which only one word chooses the other."),
+        )  # fmt: skip
+    either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
+    text = pharaoh.write(chosen.links, either)
+    with left:
+        st.code(text or " ", language=None, wrap_lines=True)
+    with right:
+        st.download_button(
+            "Pharaoh", f"{text}\n", file_name="bartviz-alignment.txt", mime="text/plain", on_click="ignore",
+            key="alignment_txt", width="stretch",
+        )  # fmt: skip
+
+
+def arrays(chosen: Chosen) -> dict[str, Any]:
+    """For NPZ: weights (T, S), special (T,), words, and links (n, 2) as source and output word."""
+    import numpy as np
+
+    shown = chosen.shown
+    return {
+        "weights": shown.weights, "special": shown.special, "source": np.array(shown.source.labels),
+        "target": np.array(shown.target.labels), "links": np.array(sorted(chosen.links), np.int64).reshape(-1, 2),
+        "heads": np.array([str(head) for head in chosen.heads]), "reading": np.array(chosen.reading),
+    }  # fmt: skip

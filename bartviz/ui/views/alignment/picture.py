@@ -1,0 +1,59 @@
+"""The picture of the alignment page: two lines of words with their links, the part of a long text, and the matrix."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import alignment as analysis
+from bartviz.figures.alignment import MOST, lines, matrix, within
+from bartviz.language import _
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.views.alignment.parts import HEIGHT, Chosen
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def picture(chosen: Chosen) -> go.Figure:
+    """Two lines of words with their links, and beside them the matrix. Gives the lines, to be taken along."""
+    shown, dark = chosen.shown, page.dark()
+    said = analysis.notice(shown, chosen.links, chosen.gold)
+    left, right = st.columns([4, 5], gap="medium")
+    with left:
+        first = _first(chosen)
+        drawn = partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT)
+        show.figure(drawn, key="alignment_lines", alt=said)
+        show.note(part(chosen, first))
+    with right:
+        whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
+        show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {said}")
+    return drawn
+
+
+def _first(chosen: Chosen) -> tuple[int, int]:
+    """Where the lines of a long text begin."""
+    sides = (
+        (_("From source word"), chosen.shown.source, "from_source"),
+        (_("From output word"), chosen.shown.target, "from_output"),
+    )
+    one, other = (pick.index(label, max(len(side) - MOST, 0) + 1, key=key) for label, side, key in sides)
+    return one, other
+
+
+def part(chosen: Chosen, first: tuple[int, int]) -> str:
+    """Which words and links of a long text are drawn; nothing where all are."""
+    shown = chosen.shown
+    sources, targets = within(shown, first)
+    if len(sources) == len(shown.source) and len(targets) == len(shown.target):
+        return ""
+    return _(
+        "Source words {first_source} to {last_source} of {sources} and output words {first_target} to {last_target} of "
+        "{targets} are drawn, with {drawn} of {links} links; the matrix and the table have all.",
+        first_source=sources.start, last_source=sources.stop - 1, sources=len(shown.source),
+        first_target=targets.start, last_target=targets.stop - 1, targets=len(shown.target),
+        drawn=sum(i in sources and j in targets for i, j in chosen.links), links=len(chosen.links),
+    )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Beyond one head's weights: attention rolled out through the layers, and weights beside what arrives."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import attention_vs_contribution, contributions, sentence_words
+from bartviz.analysis.heads import mean
+from bartviz.analysis.rollout import rollout
+from bartviz.arrays import Floats
+from bartviz.figures import flow
+from bartviz.language import _
+from bartviz.record.attention import Attention, Kind
+from bartviz.text.tokens import Tokens
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.state.once import once
+from bartviz.ui.views.compare.parts import Chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 430  # pixels of each map
+
+
+def rolled_out(chosen: Chosen) -> None:
+    """A layer's mean attention beside everything that reached it from the input."""
+    kinds: list[Kind] = [kind for kind in chosen.record.kinds if kind != "cross"]
+    kind = chosen.kind if chosen.kind in kinds else kinds[0]
+    attention = chosen.record.attention(kind)
+    if chosen.kind == "cross":
+        show.note(_("Cross-attention leads from one text to another and has no rollout: here is the encoder's own."))
+    layer = pick.index(_("Up to layer"), attention.shape[0], key="upto", default=attention.shape[0] - 1)
+    rolled = once(partial(rollout, attention, layer))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        said = _(
+            "Mean of the {count} {kind} heads of layer {layer} alone",
+            count=attention.shape[1], kind=sentence_words.kind(kind), layer=layer,
+        )  # fmt: skip
+        _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
+    with right:
+        said = _(
+            "Rollout: {kind} layers 0 to {layer}, half of each row the token itself",
+            kind=sentence_words.kind(kind), layer=layer,
+        )  # fmt: skip
+        _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
+    show.note(
+        _(
+            "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), "
+            "and layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
+            "attention were all there is, no bound on what does."
+        )
+    )
+    show.downloads(
+        "rollout",
+        of=f"{kind}-to-L{layer}",
+        table=lambda: _table(rolled, attention.query.labels),
+        arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels},
+        figure=lambda: flow.rollout(attention, layer, range=chosen.range, dark=page.dark()),
+    )
+
+
+def _table(weights: Floats, labels: tuple[str, ...]) -> pd.DataFrame:
+    """A line for each row, a column for each token that it reaches, both named by place and token."""
+    import pandas as pd
+
+    names = [f"{place} {label}" for place, label in enumerate(labels)]
+    frame = pd.DataFrame(weights, columns=names)
+    frame.insert(0, "query", names)
+    return frame
+
+
+def _map(
+    weights: Floats,
+    attention: Attention,
+    rows: Tokens,
+    chosen: Chosen,
+    key: str,
+    said: str,
+    words: tuple[str, str] = flow.WEIGHT,
+) -> None:
+    drawn = partial(
+        flow.flow_map, weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
+    )
+    show.figure(drawn, key=key, alt=said)
+    show.note(f"{said}. {_('A row attends to columns.')}" if words == flow.WEIGHT else f"{said}.")
+
+
+def weighed(chosen: Chosen) -> None:
+    """Head A twice in the same colours: its weights, and the norms of what they bring."""
+    pin = chosen.a
+    if not contributions.available(pin.attention):
+        show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
+        return
+    found = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
+    st.text(attention_vs_contribution.notice(found, pin.told))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _map(
+            found.attention,
+            pin.attention,
+            pin.rows,
+            chosen,
+            "compare_weights",
+            _("Weights of A, {head}", head=pin.told),
+        )
+    with right:
+        said = _("Contribution: the length of weight times projected value, each row divided by its sum")
+        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, flow.TAKES)
+    show.note(
+        _(
+            "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The "
+            "usual difference: a special token or full stop that is looked at much and whose value is short."
+        )
+    )
+    frame = attention_vs_contribution.table(found)
+    show.table(frame, title=_("Where the two differ most"))
+    show.downloads(
+        "contribution", of=f"{pin.head.kind}-{pin.head.short}", table=frame,
+        arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
+        figure=lambda: flow.contribution(
+            pin.attention, *pin.place, query=pin.rows, range=chosen.range, dark=page.dark()
+        ),
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""All heads of a kind laid out by how alike they are, and the pairs that are most alike."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from bartviz.analysis import sentence_words, similar
+from bartviz.figures.compare import alike
+from bartviz.language import _
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
+from bartviz.ui.controls import show
+from bartviz.ui.frame import page
+from bartviz.ui.state.once import once
+from bartviz.ui.views.compare import parts
+from bartviz.ui.views.compare.parts import Chosen
+
+HEIGHT = 460  # pixels of the plane
+
+
+def heads(chosen: Chosen) -> None:
+    """The plane, where a click pins a head, and beside it the pairs."""
+    found = of_record(chosen.record, chosen)
+    if found is None:
+        show.note(_("There is nothing to lay out: a single head, or no row with a choice of keys."))
+        return
+    left, right = st.columns([1.7, 1], gap="medium")
+    with left:
+        drawn = partial(
+            alike,
+            chosen.measured,
+            found,
+            pins=chosen.places,
+            threshold=chosen.threshold,
+            dark=page.dark(),
+            height=HEIGHT,
+        )
+        said = _("Every {kind} head; heads that look alike lie together", kind=sentence_words.kind(chosen.kind))
+        parts.clickable(drawn, key="compare_likeness", alt=said)
+        show.note(
+            _(
+                "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, 6), laid "
+                "out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean nothing else.",
+                said=said, rows=found.rows, kept=found.kept,
+            )
+        )  # fmt: skip
+    with right:
+        show.note(_("The pairs that are most alike:"))
+        table = pairs(chosen, found)
+        names = show.headers(table)
+        config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
+        st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
+    show.downloads(
+        "likeness", of=chosen.kind, table=table,
+        arrays=lambda: {"distances": found.distances, "places": found.places, "heads": every_head(chosen)},
+        figure=lambda: alike(
+            chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
+        ),
+    )  # fmt: skip
+
+
+def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
+    """Computed once for each kind of the record."""
+    rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
+    return once(partial(similar.likeness, chosen.attention, query=rows), _("Holding every head beside every other"))
+
+
+def every_head(chosen: Chosen) -> tuple[str, ...]:
+    """The names of all heads, in the order of the distances' rows and columns."""
+    layers, heads = chosen.measured.shape
+    return tuple(str(Head(chosen.kind, layer, head)) for layer in range(layers) for head in range(heads))
+
+
+def pairs(chosen: Chosen, found: similar.Likeness) -> pd.DataFrame:
+    """The most alike heads two by two, nearest first."""
+    lines = [(str(Head(chosen.kind, *a)), str(Head(chosen.kind, *b)), far) for a, b, far in found.pairs()]
+    return pd.DataFrame(lines, columns=["head", "and", "distance"])

@@ -1,0 +1,164 @@
+"""The compare page: what is chosen, and all heads as points and as a matrix. A click pins a head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from bartviz.analysis import compare as analysis
+from bartviz.analysis import naming, sentence_words
+from bartviz.analysis.color_scale import Range
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.measures import Measured
+from bartviz.arrays import Bools, Floats
+from bartviz.figures.compare import matrix, scatter
+from bartviz.language import _, named
+from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.record import Record
+from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas.data import Views
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.state import session
+from bartviz.ui.views.compare import pins
+from bartviz.ui.views.compare.pins import Pin
+from bartviz.ui.views.heads import parts
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from streamlit.delta_generator import DeltaGenerator
+
+HEIGHT = 372  # pixels of the scatter and of the matrix
+_SCATTER, _MATRIX = "compare_scatter", "compare_matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What the page shows: a kind and its numbers, three measures of it, and the two pins."""
+
+    record: Record
+    kind: Kind
+    measured: Measured
+    x: analysis.Field
+    y: analysis.Field
+    shade: analysis.Field
+    threshold: float
+    a: Pin
+    b: Pin
+    words: bool
+    range: Range
+    view: Views
+
+    @property
+    def attention(self) -> Attention:
+        return self.record.attention(self.kind)
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """The pins that are heads of this kind of the current run."""
+        return {pin.letter: pin.place for pin in (self.a, self.b) if not pin.other and pin.head.kind == self.kind}
+
+    @property
+    def to_a(self) -> Floats | None:
+        """(L, H) how far each head is from A; None where A is of another kind or run."""
+        return pins.to_a(self.a) if "A" in self.places else None
+
+
+def choose(record: Record, below: DeltaGenerator) -> Chosen:
+    """The pickers of kind and of the three measures, and in the container ``below`` those of A and B."""
+    for letter in "ab":
+        canvas.catch_up(f"compare_{letter}")
+    first, second, third, fourth, fifth = st.columns([1.85, 1.15, 1.15, 1.15, 1.05], vertical_alignment="bottom")
+    with first:
+        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+    measured = pins.measured(record, kind)
+    with fifth, st.popover(_("Settings"), width="stretch"):
+        threshold = _threshold()
+        words = pick.by_words()
+        view = cast("Views", pick.one_of(_("A and B seen as"), named(parts.VIEWS), key="view"))
+        span = cast("Range", pick.one_of(_("Colours of maps from"), named(parts.RANGE_NAMES), key="range"))
+    with below:
+        a, b = pins.both(record, measured, threshold)
+    near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
+    options, start = [*measured.defined, *near], analysis.defaults(kind)
+    with second:
+        x = _measure(_("Across"), options, key="x", default=start[0])
+    with third:
+        y = _measure(_("Up"), options, key="y", default=start[1])
+    with fourth:
+        shade = _measure(_("As colours"), options, key="colour", default=start[2])
+    to_a = pins.to_a(a) if analysis.TO_A in (x, y, shade) else None
+    across, up, colours = (analysis.field(measured, name, to_a=to_a) for name in (x, y, shade))
+    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span, view)
+
+
+def _threshold() -> float:
+    """From which share of weight on a head has a name (URL ``threshold``)."""
+    given = st.session_state.get("threshold")
+    if given is not None and not 0.3 <= given <= 0.95:
+        st.session_state["threshold"] = naming.THRESHOLD
+    return float(
+        st.slider(
+            _("A name needs a share of weight of"),
+            0.3,
+            0.95,
+            naming.THRESHOLD,
+            0.05,
+            key="threshold",
+            bind="query-params",
+            help=_("At least half of the weight, as in Clark et al. 2019."),
+        )
+    )
+
+
+def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
+    """One of the measures that have a value in this text (URL ``key``)."""
+    titles = {name: _("distance from A") if name == analysis.TO_A else MEASURES[name].title for name in options}
+    return pick.select(label, titles, key=key, default=default)
+
+
+def hero(chosen: Chosen, kept: Bools) -> None:
+    """All heads twice: as points over two measures, those not in ``kept`` (L, H) faint; one as layers x heads."""
+    left, right = st.columns([1, 1], gap="medium")
+    dark, places = page.dark(), chosen.places
+    with left:
+        drawn = partial(
+            scatter, chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold,
+            dark=dark, height=HEIGHT,
+        )  # fmt: skip
+        said = _(
+            "Every {kind} head as a point: {x} across, {y} up",
+            kind=sentence_words.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
+        )  # fmt: skip
+        clickable(drawn, key=_SCATTER, alt=said)
+        show.note(
+            _("{said}; later layers stronger; dotted: attention spread evenly.", said=said)
+            if chosen.x.has_even or chosen.y.has_even
+            else _("{said}; later layers stronger.", said=said)
+        )
+    with right:
+        lowest, highest = (sentence_words.signed(bound, ".3g") for bound in chosen.shade.bounds)
+        said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
+        drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
+        clickable(drawn, key=_MATRIX, alt=said)
+        told = {"said": sentence_words.begun(said), "lowest": lowest, "highest": highest}
+        show.note(_("{said}: {lowest} to {highest}. A click pins it.", **told))
+
+
+def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:
+    """A figure whose points are all heads of the kind, layer by layer: a click on one pins it."""
+    show.figure(drawn, key=key, alt=alt, on_click=lambda: _take(key))
+
+
+def _take(key: str) -> None:
+    """The head that was clicked becomes the pin: points are counted layer by layer, and kept within the record."""
+    points, record = st.session_state[key].selection.points, session.current_record()
+    kind, place = st.session_state.get("kind"), points[0].get("point_index") if points else None
+    if record is None or kind not in record.kinds or not isinstance(place, int):
+        return
+    layers, count = record.attention(kind).shape[:2]
+    if 0 <= place < layers * count:
+        pins.put(Head(kind, *divmod(place, count)))

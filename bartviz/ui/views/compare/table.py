@@ -1,0 +1,150 @@
+"""All heads as a table that is filtered and sorted, the ones nearest to A, and what each measure means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from bartviz.analysis import compare as analysis
+from bartviz.analysis import distance, naming, sentence_words
+from bartviz.analysis.definitions import MEASURES, definitions
+from bartviz.arrays import Bools
+from bartviz.language import _, mark, named
+from bartviz.record.attention import Head
+from bartviz.ui.controls import pick, show
+from bartviz.ui.views.compare import pins
+from bartviz.ui.views.compare.parts import Chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WHICH = {"all": mark("all heads"), "named": mark("with a name"), "unnamed": mark("unclassified")}
+HEIGHT = 330  # pixels of the tables
+_TABLE, _LINES = "compare_table", "_compare_lines"
+
+
+def _distance() -> Any:
+    help_text = _("Jensen-Shannon, mean over rows")
+    return st.column_config.NumberColumn(_("distance from A"), format="%.3f", help=help_text)
+
+
+def table(chosen: Chosen) -> pd.DataFrame:
+    """All heads of the kind with all measures, names and scores, and how far each is from A."""
+    return analysis.table(chosen.measured, threshold=chosen.threshold, to_a=chosen.to_a)
+
+
+def all_heads(chosen: Chosen) -> None:
+    """The table with its filters, and beside it the heads nearest to A; a line that is marked becomes the pin."""
+    left, right = st.columns([2.1, 1], gap="medium")
+    with left:
+        found = _filtered(table(chosen), chosen)
+        st.session_state[_LINES] = found["head"].tolist()
+        shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
+        order = sorted((str(column) for column in shown.columns), key=_order)
+        st.dataframe(
+            show.in_words(shown), hide_index=True, height=HEIGHT, key=_TABLE, column_order=order,
+            column_config=show.headers(shown) | _columns(), on_select=lambda: _take(_TABLE),
+            selection_mode="single-row", placeholder="–",
+        )  # fmt: skip
+        count = chosen.measured.shape[0] * chosen.measured.shape[1]
+        show.note(_(
+            "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
+            found=len(found), count=count,
+        ))  # fmt: skip
+    with right:
+        _nearest(chosen)
+
+
+def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
+    """The lines that the filters leave (URL ``show`` and ``least``)."""
+    first, second = st.columns([1.3, 1])
+    with first:
+        pick.one_of(_("Show"), named(WHICH), key="show")
+    with second:
+        pick.index(_("Least {measure}, in % of the largest", measure=chosen.y.title), 101, key="least")
+    return whole[kept(chosen).ravel()]
+
+
+def kept(chosen: Chosen) -> Bools:
+    """(L, H) the heads that the filters leave; all of them where the table is not open."""
+    which, share = st.session_state.get("show", "all"), st.session_state.get("least", 0)
+    found = np.ones(chosen.measured.shape, np.bool_)
+    if which in ("named", "unnamed"):
+        found[:] = which == "unnamed"
+        for place in naming.names(chosen.measured, threshold=chosen.threshold):
+            found[place] = which == "named"
+    if share:
+        found &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
+    return found
+
+
+def _order(column: str) -> bool:
+    """Whether a column comes after the head, its name and its distance from A."""
+    return column not in ("head", "name", "score", analysis.TO_A)
+
+
+def _columns() -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
+    score = number(_("score"), format="%.2f", help=_("The score that gave the name"))
+    return named | {"score": score, analysis.TO_A: _distance()}
+
+
+def _take(key: str) -> None:
+    """The line that was marked becomes the pin."""
+    lines, found = st.session_state[key].selection.rows, st.session_state.get(_LINES, [])
+    if lines and lines[0] < len(found):
+        pins.put(Head.parse(found[lines[0]]))
+
+
+def _nearest(chosen: Chosen) -> None:
+    """The heads of A's kind and run that do most nearly what A does."""
+    import pandas as pd
+
+    a = chosen.a
+    near = distance.nearest(pins.to_a(a), *a.place)
+    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.told))
+    lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
+    frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
+    config = show.headers(frame) | {analysis.TO_A: _distance()}
+    st.dataframe(show.in_words(frame), hide_index=True, height=HEIGHT, column_config=config, key="nearest")
+    if near and not a.other:
+        best = Head(a.head.kind, *near[0][:2])
+        st.button(
+            _("Pin {head} as B", head=sentence_words.heads(str(best))),
+            on_click=pins.put,
+            args=(best, "B"),
+            key="pin_nearest",
+            width="stretch",
+        )
+
+
+def meanings(chosen: Chosen) -> None:
+    """Every measure of the kind with its formula, unit, range, rows, source, and how many rows it had here."""
+    known = definitions(chosen.kind)
+    rows = chosen.measured.rows.values()
+    known["rows"] = [
+        _("{count:,} here: {which}", count=count, which=which) for count, which in zip(rows, known["rows"], strict=True)
+    ]
+    even = chosen.measured.even.values()
+    known.insert(4, _("even attention"), ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
+    names = {"measure": _("measure"), "says": _("says"), "unit": _("unit"), "rows": _("rows"), "source": _("paper"),
+             "formula, mean over rows i": _("formula, mean over rows i")}  # fmt: skip
+    st.table(known.rename(columns=names).map(show.plain), hide_index=True)
+    show.note(
+        _(
+            "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. "
+            "A row counts if it is no padding and no special token and may see at least two keys: with a single one "
+            "its weight is 1 whatever the head does. Rows of cross-attention are the tokens that they predict."
+        )
+    )
+    show.note(
+        _(
+            "A name is given from {threshold:g} of the weight on (spreads evenly: {evenly:g} of the possible entropy), "
+            "and only where that is {room:g} times what even attention gives. It holds for this text; other heads stay "
+            "unclassified.",
+            threshold=chosen.threshold, evenly=naming.EVENLY, room=naming.ROOM,
+        )
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""The heads A and B side by side: a canvas of each, what B does otherwise, their measures."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from bartviz.analysis import distance, naming
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.heads import View
+from bartviz.figures.contrast import difference, pair
+from bartviz.language import _
+from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas.data import Choice
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.views.compare import pins
+from bartviz.ui.views.compare.parts import Chosen
+from bartviz.ui.views.compare.pins import Pin
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 420  # pixels of the difference
+
+
+def two(chosen: Chosen) -> None:
+    """A and B, each a canvas of its own, and where they have the same tokens B minus A."""
+    a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
+    found = distance.contrast(a, b)
+    st.text(_verdict(found, distance.mismatch(a, b), words=chosen.words))
+    together = a.query_labels == b.query_labels
+    row, other = _rows(a, b, together=together)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _canvas(chosen, chosen.a, row, key="row")
+    with right:
+        _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
+    if found is not None:
+        with st.columns([3, 2])[0]:
+            drawn = partial(difference, a, b, found, row=row, height=HEIGHT, dark=page.dark())
+            show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
+        show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
+    show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
+    if found is not None:
+        show.table(partial(rows_of, a, found), title=_("The distance of each row"))
+    arrays = {"A": a.weights, "B": b.weights} | ({} if found is None else {"difference": found.difference})
+    show.downloads(
+        "difference", table=None if found is None else rows_of(a, found), arrays=arrays,
+        figure=lambda: pair(a, b, range=chosen.range, dark=page.dark()),
+    )  # fmt: skip
+
+
+def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
+    """The rows of A and of B (URL ``row``): one for both where their rows are the same tokens, else B's is its own."""
+    if together:
+        row = pick.index(_("Row"), len(a.query_labels), key="row", default=_first(a))
+        return row, row
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = pick.index(_("Row of A"), len(a.query_labels), key="row", default=_first(a))
+    with right:
+        return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
+
+
+def _first(view: View) -> int:
+    """The first row that tells something."""
+    return int(np.argmax(view.told & ~view.query_special))
+
+
+def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
+    """One pin large; its row and its view become the page's, several rows and columns the link's."""
+    measured = pins.measured(pin.record, pin.head.kind)
+    called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
+    show.note(
+        _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.told, called=called)
+    )
+    letter = pin.letter.lower()
+    name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
+    rows, keys = canvas.linked(name, several)
+    choice = canvas.show(
+        pin.attention, key=name, overview=False, label=pin.letter,
+        choice=Choice(*pin.place, row=row, view=chosen.view, rows=rows, keys=keys), query=pin.rows, words=chosen.words,
+        span=chosen.range, on_change=partial(_take, key),
+    )  # fmt: skip
+    canvas.tell(several, choice)
+
+
+def _take(key: str, choice: Choice) -> None:
+    """The pickers say what the canvas says."""
+    st.session_state[key] = choice.row
+    st.session_state["view"] = choice.view
+
+
+def _verdict(found: distance.Contrast | None, mismatch: str, *, words: bool) -> str:
+    if found is None:
+        return mismatch
+    if np.isnan(found.mean):
+        return _("No row has a choice of keys: there is nothing to compare.")
+    what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
+    if words:
+        what = _("Jensen-Shannon distance between words: 0 the same weights, 1 no key in common")
+    if not np.nan_to_num(found.distance).any():
+        return _("A and B are the same ({what}).", what=what)
+    return _("A and B are {far:.3f} apart on average ({what}).", far=found.mean, what=what)
+
+
+def measures_of(chosen: Chosen) -> pd.DataFrame:
+    """The measures of A and of B, and B minus A; empty where one of them has none."""
+    import pandas as pd
+
+    first, second = (
+        {name: float(values[pin.place]) for name, values in measured.values.items()}
+        for pin in (chosen.a, chosen.b)
+        for measured in [pins.measured(pin.record, pin.head.kind)]
+    )
+    known = [measure for name, measure in MEASURES.items() if name in first or name in second]
+    frame = pd.DataFrame({
+        "measure": [measure.title for measure in known], "unit": [measure.unit for measure in known],
+        "A": [first.get(measure.name, np.nan) for measure in known],
+        "B": [second.get(measure.name, np.nan) for measure in known],
+    })  # fmt: skip
+    return frame.assign(difference=frame["B"] - frame["A"])
+
+
+def rows_of(a: View, found: distance.Contrast) -> pd.DataFrame:
+    """The distance of each row between A and B; empty where a row has no choice."""
+    import pandas as pd
+
+    return pd.DataFrame({"row": range(len(a.query_labels)), "query": a.query_labels, "distance": found.distance})

@@ -1,0 +1,176 @@
+"""The parts of the decoding page around the player: the beam tree, a given output token by token, the rules."""
+
+from __future__ import annotations
+
+import html
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import streamlit as st
+
+from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
+from bartviz.figures.beams import beams as tree_figure
+from bartviz.language import _, mark, named
+from bartviz.record.record import Reading, Record
+from bartviz.record.steps import Step
+from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas.data import Choice, Steps, Views
+from bartviz.ui.components.player import Place
+from bartviz.ui.components.player.data import revision
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page, settings
+from bartviz.ui.state import address
+from bartviz.ui.views.decoding import branches
+from bartviz.ui.views.heads import parts
+
+_STYLE = Path(__file__).with_name("decoding.css")
+WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
+WEIGHTS = {"layer": mark("mean of a layer"), "all": mark("mean of all"), "head": mark("one head")}
+_CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: what was last chosen among all heads
+LIGHT_INK = 0.55  # from this probability on, the chip's ink is light
+
+
+def style() -> None:
+    """The page's own chips."""
+    st.html(_STYLE)
+
+
+def asked(record: Record) -> Place:
+    """The place that the link names, else the first step that no rule decided; the player clamps it."""
+    step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
+    free = next((place for place, one in enumerate(record.steps) if one.rule is None), 0)
+    named: Reading = "reads" if reading == "reads" else "predicts"
+    return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
+
+
+def choices(record: Record) -> tuple[int | None, int | None]:
+    """The layer and head whose weights are shown; None where their mean is."""
+    canvas.catch_up(_CANVAS)
+    kind = decoding.kind_of(record)
+    weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
+    layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
+    head = pick.head(record, kind) if weights == "head" else None
+    return layer, head
+
+
+def all_heads(record: Record, place: Place, layer: int | None, head: int | None) -> None:
+    """Every head at once (URL ``all_heads``): its row is the player's step, its head the player's. Made when opened."""
+    with st.expander(_("All heads at this step"), key="all_heads", on_change="rerun", bind="query-params") as folded:
+        if not folded.open:
+            return
+        kind = decoding.kind_of(record)
+        said: Choice = st.session_state.get(_SAID, Choice(view=_linked_view()))
+        rows = tuple(step.row for step in record.steps)
+        several, keys = canvas.linked(_CANVAS, parts.SEVERAL)
+        choice = canvas.show(
+            record.attention(kind), key=_CANVAS, query=record.rows(kind, place.reading), page_keys=False,
+            choice=Choice(
+                said.layer if layer is None else layer, said.head if head is None else head,
+                "all" if layer is None else "layer" if head is None else "head", rows[place.step], said.view, several,
+                keys,
+            ),
+            steps=Steps(revision(record), rows), on_change=_take,
+        )  # fmt: skip
+        canvas.tell(parts.SEVERAL, choice)
+        address.tell("view", (choice.view,), ("map",))
+        show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
+
+
+def _linked_view() -> Views:
+    """How the link says that the heads are seen."""
+    said = st.query_params.get("view")
+    return cast("Views", said) if said in parts.VIEWS else "map"
+
+
+def _take(choice: Choice) -> None:
+    """The player's layer and head are those that were chosen among all."""
+    st.session_state[_SAID] = choice
+    st.session_state["step_weights"] = choice.what
+    if choice.what != "all":
+        st.session_state["layer"] = choice.layer
+    if choice.what == "head":
+        st.session_state["head"] = choice.head
+
+
+def beam_tree(record: Record, step: int) -> None:
+    """The tree of the search, the texts that ended, and greedy search beside it; nothing without beams."""
+    if record.beams is None:
+        return
+    st.subheader(_("The beam search"), anchor=False)
+    show.note(beams.notice(record))
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        which = cast("beams.Which", pick.one_of(_("Drawn"), named(WHICH), key="tree"))
+    with right:
+        branches.greedy_button(record)
+    figure = partial(tree_figure, record, which=which, step=step, dark=page.dark())
+    show.figure(figure, key="beam_tree", alt=_("The tree of the beam search. {notice}", notice=beams.notice(record)))
+    show.note(
+        _(
+            "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
+            "Drag to move along, point at a node for its numbers."
+        )
+    )
+    st.html(_texts(record))
+    show.table(beams.table(record), title=_("All continuations as a table"))
+    show.downloads("beams", table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which))
+
+
+def _texts(record: Record) -> str:
+    """The texts that ended, each in full, the winner first."""
+    lines = [
+        f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
+        f"<td>{line['tokens']}</td><td>{sentence_words.signed(float(line['total']))}</td>"
+        f"<td>{beams.score_text(float(line['score']))}</td></tr>"
+        for line in beams.texts(record).to_dict("records")
+    ]
+    titles = ("", _("text that ended"), _("tokens"), _("sum of log p"), _("score"))
+    heads = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    return f"<table class='bv-texts'><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def given_output(record: Record) -> None:
+    """A given output as chips coloured by probability, each with its rank and what the model would rather have said."""
+    if not decoding.given(record):
+        return
+    st.subheader(_("The given output, token by token"), anchor=False)
+    show.note(teacher_forcing.notice(record))
+    chips = "".join(_chip(step) for step in record.steps)
+    st.html(f"<div class='bv-given' role='list'>{chips}</div>")
+    show.note(
+        _(
+            "Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
+            "the model held for the most probable where that is another."
+        )
+    )
+    show.table(teacher_forcing.table(record), title=_("The given output as a table"))
+    show.downloads("given", table=lambda: teacher_forcing.table(record))
+
+
+def _chip(step: Step) -> str:
+    p, would = step.chosen.probability, teacher_forcing.rather(step)
+    ink = " class='bv-light'" if p >= LIGHT_INK else ""
+    rather, rank = (
+        "",
+        html.escape(_("{share} · rank {rank}", share=decoding.percent(p), rank=teacher_forcing.rank_text(step))),
+    )
+    if would is not None:
+        told = html.escape(_("rather {token} {share}", token="{token}", share=decoding.percent(would.probability)))
+        rather = told.replace("{token}", _bdi(would.label))
+    return (
+        f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
+        f"<span>{rank}</span><span>{rather or '&nbsp;'}</span></div>"
+    )
+
+
+def _bdi(label: str) -> str:
+    return f"<bdi>{html.escape(label) or '&nbsp;'}</bdi>"
+
+
+def made(record: Record) -> None:
+    """How the text was written, with what; and which rules the checkpoint has, and at which steps one decided."""
+    used = settings.used(record, without=("rules",))
+    for said in (_("How this text was made: {used}.", used=used) if used else "", decoding.rules_notice(record)):
+        if said:
+            show.note(said)

@@ -1,0 +1,220 @@
+"""The parts of the denoising page: the three lines, tokens, attention, BERT beside, all five noises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from bartviz.analysis import repairs
+from bartviz.families.catalogue import EMBEDDED, entry
+from bartviz.figures.denoising import NAMES, denoising, pair
+from bartviz.figures.denoising import attention as both
+from bartviz.figures.heads import one
+from bartviz.language import _, later, mark, named
+from bartviz.ui.controls import pick, show, tasks
+from bartviz.ui.frame import page
+from bartviz.ui.frame.status import facts
+from bartviz.ui.views.denoising.chips import guess_lines, repair_lines
+from bartviz.ui.views.denoising.noise import DENOISER, Chosen, choose
+
+if TYPE_CHECKING:
+    from bartviz.analysis.repairs import Repair, Score
+    from bartviz.experiments.repair import Guess
+    from bartviz.models.model import Model
+    from bartviz.record.attention import Kind
+    from bartviz.serving.gate import Ticket
+
+FILLER = "bert-tiny-en"
+LOOKS = {
+    "tokens": mark("token by token"), "attention": mark("attention"), "bert": mark("BERT beside it"),
+    "noises": mark("all five noises"),
+}  # fmt: skip
+WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
+KINDS: tuple[Kind, ...] = ("cross", "encoder")
+COPIES = (2, 4)  # the head of bart-tiny-denoise that looks at the token to copy, by its card
+
+
+def repaired(chosen: Chosen) -> Repair | None:
+    """The corruption and its repair; None while the model works."""
+
+    def work(model: Model, ticket: Ticket[Repair]) -> Repair:
+        from bartviz.experiments.repair import repair
+
+        def progress(done: int, total: int) -> None:
+            ticket.report(
+                later(
+                    "Reading the text whole and corrupted, then writing: pass {done} of {total}",
+                    done=done + 1, total=total,
+                )
+            )  # fmt: skip
+
+        return repair(
+            model, chosen.text, chosen.noise, rate=chosen.rate, seed=chosen.seed, cancelled=ticket.cancelled,
+            on_progress=progress,
+        )  # fmt: skip
+
+    return tasks.ask("repair", chosen.model, chosen.key, work, lambda found: found.nbytes)
+
+
+def lines(found: Repair) -> None:
+    """Original, corrupted, reconstructed; and how the repair is scored."""
+    st.html(repair_lines(found))
+    legend = [_("Struck through: lost. ✓ back in its place, ✗ another word, + added, ∅ nothing.")]
+    if found.noised.moved:
+        legend.append(_("Small numbers: the word's place in the original."))
+    show.note(" ".join(legend))
+    told, (back, lost) = found.score, found.score.of_lost
+    score = _(
+        "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); of "
+        "the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
+        right=told.right.sum(), all=len(told.labels), accuracy=told.accuracy, lost=lost, back=back, loss=told.loss,
+    )  # fmt: skip
+    show.note(f"{score} {found.given.model.name}: {'; '.join(facts(found.given))}.")
+    for notice in found.notices:
+        show.note(_(notice))
+    if not found.given.model.trained:
+        st.warning(
+            _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are chance.")
+        )
+
+
+def look(chosen: Chosen, found: Repair) -> None:
+    """The part below the lines (URL ``look``)."""
+    parts: dict[str, Callable[[], None]] = {
+        "tokens": lambda: tokens(found), "attention": lambda: attention(found),
+        "bert": lambda: bert(found), "noises": lambda: noises(chosen),
+    }  # fmt: skip
+    parts[pick.one_of(_("Look at"), named(LOOKS), key="look")]()
+
+
+def tokens(found: Repair) -> None:
+    """The probability of each token of the original."""
+    told = found.score
+    alt = _(
+        "Probabilities of {count} tokens; {right} are the model's best guess.",
+        count=len(told.labels), right=told.right.sum(),
+    )  # fmt: skip
+    show.figure(partial(denoising, found, dark=page.dark()), key="denoising_tokens", alt=alt)
+    show.note(
+        _(
+            "Teacher forcing: each token is judged after the true ones before it, so a mistake is not carried on. "
+            "Written by itself, the model goes on from its own words (the third line above)."
+        )
+    )
+    show.table(repairs.token_table(told), title=_("Every token as a table"))
+    show.downloads("denoising-tokens", table=lambda: repairs.token_table(told), arrays=lambda: repairs.arrays(found))
+
+
+def attention(found: Repair) -> None:
+    """One head, or a mean, on the clean text and on the corrupted one."""
+    first, second, third, fourth, fifth = st.columns([1.3, 2.3, 0.9, 0.9, 1.7], vertical_alignment="center")
+    with first:
+        kind = cast("Kind", pick.one_of(_("Attention"), {kind: pick.kind_name(kind) for kind in KINDS}, key="kind"))
+    with second:
+        weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
+    name, layer, head = found.given.model.name, None, None
+    layers = found.given.attention(kind).shape[0]
+    layer_, head_ = COPIES if name == DENOISER and kind == "cross" else (layers // 2, 0)
+    if weights != "all":
+        with third:
+            layer = pick.layer(found.given, kind, default=layer_)
+    if weights == "head":
+        with fourth:
+            head = pick.head(found.given, kind, default=head_)
+    with fifth:
+        words = pick.by_words(default=True)
+    shown = pair(found, kind, layer, head, words=words)
+    for column, view, told in zip(st.columns(2, gap="small"), shown, NAMES, strict=True):
+        with column:
+            show.note(f"{view.name}, {_(told)}")
+            alt = _(
+                "Weights of {head} on {text}: {rows} rows, {columns} columns.",
+                head=view.name, text=_(told), rows=len(view.query_labels), columns=len(view.key_labels),
+            )  # fmt: skip
+            figure = partial(one, view, height=430, dark=page.dark())
+            show.figure(figure, key=f"denoising_{NAMES.index(told)}", alt=alt)
+    share = repairs.mask_share(shown[1])
+    said = [_("A row attends to columns.")]
+    said.append(_("There is no mask to look at.") if share is None else _(
+        "{share:.0%} of this attention goes to masks; spread evenly it would be {even:.0%}.",
+        share=share[0], even=share[1],
+    ))  # fmt: skip
+    if kind == "cross":
+        said.append(_("Rows of cross-attention are named by the token they predict."))
+    show.note(" ".join(said))
+    which = "mean" if layer is None else f"L{layer}-mean" if head is None else f"L{layer}H{head}"
+    show.downloads(
+        "denoising-attention", of=f"{kind}-{which}", arrays=lambda: repairs.attention_arrays(*shown),
+        figure=lambda: both(found, kind, layer, head, words=words, dark=page.dark()),
+    )  # fmt: skip
+
+
+def bert(found: Repair) -> None:
+    """What BERT puts for each mask, beside what BART wrote there."""
+    masks = [word for word in found.noised.words if word.is_mask]
+    if not masks:
+        show.note(
+            _(
+                "There is no mask in this corruption, so BERT has nothing to do: it must be told where something is "
+                "missing, and for each place one token. Choose masking or infilling."
+            )
+        )
+        return
+    text = found.noised.text
+
+    def work(model: Model, ticket: Ticket[tuple[Guess, ...]]) -> tuple[Guess, ...]:
+        from bartviz.experiments.repair import guesses
+
+        ticket.report(later("BERT reads the same text"))
+        return guesses(model, text, cancelled=ticket.cancelled)
+
+    answer = tasks.ask("guesses", FILLER, {"text": text}, work, lambda made: 2_000 * len(made) + 200)
+    if answer is None:
+        return
+    st.html(guess_lines(found, [one.candidates for one in answer]))
+    told = _(
+        "{model} reads English in small letters and puts one token for each mask, all at once: it cannot know that a "
+        "mask of infilling stands for several words, or for none. BART writes as many as it likes.",
+        model=FILLER,
+    )
+    cut = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
+    show.note(f"{told} {cut}".rstrip())
+    show.downloads("denoising-guesses", table=lambda: repairs.guess_table([one.candidates for one in answer]))
+
+
+def noises(chosen: Chosen) -> None:
+    """All five noise functions on this text, each at its own rate."""
+
+    def work(model: Model, ticket: Ticket[Mapping[str, Score]]) -> Mapping[str, Score]:
+        from bartviz.experiments.repair import all_noises
+
+        def progress(done: int, total: int) -> None:
+            ticket.report(later("Noise {done} of {total}", done=done + 1, total=total), done / total)
+
+        return all_noises(model, chosen.text, seed=chosen.seed, cancelled=ticket.cancelled, on_progress=progress)
+
+    key = {name: value for name, value in chosen.key.items() if name not in ("noise", "rate")}
+    found = tasks.ask(
+        "noises", chosen.model, key, work, lambda made: sum(200 * len(one.labels) for one in made.values())
+    )
+    if found is None:
+        return
+    path = EMBEDDED / chosen.model / "README.md"
+    known = repairs.card(path.read_text(encoding="utf-8")) if entry(chosen.model) and path.is_file() else {}
+    frame = repairs.noise_table(found, known)
+    digits = show.headers(frame)
+    for name in frame.columns:
+        if "acc" in name or "loss" in name:
+            digits[name] = st.column_config.NumberColumn(digits[name], format="%.3f")
+    st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True, column_config=digits)
+    told = [_("Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.")]
+    if known:
+        told.append(_("The last two columns are of 1,500 texts that it did not learn from, as its card states."))
+    show.note(" ".join(told))
+    show.downloads("denoising-noises", table=frame)
+
+
+__all__ = ["Chosen", "attention", "bert", "choose", "lines", "look", "noises", "repaired", "tokens"]

@@ -1,0 +1,291 @@
+"""Silence heads: the map of what each is worth, the heads that are ticked, and what becomes of the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from bartviz.analysis import ablation as analysis
+from bartviz.analysis import sentence_words
+from bartviz.analysis.output_diff import aligned, paired
+from bartviz.errors import SettingError
+from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
+from bartviz.language import _, later, mark, named
+from bartviz.record.attention import Head, Kind
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.views.experiments.asking import ask, large, say_ablated
+from bartviz.ui.views.experiments.lines import lines
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from bartviz.analysis.ablation import Ablation, Measure, Sweep
+    from bartviz.models.model import Model
+    from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
+
+MEASURES = {
+    "log_probability": mark("log p"),
+    "divergence": mark("KL"),
+    "changed": mark("best tokens"),
+    "distance": mark("states"),
+}
+MODES = {"each": mark("scale it alone"), "only": mark("scale all others of its layer")}
+SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
+CLICKS = "_silenced_clicks"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How the heads are measured."""
+
+    measure: Measure
+    keep: bool
+    factor: float
+
+
+def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
+    """The whole part; gives what was found, for the downloads."""
+    said = st.container()
+    say_ablated(record)
+    chosen = _settings()
+    place = st.container()
+    sweep = _sweep(record, chosen)
+    heads = _heads(record, sweep)
+    with place:
+        _maps(record, chosen, sweep, heads)
+    found = _ablate(record, heads, chosen.factor) if heads else None
+    with said:
+        show.lead(_lead(found, sweep, heads))
+    if found is not None:
+        _found(found)
+    if sweep is not None:
+        show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
+    if found is not None:
+        show.table(analysis.rows_table(found), title=_("Every token, before and after"))
+    return found, sweep
+
+
+def _lead(found: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str:
+    if found is not None:
+        return analysis.notice(found)
+    if sweep is not None:
+        return analysis.sweep_notice(sweep)
+    if heads:
+        return _("Running the text again.")
+    return _("Click heads to silence them, or measure every head in turn.")
+
+
+def _settings() -> Chosen:
+    first, second, third = st.columns([2.2, 2, 1.2], vertical_alignment="center")
+    with first:
+        measure = pick.one_of(_("Coloured by the change of"), named(MEASURES), key="measure")
+    with second:
+        mode = pick.one_of(_("For each head"), named(MODES), key="mode")
+    with third:
+        held = st.session_state.get(FACTOR)
+        if (
+            held is not None and not 0 <= held <= LOUDEST
+        ):  # only then: what is set here undoes what is pressed meanwhile
+            st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
+        hint = _("0 silences a head, 1 leaves it as it is, 2 doubles its output.")
+        factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
+    return Chosen(cast("Measure", measure), mode == "only", float(factor))
+
+
+def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
+    """Every head in turn: at once where that is quick, else when it is asked for."""
+    count = sum(shape[0] * shape[1] for shape in _shapes(record).values())
+
+    def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
+        from bartviz.experiments.ablation import ablate_sweep
+
+        def progress(done: int, total: int) -> None:
+            ticket.report(later("Head {done:,} of {total:,}", done=done, total=total), done / total)
+
+        return ablate_sweep(
+            model, record, keep=chosen.keep, factor=chosen.factor, cancelled=ticket.cancelled, on_progress=progress
+        )
+
+    key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor}
+    asked = _("Measure all {count:,} heads, one after the other", count=count)
+    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=asked if large(record, count) else None)
+
+
+def _shapes(record: Record) -> dict[Kind, tuple[int, int]]:
+    return {kind: record.attention(kind).shape[:2] for kind in record.kinds}
+
+
+def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]) -> None:
+    """One grid for each kind, side by side, in the same colours; a click ticks a head or takes it away."""
+    shapes = _shapes(record)
+    measure = chosen.measure
+    if sweep is not None and measure not in sweep.measures:
+        measure = sweep.measures[0]
+        show.note(_("This network names no words, so heads are measured by how far the hidden states move."))
+    high = None if sweep is None else largest(sweep, measure)
+    columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
+    same = measure == "log_probability"  # its colours are those of differences, whatever the kind
+    for column, kind in zip(columns, record.kinds, strict=True):
+        bar = not same or kind == record.kinds[0]
+        figure = partial(
+            worth,
+            {kind: sweep},
+            shapes,
+            measure=measure,
+            chosen=heads,
+            high=high,
+            clicks=True,
+            bar=bar,
+            dark=page.dark(),
+        )
+        words = (
+            mark("{kind} heads, {layers} layers of {heads}, by {measure}")
+            if sweep is not None
+            else mark("{kind} heads, {layers} layers of {heads}, not measured yet")
+        )
+        said = _(
+            words,
+            kind=sentence_words.begun(sentence_words.kind(kind)), layers=shapes[kind][0], heads=shapes[kind][1],
+            measure=_(UNITS[measure]),
+        )  # fmt: skip
+        with column:
+            _clickable(figure, kind, said)
+    if sweep is not None:
+        told = [analysis.sweep_notice(sweep)] if heads else []
+        told += [_("Click heads to scale them together."), _("Head by head as in Michel et al. 2019.")]
+        show.note(" ".join(told))
+
+
+def _clickable(drawn: partial[go.Figure], kind: Kind, said: str) -> None:
+    key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # new after a click: only then the same cell counts again
+    show.figure(drawn, key=key, name=f"worth_{kind}", alt=said, on_click=lambda: _toggle(key, kind))
+
+
+def _toggle(key: str, kind: Kind) -> None:
+    """Take in a click: a head that is ticked is freed, another one is ticked."""
+    chosen: list[str] = list(st.session_state.get(SILENCED, []))
+    for point in st.session_state[key].selection.points:
+        if {"x", "y"} <= set(point):
+            name = str(Head(kind, int(point["y"]), int(point["x"])))
+            chosen = [one for one in chosen if one != name] if name in chosen else [*chosen, name]
+    st.session_state[SILENCED] = chosen
+    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
+
+
+def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
+    """The heads that are ticked; at first the one that the sweep found to matter most."""
+    names = {str(Head(k, layer, head)): sentence_words.head(k, layer, head) for k, (depth, wide) in _shapes(record).items()
+             for layer in range(depth) for head in range(wide)}  # fmt: skip
+    first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
+    left, right = st.columns([5, 1.3], vertical_alignment="bottom")
+    with left:
+        chosen = pick.several(
+            _("Heads that are scaled together"), names, key=SILENCED, default=first,
+            placeholder=_("Click heads in the map, or type their names"),
+        )  # fmt: skip
+    with right, st.popover(_("Several at once"), width="stretch"):
+        _several(record)
+    return [Head.parse(name) for name in chosen]
+
+
+def _several(record: Record) -> None:
+    """Whole layers, and all but one head."""
+    kind = pick.kind(record)
+    layer, head = pick.layer(record, kind), pick.head(record, kind)
+    shape = record.attention(kind).shape
+    one = Head(kind, layer, head)
+    row = [Head(kind, layer, other) for other in range(shape[1])]
+    every = [Head(kind, deep, other) for deep in range(shape[0]) for other in range(shape[1])]
+    said = sentence_words.kind(kind)
+    sets = {
+        "layer": (_("All heads of {kind} L{layer}", kind=said, layer=layer), row),
+        "others": (
+            _("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one],
+        ),
+        "all": (
+            _("All {kind} heads but {head}", kind=said, head=one.short), [other for other in every if other != one],
+        ),
+        "none": (_("None"), []),
+    }  # fmt: skip
+    for word, (label, heads) in sets.items():
+        st.button(label, key=f"set_{word}", width="stretch", on_click=_take, args=([str(name) for name in heads],))
+
+
+def _take(names: list[str]) -> None:
+    st.session_state[SILENCED] = names
+
+
+def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None:
+    def work(model: Model, ticket: Ticket[Ablation]) -> Ablation:
+        from bartviz.experiments.ablation import ablate
+
+        return ablate(
+            model, record, dict.fromkeys(heads, factor), cancelled=ticket.cancelled, on_progress=ticket.report
+        )
+
+    key = {"heads": sorted(map(str, heads)), "factor": factor}
+    return ask("ablate", record, key, work, lambda found: found.nbytes)
+
+
+def _found(found: Ablation) -> None:
+    """What became of the output, of each token's probability, and of the attention of other heads."""
+    _written(found)
+    title = (
+        mark("**The same tokens, given again**")
+        if found.before is not None
+        else mark("**How far each hidden state moved**")
+    )
+    st.markdown(_(title))
+    alt = f"{_('Probability of each token before and after.')} {analysis.notice(found)}"
+    show.figure(partial(probabilities, found, dark=page.dark()), key="ablation_bars", alt=alt)
+    st.markdown(_("**What other heads did then**"))
+    if not any(change.any() for change in found.attention.values()):
+        show.note(
+            _("Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit.")
+            if set(found.factors.values()) == {1.0}
+            else _("Nothing: every row of attention is equal to the last bit. Only heads after these can notice.")
+        )
+        return
+    widths = [change.shape[1] + 3 for change in found.attention.values()]
+    for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
+        alt = _(
+            "How far the attention of each {kind} head moved, at most {most:.3f}.",
+            kind=sentence_words.kind(kind), most=change.max(),
+        )  # fmt: skip
+        with column:
+            show.figure(partial(moved, found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
+    show.note(
+        _("Mean Jensen-Shannon distance of a head's rows, 0 to 1; a written 0 is exact; framed, the scaled heads.")
+    )
+
+
+def _written(found: Ablation) -> None:
+    kind = found.record.kinds[-1]
+    if found.written is not None:
+        outputs = [part.output for part in found.written]
+        before, after = outputs
+        if before is None or after is None:
+            raise SettingError(_("The run wrote nothing."))
+        stretches = aligned(before, after)
+        same = all(stretch.same for stretch in stretches)
+        told = mark("It now writes the same output, token for token.")
+        if not same:
+            told = (
+                mark("Above what it wrote, below what it writes now: struck through what fell out, framed what is new.")
+                if found.written[0] is found.record
+                else mark(
+                    "Above what greedy search writes, below what it writes now: struck through what fell out, framed "
+                    "what is new."
+                )
+            )
+        show.note(_(told))
+        special = (before.special.tolist(), after.special.tolist())
+        lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
+    elif found.before is not None and found.after is not None:
+        show.note(_("The model's best guesses at these places, above before and below after."))
+        lines(found.before.labels, found.after.labels, paired(found), kind=kind, key="written")

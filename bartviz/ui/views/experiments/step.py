@@ -1,0 +1,138 @@
+"""How far does the news of one changed word come in one step? The articles' sentence, three masks, layer by layer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import edits as analysis
+from bartviz.figures.edits import MASKS, reach
+from bartviz.figures.panels import written
+from bartviz.language import _, later, mark, named, plural
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.views.experiments.asking import ask
+
+if TYPE_CHECKING:
+    from bartviz.analysis.edits import Reach
+    from bartviz.models.model import Model
+    from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
+    from bartviz.text.tokens import Tokens
+
+SENTENCE = (
+    "The house is beautiful and well located in the middle of the city "
+    "where it is easily accessible by public transport"
+)
+TEXTS = {"own": mark("this text"), "article": mark("the house and “it”")}
+NEWS, EAR = "house", "it"
+WINDOW, WIDEST = "window", 8
+MOST = 512  # tokens: a mask is held as n x n cells
+
+
+def draw(record: Record) -> Reach | None:
+    """The whole part; gives what was found, for the downloads."""
+    said = st.container()
+    which = pick.one_of(_("In"), named(TEXTS), key="sentence")
+    tokens = record.source if which == "own" else _sentence(record)
+    if tokens is None:
+        return None
+    if len(tokens) > MOST:
+        show.note(
+            _(
+                "This part takes up to {most} tokens, and the text has {count:,}: take the other sentence.",
+                most=MOST, count=len(tokens),
+            )
+        )  # fmt: skip
+        return None
+    news, ear = _places(tokens, which)
+    first, second, third = st.columns([2, 2, 1], gap="medium")
+    with first:
+        position = pick.index(_("Changed"), len(tokens), key="changed", default=news)
+    with second:
+        place = pick.index(_("Felt at"), len(tokens), key="felt", default=ear)
+    with third:
+        window = _window(min(WIDEST, len(tokens)))
+    found = _reach(record, which, position, window)
+    if found is None:
+        return None
+    with said:
+        show.lead(analysis.reach_notice(found, place))
+    _maps(found, place)
+    show.table(analysis.reach_table(found), title=_("The first layer that feels it, at every position"))
+    return found
+
+
+def _window(most: int) -> int:
+    """Positions on each side that a window shows."""
+    if most < 2:
+        return 1
+    held = st.session_state.get(WINDOW)
+    if held is not None and not 1 <= held <= most:
+        st.session_state[WINDOW] = min(max(int(held), 1), most)
+    return int(st.slider(_("Window, each side"), 1, most, min(2, most), key=WINDOW, bind="query-params"))
+
+
+def _sentence(record: Record) -> Tokens | None:
+    def work(model: Model, ticket: Ticket[Tokens]) -> Tokens:
+        from bartviz.run.prepare import prepare
+
+        ticket.report(later("Reading the sentence"))
+        return prepare(model, SENTENCE).tokens
+
+    return ask("sentence", record, {}, work, lambda tokens: 200 * len(tokens))
+
+
+def _places(tokens: Tokens, which: str) -> tuple[int, int]:
+    """Which token is changed at first, and where that is felt: of one's own text the first word and the last."""
+    words = [i for i, label in enumerate(tokens.labels) if not tokens.special[i] and any(map(str.isalnum, label))]
+    words = words or list(range(len(tokens)))
+    if which == "own":
+        return words[0], words[-1]
+    found = [[i for i in words if tokens.labels[i].lower() == word] for word in (NEWS, EAR)]
+    return (found[0] or words[:1])[0], (found[1] or words[-1:])[0]
+
+
+def _reach(record: Record, which: str, position: int, window: int) -> Reach | None:
+    def work(model: Model, ticket: Ticket[Reach]) -> Reach:
+        from bartviz.experiments.edits import reach
+
+        ticket.report(later("Running the sentence under three masks"))
+        text = record if which == "own" else SENTENCE
+        return reach(model, text, position, window=window, cancelled=ticket.cancelled)
+
+    key: dict[str, object] = {"sentence": which, "position": position, "window": window}
+    return ask("reach", record, key, work, lambda found: found.nbytes)
+
+
+def _maps(found: Reach, place: int) -> None:
+    """The three masks under each other: long sentences need the width."""
+    for mask in found.changes:
+        layer = int(found.first_layer(mask)[place])
+        title = _(MASKS[mask]).format(found.window)
+        felt = (
+            _("{mask}: never felt there.", mask=title)
+            if layer < 0
+            else plural(
+                "{mask}: felt there after {count} layer.", "{mask}: felt there after {count} layers.", layer, mask=title
+            )
+        )
+        last = mask == list(found.changes)[-1]  # one bar of colours for all three
+        figure = partial(reach, found, masks=[mask], place=place, bar=last, dark=page.dark())
+        show.figure(figure, key=f"reach_{mask}", alt=felt)
+    told = (
+        mark(
+            "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; 0: "
+            "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
+            "felt."
+        )
+        if written(found.changes["causal"])
+        else mark(
+            "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; grey: "
+            "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
+            "felt."
+        )
+    )
+    show.note(_(told, old=found.old, new=found.new))

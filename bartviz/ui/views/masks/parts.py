@@ -1,0 +1,278 @@
+"""The parts of the masks page: the model's own masks, the formula, a padded batch, other patterns, "about 0"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+import streamlit as st
+
+from bartviz.analysis import added, masks, sentence_words
+from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
+from bartviz.arrays import Floats
+from bartviz.errors import BartvizError
+from bartviz.figures.masks import View, square
+from bartviz.figures.patterns import gallery, row_bars
+from bartviz.language import _, mark
+from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.record import Record
+from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import page
+from bartviz.ui.views.masks import batch, downloads
+
+NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
+VIEW_NAMES: Mapping[View, str] = {
+    "pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights"),
+}  # fmt: skip
+SMALL = 312  # pixels of a square with its labels, a third of the page wide
+MOST = 24  # tokens to which a pattern is applied
+RELATIVE = "relative"
+TEXTS = ("The cat sleeps.", "Yes!")
+_BATCH = "_masks_batch"
+_HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that a head has left.")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the squares are shown: the view, the number that is added, the layer and head of the weights."""
+
+    view: View
+    number: str
+    layer: int
+    head: int
+
+
+def choose(record: Record) -> Shown:
+    """The pickers above the squares; those that the view does not need are not drawn."""
+    which, first, second = st.columns([1.6, 1, 1], vertical_alignment="center")
+    with which:
+        view = cast(
+            "View",
+            pick.one_of(
+                _("Show"), {str(word): _(name) for word, name in VIEW_NAMES.items()}, key="view", hint=_(_HINT)
+            ),
+        )
+    shapes = [record.attention(kind).shape for kind in record.kinds]
+    number, layer, head = "lowest", 0, 0
+    if view == "additive":
+        with first:
+            number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
+    if view == "weights":
+        with first:
+            layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer")
+        with second:
+            head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head")
+    return Shown(view, number, layer, head)
+
+
+def squares(record: Record, shown: Shown) -> None:
+    """One square for each kind, a picker for its row, and in words whom that row may see."""
+    for column, kind in zip(st.columns(len(record.kinds), gap="medium"), record.kinds, strict=True):
+        attention = record.attention(kind)
+        with column:
+            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}")
+
+
+def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") -> None:
+    st.markdown(f"**{title}**")
+    place, rows = st.container(), attention.shape[2]
+    row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
+    told = masks.who(attention, row)
+    figure = partial(
+        square, attention, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, row=row,
+        dark=page.dark(), height=SMALL + (40 if shown.view == "weights" else 0),
+    )  # fmt: skip
+    with place:
+        show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {told}")
+    show.note(told)
+
+
+def formula(attention: Attention, number: str) -> None:
+    """The formula that the mask enters, with this model's own numbers."""
+    width = attention.q.shape[-1]
+    scaled = (
+        rf"\frac{{QK^{{\mathsf T}}}}{{\sqrt{{{width}}}}}"
+        if np.isclose(attention.scale, width**-0.5)
+        else r"QK^{\mathsf T}"
+    )
+    bias = r" + B_{\text{relative}}" if attention.bias is not None else ""
+    value = {"-10,000": "-10^4", "-1e9": "-10^9", "lowest": r"-3.4\cdot10^{38}", "-inf": r"-\infty"}[number]
+    opened, shut = _("if open,"), _("if closed")
+    closed = rf"\underbrace{{M}}_{{0\text{{ {opened} }}{value}\text{{ {shut}}}}}"
+    st.latex(rf"\operatorname{{softmax}}\Bigl({scaled}{bias} + {closed}\Bigr)\,V")
+
+
+def padding(record: Record) -> None:
+    """A batch of unequal lengths: the current text and two shorter ones, padded to the longest."""
+    st.markdown(
+        _(
+            "A model runs several texts in one pass only when they are equally long, so the shorter ones are filled "
+            "up. The mask closes the filling to every row: **its columns get no weight**, whatever the scores are."
+        )
+    )
+    with st.form("batch", border=False):
+        boxes = st.columns(len(TEXTS))
+        others = [box.text_input(_("Text {number}", number=place + 2), text, max_chars=300, key=f"batch_{place}")
+                  for place, (box, text) in enumerate(zip(boxes, TEXTS, strict=True))]  # fmt: skip
+        asked = st.form_submit_button(_("Run the three texts in one pass"))
+    if asked:
+        try:
+            ran = batch.run(record.model.name, [record.source_text, *others])
+            st.session_state[_BATCH] = (record, ran)
+        except BartvizError as error:
+            st.error(show.plain(str(error)))
+    kept = st.session_state.get(_BATCH)
+    if kept is not None and kept[0] is record:
+        _batch(kept[1])
+
+
+def _batch(records: tuple[Record, ...]) -> None:
+    """The padded squares of each text, and how much of the pass was filling."""
+    kind: Kind = "encoder" if records[0].encoder is not None else "decoder"
+    given = [record.attention(kind) for record in records]
+    lengths = [int(one.mask.any(axis=0).sum()) for one in given]
+    total, filled = given[0].shape[3] * len(given), given[0].shape[3] * len(given) - sum(lengths)
+    show.lead(
+        _(
+            "{lengths} tokens, filled to {longest} each: {filled} of {total} columns are padding ({share:.0%}), "
+            "computed and thrown away.",
+            lengths=", ".join(map(str, lengths)),
+            longest=given[0].shape[3],
+            filled=filled,
+            total=total,
+            share=filled / total,
+        )
+    )
+    heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
+    downloads.batch(given)
+    for place, (column, one) in enumerate(zip(st.columns(len(given), gap="medium"), given, strict=True)):
+        with column:
+            title = _("Text {number}: {count} tokens", number=place + 1, count=lengths[place])
+            _square(one, heads, title, key=f"_batch{place}")
+
+
+def patterns(record: Record) -> None:
+    """The gallery, and what one of its patterns does to a row of this text's own scores."""
+    st.html(gallery(16, dark=page.dark()))
+    kind: Kind = "encoder" if record.encoder is not None else "decoder"
+    short = cut(record.attention(kind), MOST)
+    names = {name: known.title for name, known in PATTERNS.items()} | {RELATIVE: _("relative bias")}
+    left, right = st.columns([1, 1.6], gap="large")
+    with left:
+        name = _pattern_name(names)
+        settings = _settings(name)
+        layer = pick.index(_("Layer"), short.shape[0], key="pattern_layer")
+        head = pick.index(_("Head"), short.shape[1], key="pattern_head")
+        row = pick.index(_("Row"), short.shape[2], key="pattern_row", default=short.shape[2] // 2)
+    before, after, changed = _effect(short, name, settings, layer, head)
+    with right:
+        _show_effect(changed, before, after, row, names[name])
+        said = _(
+            "Scores of {head}, {count} tokens of this text: the same for every pattern.",
+            head=sentence_words.head(kind, layer, head), count=short.shape[2],
+        )  # fmt: skip
+        made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
+        show.note(said + made_up)
+        downloads.effect(changed, before, after, row, name, names[name])
+
+
+def _pattern_name(names: Mapping[str, str]) -> str:
+    name = pick.select(_("Pattern"), names, key="pattern", default="window")
+    bias = _("T5 adds a learned number for each distance (Raffel et al. 2020).")
+    show.note(bias if name == RELATIVE else PATTERNS[name].note)
+    return name
+
+
+def _settings(name: str) -> dict[str, int]:
+    known = {} if name == RELATIVE else PATTERNS[name].settings
+    return {
+        key: setting.lowest
+        + pick.index(
+            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest), 9,
+            key=f"set_{key}", default=setting.default - setting.lowest,
+        )
+        for key, setting in known.items()
+    }  # fmt: skip
+
+
+def _effect(
+    short: Attention, name: str, settings: Mapping[str, int], layer: int, head: int
+) -> tuple[Floats, Floats, Attention]:
+    """Weights (n, n) with nothing closed and with the pattern, and the attention that has it."""
+    n = short.shape[2]
+    scores = short.scores(layer, head)
+    before = masked_softmax(scores.copy(), short.mask)
+    if name == RELATIVE:
+        bias = np.broadcast_to(example_bias(n), (short.shape[1], n, n))
+        return before, masked_softmax(scores + example_bias(n), short.mask), replace(short, bias=bias)
+    changed = replace(short, mask=pattern(name, n, **settings))
+    return before, masked_softmax(scores, changed.mask), changed
+
+
+def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, title: str) -> None:
+    small, bars = st.columns([1, 1.5])
+    view: View = "additive" if changed.bias is not None else "pattern"
+    with small:
+        drawn = partial(square, changed, view=view, row=row, dark=page.dark(), height=320)
+        alt = f"{_('Pattern: {name}.', name=title)} {masks.who(changed, row)}"
+        show.figure(drawn, key="pattern_square", alt=alt)
+    with bars:
+        figure = partial(
+            row_bars, before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
+            special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
+        )  # fmt: skip
+        show.figure(
+            figure, key="pattern_row_bars", alt=_("Weights of one row with and without {pattern}", pattern=title)
+        )
+
+
+def zero(record: Record) -> None:
+    """When "about 0" is exactly 0, in computed numbers; and the row that may look nowhere."""
+    kind: Kind = "encoder" if record.encoder is not None else "decoder"
+    short = cut(record.attention(kind), MOST)
+    limits = ", ".join(
+        _("{limit} in {format}", limit=math.floor(added.exactly_zero_from(to)), format=to) for to in added.FORMATS
+    )
+    st.markdown(
+        _(
+            "Adding a number does not forbid anything, it only makes a weight small. Below a limit the format holds no "
+            "smaller number and the weight is **exactly 0**: computed here, from {limits} on. With -10 a closed key "
+            "would still get {weight:.6f} beside an open one of equal score.",
+            limits=limits,
+            weight=np.exp(-10.0),
+        )
+    )
+    number, to, at = st.columns(3, vertical_alignment="center")
+    with number:
+        name = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="zero_number", default="-10,000")
+    with to:
+        given = pick.one_of(_("Numbers are held as"), added.FORMATS, key="zero_format")
+    with at:
+        row = pick.index(_("Row"), short.shape[2], key="zero_row")
+    format_ = cast("added.Format", given)
+    _closed_row(short, row, name, format_)
+    if short.shape[3] > 1:
+        frame = added.compare_numbers(short.scores(0, 0)[row])
+        show.table(frame, title=_("Every number in every format, for this row"))
+        show.downloads("masks-zero", table=frame)
+
+
+def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None:
+    """A row that may look nowhere: what the arithmetic makes of it, hatched because it means nothing."""
+    scores = short.scores(0, 0)[row]
+    none = np.zeros(scores.size, np.bool_)
+    before = added.softmax_added(scores, ~none, 0.0, to)
+    after = added.softmax_added(scores, none, added.number_of(name, to), to)
+    outcome = added.outcome(after, before)
+    show.lead(
+        _("If every key were closed to {token}: {outcome}", token=masks.quote(short.query.labels[row]), outcome=outcome)
+    )
+    figure = partial(
+        row_bars, before, np.nan_to_num(after), short.key.labels, kind=short.kind, mask=none,
+        special=short.key.special, name=_("with everything closed"), dark=page.dark(),
+    )  # fmt: skip
+    show.figure(figure, key="closed_row", alt=_("Weights of a row that may look nowhere"))

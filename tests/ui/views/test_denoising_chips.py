@@ -1,0 +1,80 @@
+"""Three lines of chips as HTML: one word a column, masks over their words, marks that need no colour, text escaped."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+from bartviz.analysis.denoising import Noised, NoisedWord, words
+from bartviz.analysis.repair_columns import Written, places
+from bartviz.ui.views.denoising.chips import guess_lines, repair_lines
+
+TEXT = "I want to buy a car"
+
+
+def found(kept: list[tuple[str, tuple[int, ...]]], said: str, text: str = TEXT) -> Any:
+    made = tuple(NoisedWord(word, origin, word == "<mask>") for word, origin in kept)
+    shown = {word.origin[0] for word in made if not word.is_mask}
+    lost = tuple(i for i in range(len(words(text))) if i not in shown)
+    noised = Noised("by hand", text, " ".join(word.text for word in made), words(text), made, lost)
+    written = [Written(word.text, 0.25) for word in words(said)]
+    return SimpleNamespace(noised=noised, places=places(noised, written))
+
+
+SPAN = [("I", (0,)), ("<mask>", (1, 2, 3)), ("a", (4,)), ("car", (5,))]
+
+
+def columns(html: str) -> list[str]:
+    return html.split("<div class='bv-column'>")[1:]
+
+
+def test_a_mask_of_three_words_lies_over_three_columns() -> None:
+    html = repair_lines(found(SPAN, "I drive a car"))
+    assert len(columns(html)) == 6
+    assert html.count("bv-lost") == 3
+    assert html.count("bv-first") == 1
+    assert html.count("bv-on") == 2
+    assert html.count("bv-last") == 1
+    assert html.count("∅") == 2  # one word for three
+
+
+def test_marks_say_it_without_colour() -> None:
+    html = repair_lines(found(SPAN, "I want to drive a red car"))
+    assert html.count("✓ 25%") == 2
+    assert html.count("✗ 25%") == 1
+    assert html.count("+ 25%") == 1
+    assert "drive: another word than in the original, probability 0.250" in html
+
+
+def test_a_deleted_word_has_nothing_in_the_second_line() -> None:
+    html = columns(repair_lines(found([(w.text, (i,)) for i, w in enumerate(words(TEXT)) if i != 1], "I buy")))[1]
+    assert html.count("∅") == 2
+    assert "nothing here: deleted" in html
+
+
+def test_more_words_than_were_lost_get_columns_of_their_own() -> None:
+    html = columns(repair_lines(found([("<mask>", (0,)), ("b", (1,))], "x y z b", "a b")))
+    assert len(html) == 4
+    assert sum("&lt;mask&gt;" in column for column in html) == 1
+
+
+def test_moved_words_carry_their_place() -> None:
+    html = repair_lines(found([("c", (2,)), ("a", (0,)), ("b", (1,))], "a b c", "a b c"))
+    assert re.findall(r"<sup>(\d)</sup>", html) == ["1", "3", "2", "1", "3", "2"]
+
+
+def test_nothing_of_the_visitor_is_html() -> None:
+    text = "<b> & 'x' \"y\""
+    html = repair_lines(found([("<", (0,))], text, text)) + guess_lines(
+        found([("<mask>", (0,))], "<", "<"), [[("<i>", 0.5)]]
+    )
+    assert "<b>" not in re.sub(r"<b>[^<]*</b> \d+% ✓", "", html).replace("<b>&lt;</b>", "")
+    assert "<i>" not in html
+
+
+def test_guesses_stand_beside_what_was_there() -> None:
+    html = guess_lines(found([("I", (0,)), ("<mask>", (1,))], "I want", "I want"), [[("Want", 0.5), ("am", 0.1)]])
+    assert "<b>Want</b> 50% ✓" in html
+    assert "am 10%" in html
+    assert "<b>want</b> 25% ✓" in html

@@ -1,0 +1,55 @@
+"""Three texts in one pass of a real (small, random) model, waited for by the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bartviz.errors import ModelError, TextError
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
+from bartviz.ui.state import session
+from bartviz.ui.views.masks import batch
+from tests import networks
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    networks.save("bert", folder / "small-bert")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """An engine of this test alone, for a session that is always there."""
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own = Engine(Limits())
+    monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(session, "is_alive", lambda owner: True)
+    return own
+
+
+def test_shorter_texts_are_padded_and_their_padding_is_closed() -> None:
+    first, second = batch.run("small-bert", ["the cat sat on the mat", "a dog"])
+    assert first.encoder is not None
+    assert second.encoder is not None
+    assert first.encoder.shape == second.encoder.shape
+    assert first.encoder.mask.all()
+    closed = ~second.encoder.mask.any(axis=0)
+    assert closed.sum() > 0
+    assert (second.encoder.head(0, 0)[:, closed] == 0).all()
+
+
+def test_what_goes_wrong_is_told_in_our_words() -> None:
+    with pytest.raises(TextError):
+        batch.run("small-bert", ["the cat", ""])
+    with pytest.raises(ModelError):
+        batch.run("no-such-model", ["the cat"])
+
+
+def test_nothing_is_left_at_the_gates(engine: Engine) -> None:
+    batch.run("small-bert", ["the cat", "a dog"])
+    assert len(engine.gate) == len(engine.loading) == 0

@@ -1,0 +1,156 @@
+"""The parameters page by AppTest: any model by link, a pasted configuration, refusals, the check against a build."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.models import skeleton
+from bartviz.record.record import Record
+from bartviz.ui.views.parameters.parts import LENGTHS, OWN, _big
+from tests.conftest import App
+
+
+def html(page: AppTest) -> str:
+    return "".join(part.proto.body for part in page.get("html"))
+
+
+def figures(page: AppTest) -> list[str]:
+    """The plotly figures of the page, as JSON text."""
+    return [chart.proto.spec for chart in page.get("plotly_chart")]
+
+
+def test_bart_base_at_first(app: App) -> None:
+    page = app("parameters", record=None)
+    assert not page.exception
+    assert "28 % of 139,420,416 parameters, counted once." in html(page)
+    table = page.dataframe[0].value
+    assert list(table.iloc[-1]) == ["sum", 139_420_416, 255_230_976]
+    assert list(table["Wherever used"])[:3] == [38_603_520, 81_920_256, 96_103_680]
+    assert "numbers 4 times, where it is kept, as encoder input, as decoder input, as output layer." in html(page)
+    assert "model.decoder.layers.5.fc2.weight" in figures(page)[0]
+    assert len(figures(page)) == 4  # the map, operations, memory, decoding
+
+
+@pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
+def test_every_model_by_link(app: App, name: str) -> None:
+    page = app("parameters", of=name, n="64")
+    assert not page.exception
+    assert page.selectbox(key="of").value == name
+    assert page.select_slider(key="n").value == 64
+    assert len(figures(page)) in (3, 4)
+
+
+def test_class_and_part_by_link(app: App) -> None:
+    page = app("parameters", of="bert-base-uncased", part="head", **{"class": "BertForMaskedLM"})
+    assert not page.exception
+    assert page.selectbox(key="class").value == "BertForMaskedLM"
+    assert list(page.dataframe[0].value["Name"])[-2:] == [
+        "cls.predictions.decoder.weight",
+        "cls.predictions.decoder.bias",
+    ]
+    page.selectbox(key="of").select("gpt2").run()
+    assert not page.exception
+    assert page.selectbox(key="class").value == "GPT2LMHeadModel"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"of": "../etc"},
+        {"of": ""},
+        {"class": "eval"},
+        {"n": "-1"},
+        {"n": "1e9"},
+        {"part": "x"},
+        {"format": "?"},
+        {"more": "x"},
+    ],
+)
+def test_links_that_lie(app: App, query: dict[str, str]) -> None:
+    page = app("parameters", **query)
+    assert not page.exception
+    assert page.select_slider(key="n").value in LENGTHS
+    assert "139,420,416" in html(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"model_type": "bert", "num_hidden_layers": 20000}', "1 to 256, not 20,000"),
+        ("[1]", "one JSON object"),
+        ("{<script>", "not valid JSON"),
+        ('{"model_type": "**bert**"}', "model_type must be bert"),
+        ("", "not valid JSON"),
+    ],
+)
+def test_a_pasted_configuration_that_is_refused(app: App, text: str, said: str) -> None:
+    page = app("parameters", of=OWN)
+    page.text_area(key="config").input(text).run()
+    assert not page.exception
+    assert said in page.error[0].value.replace("\\", "")
+    assert not figures(page)
+
+
+def test_a_pasted_configuration(app: App) -> None:
+    page = app("parameters", of=OWN)
+    config = {"model_type": "gpt2", "n_layer": 2, "architectures": ["GPT2Model"], "auto_map": {"AutoModel": "x.Y"}}
+    page.text_area(key="config").input(json.dumps(config)).run()
+    assert not page.exception
+    assert page.selectbox(key="class").value == "GPT2Model"
+    assert f"Of {39_383_808 + 2 * 7_087_872 + 1536:,} parameters" in html(page)
+
+
+def test_the_tabs(app: App) -> None:
+    page = app("parameters", more="What the articles say")
+    assert not page.exception
+    assert len(figures(page)) == 1
+    verdicts = page.table[0].value["Verdict"]
+    assert list(verdicts).count("✗ does not hold") == 3
+    assert len(figures(app("parameters", more="The articles' models"))) == 2
+
+
+def test_the_build_agrees_and_the_answer_leaves_with_the_model(app: App) -> None:
+    page = app("parameters", of="albert-base-v2", more="Is it true?")
+    page.button(key="build").click().run()
+    assert not page.exception
+    assert (
+        page.success[0].value == "Equal: all 25 matrices and vectors, in name, shape and ties; 11,683,584 parameters."
+    )
+    page.selectbox(key="of").select("gpt2").run()
+    assert not page.success
+
+
+def test_a_build_that_was_broken_off_is_made_by_the_next_run(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = app("parameters", of="albert-base-v2", more="Is it true?")
+    build, newer = skeleton.build, ["message"]
+
+    def broken_off(*args: Any) -> Any:
+        if newer:
+            newer.clear()
+            st.rerun()
+        return build(*args)
+
+    monkeypatch.setattr(skeleton, "build", broken_off)
+    page.button(key="build").click().run()
+    assert not newer
+    assert page.success
+
+
+def test_the_loaded_models_own_count(app: App, record: Record) -> None:
+    model = replace(record.model, name="gpt2", architecture="GPT2LMHeadModel", parameters=124_439_808)
+    link = {"of": "gpt2", "more": "Is it true?"}
+    assert "124,439,808: the same number." in html(app("parameters", record=replace(record, model=model), **link))
+    other = replace(record, model=replace(model, parameters=5))
+    assert "has 5: not 124,439,808" in html(app("parameters", record=other, **link))
+
+
+@pytest.mark.parametrize(("count", "said"), [(999, "999"), (48_318_971_904, "48.3 G"), (1e21, "1e+06 P")])
+def test_big_counts(count: float, said: str) -> None:
+    assert _big(count) == said
