@@ -22,7 +22,7 @@ from bartviz.experiments.ablation import ablate, ablate_sweep, heads_of
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from tests import loaded, networks
-from tests.test_assemble import ENDINGS
+from tests.tape.test_assemble import ENDINGS
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."

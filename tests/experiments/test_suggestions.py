@@ -10,7 +10,7 @@ from bartviz.experiments.edits import token_id
 from bartviz.experiments.suggestions import FEW, is_whole, suggestions, words
 from bartviz.text.labels import CONTINUES
 from tests import loaded
-from tests.test_edits import TEXT, record
+from tests.experiments.test_edits import TEXT, record
 
 
 def test_what_is_offered_can_be_taken_as_it_is_typed() -> None:

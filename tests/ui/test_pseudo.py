@@ -14,7 +14,7 @@ from bartviz.ui.frame import examples, languages, sitemap
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import plain, texts
-from tests.ui.test_sidebar import settled
+from tests.ui.frame.test_sidebar import settled
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 LETTERS = re.compile(r"[^\W\d_]+")

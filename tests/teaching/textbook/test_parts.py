@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.analysis.ledger import found, judged
-from tests.analysis.ledger.test_sizes import bart, bert, layer
+from tests.teaching.textbook.test_sizes import bart, bert, layer
 
 
 def test_line_2_the_parts_contain_the_shared_matrix() -> None:

@@ -31,7 +31,7 @@ def script() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import tasks
-    from tests.ui.test_tasks import work
+    from tests.ui.controls.test_tasks import work
 
     for model in ("good", "bad"):
         st.button(model, on_click=tasks.begin, args=("sum", model, {"model": model}, work, len))
@@ -44,7 +44,7 @@ def asking() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import tasks
-    from tests.ui.test_tasks import work
+    from tests.ui.controls.test_tasks import work
 
     model = st.selectbox("Model", ["good", "bad"])
     waits = "Begin" if st.checkbox("on request") else None

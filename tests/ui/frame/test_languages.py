@@ -21,7 +21,7 @@ from bartviz.ui.frame import languages, sitemap
 from tests import stand_in
 from tests.conftest import App
 from tests.ui.seen import texts
-from tests.ui.test_sidebar import Answers, answers, press
+from tests.ui.frame.test_sidebar import Answers, answers, press
 
 __all__ = ["answers"]
 

@@ -17,7 +17,7 @@ from bartviz.ui.frame import settings
 from bartviz.ui.state import session
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_sidebar import Answers, answers, press, settled
+from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 from tests.visits import words
 
 __all__ = ["answers"]

@@ -16,7 +16,7 @@ from bartviz.serving import torch_import
 from bartviz.ui.state import session
 from tests import stand_in
 from tests.conftest import App
-from tests.ui.test_sidebar import Answers, answers, press, settled
+from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 

@@ -12,7 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from bartviz.serving.limits import Limits
 from bartviz.ui.state import session, uploads
 from tests.conftest import App
-from tests.ui.test_sidebar import Answers, answers, press, settled
+from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 
