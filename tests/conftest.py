@@ -16,7 +16,7 @@ from bartviz.record.record import Record
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.cache import ByteCache
 from bartviz.ui.state import once
-from tests import stand_in
+from tests.support import stand_in
 
 ROOT = Path(__file__).parents[1]
 App = Callable[..., AppTest]

@@ -11,7 +11,7 @@ import bartviz
 from bartviz.errors import SettingError, TextError
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from tests import loaded
+from tests.support import loaded
 
 TEXT = "the cat sat on the mat"
 

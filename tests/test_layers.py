@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bartviz"
 
 # The floors of the house, from the ground up. A module may import from its own floor and from those below.

@@ -10,7 +10,7 @@ import pytest
 
 import bartviz
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", [name for name in bartviz.__all__ if name not in {"__version__", "figures"}])

@@ -14,7 +14,7 @@ from bartviz.analysis.ablation import Ablation, Guesses, Sweep
 from bartviz.analysis.output_diff import aligned, paired
 from bartviz.errors import SettingError
 from bartviz.record.attention import Head, Kind
-from tests import stand_in
+from tests.support import stand_in
 
 ALL = tuple(Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(2) for head in range(2))
 

@@ -11,7 +11,7 @@ from transformers.activations import ACT2FN
 
 from bartviz.analysis import activations
 from bartviz.families.catalogue import entry
-from tests import loaded, networks, stand_in
+from tests.support import loaded, networks, stand_in
 
 
 @pytest.mark.parametrize("name", activations.CURVES)

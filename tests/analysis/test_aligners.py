@@ -10,7 +10,7 @@ from bartviz.analysis.pharaoh import Gold, read, score
 from bartviz.errors import BudgetError, SettingError
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
 

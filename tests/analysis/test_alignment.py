@@ -15,7 +15,7 @@ from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 # Two output words, three source words: both rows look most at source word 0; column 0 belongs to row 1.
 WEIGHTS = np.array([[0.5, 0.4, 0.0], [0.6, 0.1, 0.2]], np.float32)

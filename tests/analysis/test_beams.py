@@ -13,7 +13,7 @@ from bartviz.analysis import beams
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.record import Record
-from tests import trees
+from tests.support import trees
 
 
 def test_scores_can_be_told_apart_whatever_the_length_penalty() -> None:

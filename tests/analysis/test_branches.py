@@ -13,7 +13,7 @@ from bartviz.analysis import branches
 from bartviz.errors import RecordError
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
-from tests import stand_in
+from tests.support import stand_in
 
 IDS = {"Ich": 1, " kaufe": 2, " ein": 3, " Auto": 4, ".": 5, " möchte": 6, " kaufen": 7, "</s>": 0}
 

@@ -9,8 +9,8 @@ from bartviz.analysis import compare, naming
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures, of_record
 from bartviz.errors import SettingError
-from tests import records
 from tests.analysis.test_measures import head
+from tests.support import records
 
 BEFORE = measures(head(np.eye(6, k=-1) + np.eye(6) * (np.arange(6) == 0)))
 

@@ -13,7 +13,7 @@ from bartviz.analysis import contributions
 from bartviz.arrays import Floats
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def numbers(values: list[list[float]], *shape: int) -> Floats:

@@ -14,7 +14,7 @@ from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 SOURCE = stand_in.tokens(("<s>", "Hi", "</s>"))
 READS, OUTPUT = stand_in.tokens(("</s>", "Ha")), stand_in.tokens(("Ha", "</s>"))

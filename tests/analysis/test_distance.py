@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bartviz.analysis import distance, heads
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention
-from tests import records
+from tests.support import records
 
 
 def test_two_rows_by_hand() -> None:

@@ -13,7 +13,7 @@ from bartviz.analysis.doubt import UNSURE, doubt, notice
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
-from tests import loaded, stand_in
+from tests.support import loaded, stand_in
 
 OUTPUT = ("<s>", "Ich", " kau", "fe", ".", "</s>")
 BY_HAND = (0.9, 0.5, 0.4, 0.5, 0.8, 1.0)  # "kaufe" is 0.4 x 0.5

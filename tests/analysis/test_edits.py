@@ -14,7 +14,7 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Reach, changed_rows
 from bartviz.errors import Cancelled, SettingError
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def edit(position: int = 3) -> Edit:

@@ -11,8 +11,8 @@ from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import of_record
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests import records
 from tests.analysis.test_fooled import ABC, encoder
+from tests.support import records
 
 
 def test_a_sharp_head_whose_silence_changes_little_is_the_quietest() -> None:

@@ -15,7 +15,7 @@ from bartviz.analysis import alignment, fooled, pharaoh
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 HOME = Path(__file__).parents[2] / "bartviz" / "embedded" / "records"
 

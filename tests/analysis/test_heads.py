@@ -14,7 +14,7 @@ from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b", "."))
 ALL = np.ones((4, 4), np.bool_)

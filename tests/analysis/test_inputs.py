@@ -9,7 +9,7 @@ import pytest
 
 from bartviz.analysis import inputs
 from bartviz.analysis.inputs import Inputs
-from tests import stand_in
+from tests.support import stand_in
 
 
 def made(token: list[list[float]], position: list[list[float]] | None) -> Inputs:

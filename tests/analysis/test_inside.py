@@ -20,7 +20,7 @@ from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
-from tests import loaded, networks, records, stand_in
+from tests.support import loaded, networks, records, stand_in
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 TARGET = "Die Katze schläft auf dem Sofa."

@@ -11,7 +11,7 @@ from bartviz.analysis.alignment import links
 from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
 from bartviz.record.attention import Head
 from bartviz.text.tokens import Tokens
-from tests import stand_in
+from tests.support import stand_in
 
 KEY = stand_in.tokens(("<s>", "the", " dog", "</s>"))
 OUTPUT = stand_in.tokens(("<s>", "der", " Hund", "</s>"))  # what each row predicts

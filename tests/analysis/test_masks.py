@@ -10,7 +10,7 @@ from bartviz.analysis import masks
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 LABELS = stand_in.tokens(("<s>", "a", "b", "</s>"))
 

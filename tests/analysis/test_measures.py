@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bartviz.analysis import definitions, measures
 from bartviz.analysis.measures import Measured
 from bartviz.record.attention import Attention, Kind
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 WORDS = ("<s>", "a", " b", " c", ".", "</s>")
 

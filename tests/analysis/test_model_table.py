@@ -12,7 +12,7 @@ from bartviz.families.sizes import FAMILIES
 from bartviz.families.training import TRAINING
 from bartviz.language import speaking
 from bartviz.models.model import load
-from tests import networks
+from tests.support import networks
 
 FOUR = ("bert-base-uncased", "facebook/bart-base", "gpt2", "t5-base")
 

@@ -9,8 +9,8 @@ import bartviz
 from bartviz.analysis import naming
 from bartviz.analysis.look_ahead import NEITHER
 from bartviz.analysis.measures import measures, of_record
-from tests import stand_in
 from tests.analysis.test_measures import head
+from tests.support import stand_in
 
 
 def test_a_head_is_named_by_its_score_and_the_threshold() -> None:

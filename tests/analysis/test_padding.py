@@ -9,7 +9,7 @@ from bartviz.analysis import measures
 from bartviz.analysis.scaling import scaling
 from bartviz.record.attention import Kind
 from bartviz.run.forward import capture_batch
-from tests import loaded
+from tests.support import loaded
 
 TEXTS = ("the cat sat", "the dog sat on the mat and the cat sat on the dog")
 

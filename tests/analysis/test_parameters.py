@@ -19,7 +19,7 @@ from bartviz.families.catalogue import CATALOGUE, Entry, entry
 from bartviz.families.classes import VARIANTS
 from bartviz.families.sizes import FAMILIES
 from bartviz.models import skeleton
-from tests import loaded, networks, stand_in
+from tests.support import loaded, networks, stand_in
 
 Sizes = dict[str, Any]
 few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from bartviz.analysis import rollout
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention
-from tests import records
 from tests.analysis.test_measures import head
+from tests.support import records
 
 
 def test_one_layer_is_half_attention_and_half_identity() -> None:

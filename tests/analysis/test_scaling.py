@@ -11,7 +11,7 @@ from hypothesis import given
 from bartviz.analysis import scaling
 from bartviz.arrays import Floats
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def attention(q: Floats, k: Floats, scale: float) -> Attention:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from bartviz.analysis import distance, similar
 from bartviz.record.attention import Attention
-from tests import records
+from tests.support import records
 
 
 def test_a_pair_is_as_far_as_its_rows_are() -> None:

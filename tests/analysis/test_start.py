@@ -16,7 +16,7 @@ from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from tests import stand_in
+from tests.support import stand_in
 
 
 def attention(kind: Kind, weights: np.ndarray, query: Tokens, key: Tokens) -> Attention:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bartviz.analysis.color_scale import RANGES, Range, shares
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 @settings(max_examples=50, deadline=None)

@@ -10,8 +10,8 @@ from bartviz.analysis.look_ahead import BACK
 from bartviz.analysis.measures import measures, of_record
 from bartviz.run.forward import capture
 from bartviz.text.tokens import Tokens
-from tests import loaded, records, stand_in
 from tests.analysis.test_measures import head
+from tests.support import loaded, records, stand_in
 
 UNKNOWN = Tokens(
     np.arange(5), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), (None, 0, 1, 2, None),

@@ -11,7 +11,7 @@ from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels
 from bartviz.errors import RecordError
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
-from tests.small_tokenizers import NAMES, tokenizer
+from tests.support.small_tokenizers import NAMES, tokenizer
 
 
 def rising(words: list[int | None]) -> list[int | None]:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Reque
 
 from bartviz.record.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
-from tests import stand_in
+from tests.support import stand_in
 
 PATIENCE = 180_000  # milliseconds; the machine may be busy
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine

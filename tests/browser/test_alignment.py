@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import aligners, alignment, pharaoh
-from tests import stand_in
 from tests.browser.conftest import Open, beginning, settle
+from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.record.attention import Attention
-from tests import records, stand_in
 from tests.browser.conftest import Open, beginning, settle
+from tests.support import records, stand_in
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")
 LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")

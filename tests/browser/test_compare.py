@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from bartviz.record import store
 from bartviz.record.record import Record
-from tests import records, stand_in
 from tests.browser.conftest import Open, settle
+from tests.support import records, stand_in
 
 
 def of(page: Page, letter: str, name: str) -> Locator:

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding
-from tests import records, stand_in
 from tests.browser.conftest import Open, beginning, go, settle
+from tests.support import records, stand_in
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
 # Every message to the server from now on is counted; messages of sockets that are open already, too.

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import stand_in, trees
 from tests.browser.conftest import Open, beginning, go, settle, silent
 from tests.browser.test_decoding import COUNT, counter
+from tests.support import stand_in, trees
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 
 import bartviz
 from bartviz.models.folders import default_roots
-from tests import networks
 from tests.browser.conftest import Open, serve, settle
+from tests.support import networks
 
 PLOT = ".stPlotlyChart .nsewdrag"
 LEAD = ".bv-lead"

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import expect
 
-from tests import stand_in
 from tests.browser.conftest import Open
+from tests.support import stand_in
 
 
 def test_a_click_on_a_small_map_makes_it_the_large_one(visit: Open, server: str) -> None:

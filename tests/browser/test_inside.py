@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import inside
-from tests import stand_in
 from tests.browser.conftest import Open, settle
+from tests.support import stand_in
 
 
 def drawn(page: Page) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import stand_in
 from tests.browser.conftest import Open, settle
+from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"
 

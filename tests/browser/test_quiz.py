@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from bartviz.language import _, speaking
 from bartviz.teaching.quiz import questions
 from bartviz.teaching.quiz.question import Question
-from tests import stand_in
 from tests.browser.conftest import Open, go, settle
+from tests.support import stand_in
 
 ROUND = 12
 

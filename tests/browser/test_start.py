@@ -5,8 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.analysis.start import ribbons
-from tests import stand_in
 from tests.browser.conftest import Open, settle
+from tests.support import stand_in
 
 
 def word(page: Page, line: str, index: int) -> Locator:

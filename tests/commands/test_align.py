@@ -12,7 +12,7 @@ import pytest
 from bartviz.analysis import aligners, alignment, pharaoh
 from bartviz.commands.cli import main
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
 
@@ -96,7 +96,7 @@ def test_other_families_are_aligned_by_what_rows_predict_and_read(
     family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import bartviz
-    from tests import networks
+    from tests.support import networks
 
     model = bartviz.load(str(networks.save(family, tmp_path / family, spread=0.3)))
     record = bartviz.capture(model, "What time is it?", target="How late is it?")

@@ -13,7 +13,7 @@ import pytest
 import bartviz
 from bartviz.commands.cli import main
 from scripts.serving import health
-from tests import networks
+from tests.support import networks
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from bartviz.errors import Cancelled, SettingError
 from bartviz.experiments.ablation import ablate, ablate_sweep, heads_of
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
-from tests import loaded, networks
+from tests.support import loaded, networks
 from tests.tape.test_assemble import ENDINGS
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."

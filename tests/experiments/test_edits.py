@@ -18,7 +18,7 @@ from bartviz.experiments.edits import edit, reach, token_id, tokens_of
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
 from bartviz.ui.views.experiments.step import SENTENCE
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
 TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."

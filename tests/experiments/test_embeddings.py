@@ -11,7 +11,7 @@ import bartviz
 from bartviz.analysis import inputs as analysis
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs, split
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa."
 WORDS = st.lists(

@@ -13,7 +13,7 @@ from bartviz.analysis.repair_columns import written_words
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.experiments.repair import all_noises, corrupt, guesses, repair
 from bartviz.families.catalogue import EMBEDDED
-from tests import loaded
+from tests.support import loaded
 from training import denoise, sequence
 
 TEXTS = (

@@ -9,8 +9,8 @@ from bartviz.errors import SettingError
 from bartviz.experiments.edits import token_id
 from bartviz.experiments.suggestions import FEW, is_whole, suggestions, words
 from bartviz.text.labels import CONTINUES
-from tests import loaded
 from tests.experiments.test_edits import TEXT, record
+from tests.support import loaded
 
 
 def test_what_is_offered_can_be_taken_as_it_is_typed() -> None:

@@ -11,7 +11,7 @@ from bartviz.analysis.experiment_findings import evenness
 from bartviz.errors import BudgetError, Cancelled
 from bartviz.experiments.untrained import untrained, untrained_record
 from bartviz.models import build
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa."
 

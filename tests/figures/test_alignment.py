@@ -13,7 +13,7 @@ from bartviz.errors import SettingError
 from bartviz.figures.alignment import alignment, lines, matrix, within
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
 
 def traces(figure: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from bartviz.figures.beams import FITTING, beams
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate
-from tests import trees
+from tests.support import trees
 
 
 def nodes(figure: Any) -> dict[int, Any]:

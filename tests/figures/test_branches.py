@@ -6,8 +6,8 @@ import pytest
 
 from bartviz.errors import RecordError
 from bartviz.figures.branches import FITTING, PALE, branches
-from tests import stand_in
 from tests.analysis.test_branches import MAIN, output
+from tests.support import stand_in
 
 
 def test_both_texts_are_bars_of_probability() -> None:

@@ -22,7 +22,7 @@ from bartviz.figures.classic.offline import VIEWS, View, Window, height, most_to
 from bartviz.language import speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
 HOSTILE = "</script><script>alert(1)</script>"
 

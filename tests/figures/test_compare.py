@@ -20,7 +20,7 @@ from bartviz.figures import theme
 from bartviz.figures.compare import alike, compare, matrix, scatter
 from bartviz.figures.contrast import difference, pair, pin_color
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))
 CROSS = RECORD.attention("cross")

@@ -9,7 +9,7 @@ from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
 from bartviz.figures.decoding import decoding
 from bartviz.record.record import Reading, Record
-from tests import records
+from tests.support import records
 
 
 def traces(record: Record, kind: str, **options: Any) -> list[Any]:

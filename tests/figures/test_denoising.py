@@ -10,7 +10,7 @@ from bartviz.analysis.repairs import Repair
 from bartviz.errors import SettingError
 from bartviz.experiments.repair import repair
 from bartviz.figures.denoising import attention, denoising, pair
-from tests import loaded
+from tests.support import loaded
 
 
 @pytest.fixture(scope="module")

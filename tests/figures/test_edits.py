@@ -11,8 +11,8 @@ from bartviz import figures
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.edits import reach as reach_figure
-from tests import stand_in
 from tests.analysis.test_edits import edit, reach
+from tests.support import stand_in
 
 
 @pytest.mark.parametrize("dark", [False, True])

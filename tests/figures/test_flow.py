@@ -8,7 +8,7 @@ import pytest
 import bartviz
 from bartviz.analysis import attention_vs_contribution, rollout
 from bartviz.errors import SettingError
-from tests import records
+from tests.support import records
 
 RECORD = records.encoder_decoder()
 

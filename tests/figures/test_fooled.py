@@ -9,7 +9,7 @@ from bartviz.analysis import fooled
 from bartviz.analysis.experiment_findings import Quiet
 from bartviz.figures import fooled as figures
 from bartviz.record.attention import Head
-from tests import stand_in
+from tests.support import stand_in
 
 
 def gap(weights: list[float], shares: list[float]) -> fooled.Gap:

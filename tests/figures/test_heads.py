@@ -14,7 +14,7 @@ from bartviz.analysis.thumbnails import MASKED, ONE, Small, thumbnails
 from bartviz.errors import SettingError
 from bartviz.figures.heads import overview
 from bartviz.record.attention import Attention
-from tests import records
+from tests.support import records
 
 RECORD = records.encoder_decoder(layers=(3, 2), heads=(2, 4))
 

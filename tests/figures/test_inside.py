@@ -16,7 +16,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import around_attention, products, theme
 from bartviz.figures.inside import arithmetic
 from bartviz.record.attention import Attention
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def trace(figure: go.Figure, name: str) -> Any:

@@ -15,7 +15,7 @@ from bartviz.errors import SettingError
 from bartviz.figures.masks import VIEWS, View, square
 from bartviz.figures.patterns import gallery, row_bars, svg
 from bartviz.record.record import Record
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b"))
 CAUSAL = np.tri(3).astype(np.bool_)

@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 
 from bartviz import figures
 from bartviz.figures import theme
-from tests import stand_in
+from tests.support import stand_in
 
 SCRIPT = get_plotlyjs()
 ASKS = re.compile(r"<script[^>]+src=|<link|@import|https?://|//cdn")

@@ -36,12 +36,12 @@ from bartviz.figures.parameters import parameters, sizes
 from bartviz.language import PSEUDO, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from tests import records, stand_in, trees
 from tests.analysis.test_ablation import ablation as one_ablation
 from tests.analysis.test_ablation import sweep
 from tests.analysis.test_branches import MAIN, output
 from tests.analysis.test_edits import edit, reach
 from tests.figures.test_inputs import made
+from tests.support import records, stand_in, trees
 
 RECORD = stand_in.record(("<s>", "나는", " 1999", " 차를", " 차를", " 산다", ".", "</s>"))
 LONG = stand_in.record((*("<s>", "나는"), *[f" {number}" for number in range(420)], "</s>"))

@@ -14,7 +14,7 @@ from bartviz.figures import theme
 from bartviz.figures.ribbons import ribbons
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def paths(figure: Any) -> list[tuple[float, float, str, float]]:

@@ -18,7 +18,7 @@ from bartviz.experiments.embeddings import inputs
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.ui.frame import place
-from tests import loaded
+from tests.support import loaded
 
 TEXT = "the cat sat on the mat"
 # The key of each chart of the pages -> the function of bartviz.figures that draws it.

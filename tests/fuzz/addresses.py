@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.serving import first_record, torch_import
 from bartviz.ui.frame import sitemap
-from tests import stand_in
+from tests.support import stand_in
 
 ROOT = Path(__file__).parents[2]
 SAID = (

@@ -51,7 +51,7 @@ class Records(Target):
     """Saved records: their description, their arrays, their bytes."""
 
     def prepare(self) -> None:
-        from tests import records, stand_in, trees
+        from tests.support import records, stand_in, trees
 
         made = [
             stand_in.record(),
@@ -103,7 +103,7 @@ class Models(Target):
     def prepare(self) -> None:
         import torch
 
-        from tests import networks
+        from tests.support import networks
 
         torch.set_num_threads(1)
         self.folders: dict[str, Path] = {}

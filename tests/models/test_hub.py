@@ -23,8 +23,8 @@ from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
 from bartviz.models import blobs, deadline, download, folders, hub
 from bartviz.models import model as models
-from tests import hub_server, networks
-from tests.hub_server import Hub
+from tests.support import hub_server, networks
+from tests.support.hub_server import Hub
 
 NAME = "owner/small-bart"
 LONG = 15  # seconds: what is said at once is said sooner, also on a busy machine; who waits for the hub takes longer

@@ -11,7 +11,7 @@ import pytest
 
 from bartviz.errors import ModelError
 from bartviz.models import load
-from tests import networks
+from tests.support import networks
 
 COMMIT = "0123456789" * 4
 

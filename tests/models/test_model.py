@@ -24,7 +24,7 @@ from bartviz.models import build, checkpoint, folders, tokenizer, weights
 from bartviz.models import model as models
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape, recording
-from tests import networks
+from tests.support import networks
 
 Spoil = Callable[[Path], object]
 

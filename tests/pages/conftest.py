@@ -10,7 +10,7 @@ import pytest
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.ui.state import session
-from tests import networks
+from tests.support import networks
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")
 

@@ -12,9 +12,9 @@ from bartviz.analysis import alignment, pharaoh
 from bartviz.record.record import Record
 from bartviz.ui.state import content, session
 from bartviz.ui.views.alignment import gold
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 
 def metrics(app: AppTest) -> dict[str, str]:

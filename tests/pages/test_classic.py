@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.figures.classic import offline
 from bartviz.ui.views.classic import parts
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 
 def frame(app: AppTest) -> Any:

@@ -16,7 +16,7 @@ from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import codes, decode
 from bartviz.ui.state import session
 from bartviz.ui.views.compare import pins
-from tests import records, stand_in, visits
+from tests.support import records, stand_in, visits
 
 TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]
 

@@ -13,9 +13,9 @@ from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import Wish
 from bartviz.ui.controls import tasks as task_module
 from bartviz.ui.state import address, session
-from tests import records, stand_in, trees, visits
 from tests.analysis.test_decoding import decoded
-from tests.visits import words
+from tests.support import records, stand_in, trees, visits
+from tests.support.visits import words
 
 opened = partial(visits.opened, "decoding")
 

@@ -13,7 +13,7 @@ from bartviz.record.record import Record
 from bartviz.ui.views.denoising.noise import SENTENCE
 from bartviz.ui.views.denoising.parts import LOOKS
 from tests.conftest import App
-from tests.visits import words
+from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat is sleeping on the sofa. She reads a book."

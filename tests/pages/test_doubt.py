@@ -9,9 +9,9 @@ import pytest
 from bartviz.analysis.doubt import notice
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 PAGES = ["start", "decoding", "alignment"]
 SAID = "The model was unsure of this text: it may be wrong."

@@ -11,7 +11,7 @@ import pytest
 from bartviz.analysis import heads
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
-from tests.visits import opened
+from tests.support.visits import opened
 
 Given = dict[str, dict[str, Any]]
 

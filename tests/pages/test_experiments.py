@@ -20,7 +20,7 @@ from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.ui.views.experiments import token
 from tests.conftest import App
-from tests.visits import words
+from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT, TARGET = "The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."

@@ -12,7 +12,7 @@ from bartviz.analysis import fooled
 from bartviz.record.record import Record
 from bartviz.serving import first_record
 from bartviz.ui.controls import tasks
-from tests import records, stand_in, visits
+from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]
 

@@ -12,8 +12,8 @@ from bartviz.analysis import heads
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas import data
 from bartviz.ui.views.heads import parts as ui
-from tests import stand_in, visits
-from tests.visits import words
+from tests.support import stand_in, visits
+from tests.support.visits import words
 
 opened = partial(visits.opened, "heads")
 

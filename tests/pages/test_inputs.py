@@ -11,8 +11,8 @@ from bartviz.experiments.embeddings import inputs
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from tests import visits
 from tests.conftest import App
+from tests.support import visits
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat <b>is</b> sleeping on the sofa."

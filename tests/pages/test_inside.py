@@ -9,8 +9,8 @@ import pytest
 
 from bartviz.analysis import inside
 from bartviz.record.record import Record
-from tests import stand_in, visits
-from tests.visits import words
+from tests.support import stand_in, visits
+from tests.support.visits import words
 
 opened = partial(visits.opened, "inside", level="intermediate")
 

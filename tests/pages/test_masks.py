@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from bartviz.errors import TextError
 from bartviz.record.record import Record
 from bartviz.ui.views.masks import batch
-from tests import records, stand_in, visits
-from tests.visits import words
+from tests.support import records, stand_in, visits
+from tests.support.visits import words
 
 PATTERNS, ZERO = "Other patterns", "About 0 or exactly 0"
 

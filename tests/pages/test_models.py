@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import App
-from tests.visits import words
+from tests.support.visits import words
 
 
 def test_three_models_stand_side_by_side_at_first(app: App) -> None:

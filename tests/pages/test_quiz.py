@@ -18,7 +18,7 @@ from bartviz.teaching.quiz import KINDS, questions
 from bartviz.teaching.quiz.question import Question
 from bartviz.ui.state import session
 from bartviz.ui.views.quiz import parts as ui
-from tests import records, stand_in, visits
+from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]
 

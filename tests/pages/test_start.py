@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.families.sizes import ModelKind
 from bartviz.record.record import Record
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 
 def sent(page: AppTest) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ from bartviz.teaching.textbook.judging import Number, Verdict
 from bartviz.ui.controls import tasks
 from bartviz.ui.frame import place, sitemap
 from tests.conftest import App
-from tests.visits import words
+from tests.support.visits import words
 
 DONE = {
     line.number: Verdict((Number("n", 1, 1, True),), "It is so.", "runs made now") for line in CLAIMS if not line.check

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.attention import Attention, Head, masked_softmax
 from bartviz.text.tokens import Tokens
-from tests import stand_in
+from tests.support import stand_in
 
 
 def tokens(*labels: str) -> Tokens:

@@ -24,7 +24,7 @@ from bartviz.record.attention import Attention, Kind, Sample
 from bartviz.record.checks import Check
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Numbers, Step
-from tests import loaded, networks, stand_in
+from tests.support import loaded, networks, stand_in
 
 Array = NDArray[Any]
 TEXT = "We have been waiting for the bus for more than an hour."

@@ -143,7 +143,7 @@ def test_no_bytes_do_harm(data: bytes) -> None:
 
 @given(st.integers(8, 2000), st.integers(0, 255))
 def test_one_changed_byte_is_refused_or_gives_a_valid_record(position: int, value: int) -> None:
-    from tests import stand_in
+    from tests.support import stand_in
 
     data = bytearray(store.encode(stand_in.record()))
     data[position % len(data)] = value

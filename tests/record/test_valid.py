@@ -15,7 +15,7 @@ from bartviz.errors import RecordError
 from bartviz.record import store
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
 GOOD = stand_in.tokens(("<s>", "I", " want", "</s>"))
 HALF = "\ud83d"

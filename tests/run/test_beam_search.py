@@ -27,8 +27,8 @@ from bartviz.record.record import NODE_BYTES, Record
 from bartviz.record.steps import Candidate
 from bartviz.run.beam_search import Search, Settings
 from bartviz.text.tokenize import encode, from_ids
-from tests import loaded, networks
-from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
+from tests.support import loaded, networks
+from tests.support.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
 START, END, A, B, C = range(5)
 # p(next | last): A looks better than B at first, but after B the text may end at once.

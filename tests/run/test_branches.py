@@ -13,8 +13,8 @@ import bartviz
 from bartviz import Sampling
 from bartviz.errors import Cancelled, SettingError
 from bartviz.record.record import Record
-from tests import loaded
-from tests.writers import TEXT, WRITERS, chosen, one_pass, with_rules
+from tests.support import loaded
+from tests.support.writers import TEXT, WRITERS, chosen, one_pass, with_rules
 
 KEPT, NEW = "kept from the first text", "chosen by you"
 WAYS: dict[str, dict[str, Any]] = {

@@ -22,7 +22,7 @@ from bartviz.run.fast_step import Writer
 from bartviz.run.shapes import SHAPES, shape_of
 from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, attach, recording
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 FAMILIES = tuple(SHAPES)
 TEXT = "The cat is sleeping on the sofa, but the children played outside."

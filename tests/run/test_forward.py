@@ -15,7 +15,7 @@ from bartviz.errors import Cancelled, ModelError, SettingError, TextError
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from bartviz.tape.tape import FAMILIES, Tape, attach, recording
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."
 SHORT = "What time is it?"

@@ -15,8 +15,8 @@ from transformers import GenerationConfig
 import bartviz
 from bartviz.errors import BudgetError, Cancelled, SettingError
 from bartviz.run import rules
-from tests import loaded
-from tests.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
+from tests.support import loaded
+from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
 
 NEW = 24
 

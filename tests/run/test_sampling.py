@@ -17,8 +17,8 @@ from transformers.generation import logits_process as warpers
 import bartviz
 from bartviz.errors import Cancelled, SettingError
 from bartviz.run.sampling import COLDEST, HOTTEST, Sampling
-from tests import loaded
-from tests.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
+from tests.support import loaded
+from tests.support.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
 FOUR = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
 

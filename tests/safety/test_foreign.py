@@ -19,7 +19,7 @@ from bartviz.language import Later
 from bartviz.models import checkpoint, folders, load
 from bartviz.safety import foreign
 from bartviz.text import encoders
-from tests import networks
+from tests.support import networks
 
 
 class PanicException(BaseException):

@@ -17,7 +17,7 @@ from bartviz.serving import engine as engine_module
 from bartviz.serving.engine import Engine, Request, Run, _record
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 T = TypeVar("T")
 TEXT = "the cat sat on the mat"

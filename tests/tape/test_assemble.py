@@ -16,7 +16,7 @@ from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.run import prepare
 from bartviz.tape.tape import depths
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 TARGET = "Die Katze schläft auf dem Sofa."

@@ -11,7 +11,7 @@ from tokenizers import AddedToken
 from bartviz.errors import ModelError
 from bartviz.text import tokenize
 from bartviz.text.encoders import encoder_of
-from tests.small_tokenizers import bart, tokenizer
+from tests.support.small_tokenizers import bart, tokenizer
 
 
 def test_split_special_tokens_is_not_enough_for_unigram_vocabularies() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tokenizers.pre_tokenizers import ByteLevel
 
 from bartviz.text.pieces import Scheme
-from tests.small_tokenizers import tokenizer
+from tests.support.small_tokenizers import tokenizer
 
 
 def scheme(name: str) -> Scheme:

@@ -17,7 +17,7 @@ from bartviz.errors import SettingError
 from bartviz.text import tokenize
 from bartviz.text.encoders import encoder_of
 from bartviz.text.tokens import Tokens
-from tests.small_tokenizers import BYTE_LEVEL, NAMES, SENTENCEPIECE, bart, lines, tokenizer
+from tests.support.small_tokenizers import BYTE_LEVEL, NAMES, SENTENCEPIECE, bart, lines, tokenizer
 
 FAMILY = "👨‍👩‍👧"
 ACCENT = "e\u0301"

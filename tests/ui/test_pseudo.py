@@ -11,9 +11,9 @@ from bartviz import language
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
 from bartviz.ui.frame import examples, languages, sitemap
-from tests import stand_in
 from tests.conftest import App
-from tests.ui.seen import plain, texts
+from tests.support import stand_in
+from tests.support.seen import plain, texts
 from tests.ui.frame.test_sidebar import settled
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it

@@ -11,8 +11,8 @@ import pytest
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import claim
 from bartviz.teaching.textbook.judging import Evidence
-from tests import records
 from tests.analysis.ledger import found, judged
+from tests.support import records
 
 
 def test_line_12_rows_sum_to_1() -> None:

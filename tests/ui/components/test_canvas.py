@@ -25,7 +25,7 @@ from bartviz.ui.components.canvas import data
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from bartviz.ui.components.canvas.words import messages
 from bartviz.ui.components.scripts import SHARED
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 
 def sent(picture: Picture, choice: Choice) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -12,7 +12,7 @@ from bartviz import figures
 from bartviz.analysis import inside
 from bartviz.record.attention import Attention
 from bartviz.ui.components import formula
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 TOKENS = stand_in.tokens(("a", "b", "c"))
 

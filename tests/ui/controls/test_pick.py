@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
-from tests import stand_in
+from tests.support import stand_in
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NUMBERS = {"index", "switch", "slider", "toggle", "number_input"}  # what is carried from page to page as a number
 
 

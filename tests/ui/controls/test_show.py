@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
-from tests import stand_in
+from tests.support import stand_in
 
 BAD = (
     "</script><script>alert(1)</script>",

@@ -18,9 +18,9 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.ui.controls import show
 from bartviz.ui.frame import languages, sitemap
-from tests import stand_in
 from tests.conftest import App
-from tests.ui.seen import texts
+from tests.support import stand_in
+from tests.support.seen import texts
 from tests.ui.frame.test_sidebar import Answers, answers, press
 
 __all__ = ["answers"]

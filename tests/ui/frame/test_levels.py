@@ -13,7 +13,7 @@ from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import TERMS
 from bartviz.ui.frame import levels, sitemap
 from tests.conftest import App
-from tests.visits import words
+from tests.support.visits import words
 
 PAGES = [entry.word for entry in sitemap.PAGES if entry.word not in ("experiments", "lessons")]
 

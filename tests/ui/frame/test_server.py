@@ -41,5 +41,5 @@ def test_a_page_that_fails_is_told_once_and_without_text(
 
 
 def test_streamlit_tells_failures_to_that_log_alone() -> None:
-    config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
+    config = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["logger"]["enableRich"] is False

@@ -15,10 +15,10 @@ from bartviz.record.record import Record
 from bartviz.serving.search import Search
 from bartviz.ui.frame import settings
 from bartviz.ui.state import session
-from tests import stand_in
 from tests.conftest import App
+from tests.support import stand_in
+from tests.support.visits import words
 from tests.ui.frame.test_sidebar import Answers, answers, press, settled
-from tests.visits import words
 
 __all__ = ["answers"]
 

@@ -22,9 +22,9 @@ from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
 from bartviz.ui.frame import sidebar
 from bartviz.ui.state import session
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 
 class Forgets(ByteCache[Any]):

@@ -18,7 +18,7 @@ from bartviz.analysis import masks
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.model_table import subject
 from bartviz.ui.state import content
-from tests import stand_in
+from tests.support import stand_in
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(

@@ -22,8 +22,8 @@ from bartviz.ui.controls.large_type import FACTOR
 from bartviz.ui.frame import theme
 from bartviz.ui.frame.sitemap import PAGES
 from bartviz.ui.state import once
-from tests import stand_in
 from tests.conftest import App
+from tests.support import stand_in
 
 RECORDS = (stand_in.record(), stand_in.record(source=("<s>", "One", " more", " text", "</s>"), output=("Ja", "</s>")))
 ASKED = st.tuples(

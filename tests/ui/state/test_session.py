@@ -14,8 +14,8 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from bartviz.errors import Cancelled
 from bartviz.serving import torch_import
 from bartviz.ui.state import session
-from tests import stand_in
 from tests.conftest import App
+from tests.support import stand_in
 from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]

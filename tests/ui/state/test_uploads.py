@@ -78,7 +78,7 @@ def test_a_file_whose_text_was_taken_is_forgotten(app: App, answers: Answers, mo
 def test_a_record_that_was_opened_is_forgotten_as_a_file(
     app: App, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests import stand_in
+    from tests.support import stand_in
 
     released: list[str] = []
     monkeypatch.setattr(session, "release", lambda file: released.append(file.name))

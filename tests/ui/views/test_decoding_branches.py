@@ -13,7 +13,7 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import rules_notice
 from bartviz.record.record import Record
 from bartviz.ui.views.decoding.branches import Turn, begins_word, link, read_link, write
-from tests import loaded, stand_in
+from tests.support import loaded, stand_in
 
 TEXT = "the cat sat on the mat"
 

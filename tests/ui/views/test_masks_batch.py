@@ -11,7 +11,7 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.ui.state import session
 from bartviz.ui.views.masks import batch
-from tests import networks
+from tests.support import networks
 
 
 @pytest.fixture(scope="module")

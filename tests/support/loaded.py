@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 import bartviz
 from bartviz.models.model import Model
-from tests import networks
+from tests.support import networks
 
 # Standard deviation of all matrices, else 0.3: attention is peaked. T5 does not scale its scores.
 SPREAD = {"t5": 0.2, "t5-gated": 0.2}

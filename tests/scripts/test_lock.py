@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from scripts import lock
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", lock.EXACT, lock.LOCK, lock.DEV)
 APP = ("bartviz", "pages", "app.py")
 OURS = ("bartviz", "pages", "app", "tests", "training", "benchmarks", "scripts")

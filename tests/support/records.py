@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from tests import stand_in
+from tests.support import stand_in
 
 ODD = (
     "<s>",

@@ -24,7 +24,7 @@ from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
 from bartviz.teaching.quiz import COUNT, KINDS, noise, questions, sheet
 from bartviz.teaching.quiz.question import Grid, Option, Question, hundredths
-from tests import records, stand_in
+from tests.support import records, stand_in
 
 SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))
 

@@ -15,7 +15,7 @@ from bartviz.arrays import Ints
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from tests import loaded, networks
+from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
 WRITERS = (*networks.ENCODER_DECODERS, "gpt2")

@@ -22,7 +22,7 @@ from bartviz.models.model import Model
 from bartviz.serving.engine import Engine, Request, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
-from tests import networks
+from tests.support import networks
 
 NAMES = ("one", "two", "three", "four")
 ROOT = Path(__file__).parents[2]

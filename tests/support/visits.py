@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.record.record import Record
 from bartviz.ui.state import session
 
-APP = Path(__file__).parents[1] / "app.py"
+APP = Path(__file__).parents[2] / "app.py"
 
 
 def opened(word: str, record: Record, state: Mapping[str, object] | None = None, /, **query: str) -> AppTest:

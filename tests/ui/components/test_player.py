@@ -19,8 +19,8 @@ from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
-from tests import records, stand_in
 from tests.analysis.test_decoding import decoded
+from tests.support import records, stand_in
 
 
 def test_the_arithmetic_of_the_browser() -> None:

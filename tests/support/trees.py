@@ -11,7 +11,7 @@ import numpy as np
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
-from tests import stand_in
+from tests.support import stand_in
 
 State = Literal["open", "pruned", "finished", "best"]
 # token id, label, p, parent, state; four continuations a step, the strongest first

@@ -13,9 +13,9 @@ import bartviz
 from bartviz.record.record import Provenance, Record
 from bartviz.ui.frame import place, sitemap
 from bartviz.ui.frame.status import facts, names, self_check
-from tests import stand_in
 from tests.conftest import App
-from tests.visits import words
+from tests.support import stand_in
+from tests.support.visits import words
 
 WORDS = [entry.word for entry in sitemap.PAGES]
 

@@ -11,10 +11,10 @@ import pytest
 
 from bartviz.record import store
 from bartviz.record.record import Record
-from tests import stand_in
 from tests.fuzz import __main__ as command
 from tests.fuzz import mutations, worker
 from tests.fuzz.targets import TARGETS, Records, Target
+from tests.support import stand_in
 
 FEW = {"records": 60, "uploads": 300, "models": 20, "addresses": 3}
 

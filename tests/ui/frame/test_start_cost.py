@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import stand_in
+from tests.support import stand_in
 
 SCRIPT = """
 import json, sys
@@ -31,7 +31,7 @@ def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> N
     stand_in.record().save(file)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, check=True,
-        env={**os.environ, "BARTVIZ_RECORD": str(file)}, cwd=Path(__file__).parents[2],
+        env={**os.environ, "BARTVIZ_RECORD": str(file)}, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["errors"] == 0

@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-const file = (name) => readFileSync(new URL(`../../bartviz/ui/components/lessons/${name}`, import.meta.url), "utf8");
+const file = (name) => readFileSync(new URL(`../../../bartviz/ui/components/lessons/${name}`, import.meta.url), "utf8");
 const script = ["store.js", "history.js", "lessons.js"].map(file).join("\n");
 const { letterOf, isField, meant, stepOf, isSame, merged, differs } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 

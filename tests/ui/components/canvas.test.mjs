@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-const folder = new URL("../../bartviz/ui/components/canvas/", import.meta.url);
+const folder = new URL("../../../bartviz/ui/components/canvas/", import.meta.url);
 const names = JSON.parse(process.env.SCRIPTS);
 const script = names.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const c = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);

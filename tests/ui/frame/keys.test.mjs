@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-const script = readFileSync(new URL("../../bartviz/ui/components/keys/keys.js", import.meta.url), "utf8");
+const script = readFileSync(new URL("../../../bartviz/ui/components/keys/keys.js", import.meta.url), "utf8");
 const { belongsToField } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });

@@ -1,0 +1,1 @@
+"""Stand-ins, small models and servers that tests share."""
