@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,20 +18,26 @@ from babel.messages.pofile import read_po
 from bartviz.language import HOME, LANGUAGES
 
 ROOT = Path(__file__).parent.parent
+CATALOGUE = ROOT / "bartviz" / "families" / "catalogue.json"
 KEYWORDS = {"_": 1, "mark": 1, "later": 1, "plural": 2}  # name -> how many of its arguments are messages
 Message = str | tuple[str, ...]
 
 
 def sources() -> list[Path]:
     """The files in which messages stand."""
-    return sorted([*(ROOT / "bartviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"])
+    return [CATALOGUE, *sorted([*(ROOT / "bartviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"])]
 
 
 def messages(file: Path) -> Iterator[tuple[int, Message]]:
     """Line and text of each message in a file; one with a plural is a pair.
 
-    Read from the syntax tree, because babel does not look into the braces of an f-string.
+    Read from the syntax tree, because babel does not look into the braces of an f-string. The catalogue's are the
+    titles and notes of its models.
     """
+    if file == CATALOGUE:
+        facts = [fact for group in json.loads(file.read_bytes()).values() for fact in group.values()]
+        yield from ((1, fact[name]) for name in ("title", "note") for fact in facts)
+        return
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:
             given = node.args[: KEYWORDS[node.func.id]]

@@ -1,4 +1,4 @@
-"""Imports run one way: pages -> ui -> figures -> analysis -> record, and ui -> capture -> models -> tape -> record."""
+"""Imports run down the floors of the house, and every room is one: ``scripts/layers.py`` says which there are."""
 
 from __future__ import annotations
 
@@ -9,101 +9,50 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "bartviz"
+from scripts.layers import FLOORS, PACKAGE, ROOT, UI_FLOORS, arrows, files, imports
 
-# The floors of the house, from the ground up. A module may import from its own floor and from those below.
-FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "version", "language", "place", "particles", "retold", "families"}),
-    frozenset({"logs", "hosts", "foreign", "memory"}),
-    frozenset({"tokens", "valid", "arrays"}),
-    frozenset(
-        {
-            "arrays",
-            "tokens",
-            "attention",
-            "candidates",
-            "beam_tree",
-            "labels",
-            "texts",
-            "files",
-            "pieces",
-            "waiting",
-            "gate",
-            "cache",
-        }
-    ),
-    frozenset({"checks", "store", "record"}),
-    frozenset({"configs", "catalogue", "encoders", "describe", "tokenize", "export", "analysis"}),
-    frozenset({"figures", "tape"}),
-    frozenset(
-        {"blobs", "hub", "listings", "transfer", "weights", "checkpoint", "folders", "vocabulary", "building", "built"}
-    ),
-    frozenset({"models", "loading"}),
-    frozenset({"shapes", "quick"}),
-    frozenset({"assemble", "steps", "rules", "runs", "stepping", "beams", "sampling", "following", "writing"}),
-    frozenset({"forward", "generation", "branching"}),
-    frozenset(
-        {"replay", "ablation", "edits", "embeddings", "repair", "claims", "untrained", "suggestions", "verification"}
-    ),
-    frozenset({"ui", "aligning", "serve", "cli", "__init__", "__main__"}),
-)
-LIGHT = ("analysis", "figures", "attention", "record", "store", "errors", "catalogue", "configs", "families", "cache")
+LIGHT = ("analysis", "figures", "record", "text/tokens", "errors", "families", "export", "serving/cache")
 HEAVY = frozenset({"torch", "transformers", "streamlit"})
+FOLDERS = sorted(path for path in PACKAGE.rglob("*/") if any(path.glob("*.py")))
 
 
-def files() -> list[Path]:
-    return sorted([*PACKAGE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"])
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def home(path: Path) -> str:
-    """The room of a file: its module, or the folder that it is in."""
-    inside = path.relative_to(PACKAGE).parts
-    return inside[0] if len(inside) > 1 else path.stem
+def floor_of(room: str, floors: tuple[tuple[str, ...], ...]) -> int:
+    found = [number for number, rooms in enumerate(floors) if room in rooms]
+    assert found, f"{room} has no floor: add it to scripts/layers.py"
+    return found[0]
 
 
-def imports(path: Path) -> set[str]:
-    """Every module that a file imports, in functions too, but not those that only the type checker reads."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {
-        id(node)
-        for test in ast.walk(tree)
-        if isinstance(test, ast.If) and "TYPE_CHECKING" in ast.unparse(test.test)
-        for node in ast.walk(test)
-    }
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path.name} imports relatively"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return found
+def test_nothing_imports_upward() -> None:
+    upward = [(a, b) for a, b in arrows() if floor_of(b, FLOORS) > floor_of(a, FLOORS)]
+    assert not upward
 
 
-def floor(room: str) -> int:
-    for number, rooms in enumerate(FLOORS):
-        if room in rooms:
-            return number
-    pytest.fail(f"{room} has no floor: add it to FLOORS")
+def test_no_two_rooms_need_each_other() -> None:
+    done = subprocess.run([sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"on {len(FLOORS)} floors" in done.stdout
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_nothing_imports_upward(path: Path) -> None:
-    room = home(path)
-    for name in imports(path):
-        parts = name.split(".")
-        if parts[0] != "bartviz" or len(parts) < 2:
-            continue
-        target = parts[1]
-        if not ((PACKAGE / f"{target}.py").exists() or (PACKAGE / target).is_dir()):
-            continue  # a name of the package itself
-        assert floor(target) <= floor(room), f"{room} imports {target}"
+def test_the_house_stays_small() -> None:
+    assert len(FLOORS) <= 12
+    assert sum(map(len, FLOORS)) <= 22
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_rooms_of_the_pages_import_downward_too() -> None:
+    home = PACKAGE / "ui"
+    for path in home.rglob("*.py"):
+        room = path.relative_to(home).parts[0].removesuffix(".py")
+        for name in imports(path):
+            if name.startswith("bartviz.ui.") and room != "__init__":
+                target = name.split(".")[2]
+                assert floor_of(target, UI_FLOORS) <= floor_of(room, UI_FLOORS), f"{name_of(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", [*files(), ROOT / "app.py"], ids=name_of)
 def test_streamlit_stays_in_the_pages(path: Path) -> None:
     allowed = path.parent == ROOT or path.parent.name == "pages" or (PACKAGE / "ui") in path.parents
     uses = any(name.split(".")[0] == "streamlit" for name in imports(path))
@@ -119,11 +68,17 @@ def test_records_tables_and_figures_need_no_torch(room: str) -> None:
     assert out.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_folder_says_what_it_is_for(folder: Path) -> None:
+    tree = ast.parse((folder / "__init__.py").read_text("utf-8"))
+    assert ast.get_docstring(tree)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
 def test_a_page_reads_like_a_sentence(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 100
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", files(), ids=name_of)
 def test_a_module_is_a_room_not_a_hall(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

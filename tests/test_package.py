@@ -44,7 +44,11 @@ def test_what_is_installed_holds_the_app_and_every_file_of_the_package(tmp_path:
     ]
     wanted = {path for path in here if "__pycache__" not in path.parts} | {Path("bartviz/site", path) for path in app}
     assert packed == wanted
-    code = "from bartviz.ui.frame.place import APP; from bartviz.ui.frame.sitemap import PAGES; print(APP, *(p.file for p in PAGES))"
+    code = (
+        "from bartviz.ui.frame.place import APP\n"
+        "from bartviz.ui.frame.sitemap import PAGES\n"
+        "print(APP, *(page.file for page in PAGES))"
+    )
     out = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "lib", capture_output=True, text=True, check=True)
     assert all(Path(name).is_relative_to(tmp_path / "lib" / "bartviz") for name in out.stdout.split())
     assert all(Path(name).is_file() for name in out.stdout.split())

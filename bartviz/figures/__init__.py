@@ -3,7 +3,7 @@
 Every view of the app, as a notebook calls it (``att`` is one of ``record.encoder``, ``.decoder``, ``.cross``):
 
     start        ribbons(record)
-    inputs       inputs(one), positions(one), shift(one) of ``bartviz.experiments.embeddings.inputs(model, record)``; bias(att)
+    inputs       inputs(one), positions(one), shift(one) of ``experiments.embeddings.inputs(model, record)``; bias(att)
     masks        masks(record, view=...), pattern(att, "window")
     inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
                  growth(att, row), activation(record), norms(record)

@@ -25,7 +25,7 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     """The probability of each token of the original, given the corrupted text and the tokens before it.
 
     A filled bar is the model's best guess; a hatched one is not, and the pointer names the token that was likelier.
-    Triangles stand over tokens of words that were lost or moved. ``found`` is what ``bartviz.experiments.repair.repair`` gives.
+    Triangles stand over tokens of words that were lost or moved. ``found`` is what ``experiments.repair.repair`` gives.
     """
     expect(found, (Repair, Score), "what bartviz.experiments.repair.repair(model, text, noise) gives")
     told = found.score if isinstance(found, Repair) else found

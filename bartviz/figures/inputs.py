@@ -21,7 +21,7 @@ NAMED = 48  # tokens that are named below the bars
 def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     """One line of bars for each part, for their sum and for what follows it: the length of each token's vector.
 
-    ``one`` is what ``bartviz.experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale, so that they can
+    ``one`` is what ``experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale, so that they can
     be compared; what comes after LayerNorm has its own.
     """
     expect(one, Inputs, "what bartviz.experiments.embeddings.inputs(model, record) gives")

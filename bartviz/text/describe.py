@@ -1,4 +1,4 @@
-"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``bartviz.text.tokenize``)."""
+"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``text.tokenize``)."""
 
 from __future__ import annotations
 

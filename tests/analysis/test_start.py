@@ -201,7 +201,7 @@ def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
     labels = ("a", " cat", "</s>", "it", " slept", "</s>")
     tokens = replace(
         stand_in.tokens(labels), segments=np.array([0, 0, 0, 1, 1, 1]),
-        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None), words=(0, 1, None, 0, 1, None),
+        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None), words=(0, 1, None, 2, 3, None),
     )  # fmt: skip
     assert [word.text for word in start.words(tokens, "A Cat", "It SLEPT")] == [
         "A",

@@ -61,6 +61,9 @@ def test_titles_and_notes_help_to_choose(known: Entry) -> None:
 
 
 def test_the_catalogue_needs_no_torch() -> None:
-    code = "import sys, bartviz.families.catalogue, bartviz.analysis.parameters; print({'torch', 'transformers'} & {*sys.modules})"
+    code = (
+        "import sys, bartviz.families.catalogue, bartviz.analysis.parameters\n"
+        "print({'torch', 'transformers'} & {*sys.modules})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

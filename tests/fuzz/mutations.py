@@ -223,9 +223,11 @@ _ARRAY: Mapping[str, Callable[[Random, NDArray[Any]], NDArray[Any]]] = {
 
 
 def head(data: bytes) -> tuple[Any, bytes]:
-    """The header of a safetensors file, and what comes after it."""
+    """The header of a safetensors file, and what comes after it; its keys in one order, which the writer's is not."""
     length = int.from_bytes(data[:8], "little")
-    return json.loads(data[8 : 8 + length]), data[8 + length :]
+    header = json.loads(data[8 : 8 + length])
+    said = header.pop("__metadata__", None)
+    return ({} if said is None else {"__metadata__": dict(sorted(said.items()))}) | header, data[8 + length :]
 
 
 def headed(text: str, rest: bytes) -> bytes:
@@ -245,5 +247,5 @@ def tensors(random: Random, data: bytes) -> bytes:
     changed = load(data)
     for _ in range(often(random)):
         changed = arrays(random, changed) if changed else changed
-    made: bytes = save(changed, metadata=header.get("__metadata__"))
-    return made
+    made, rest = head(save(changed, metadata=header.get("__metadata__")))
+    return headed(json.dumps(made), rest)

@@ -49,8 +49,20 @@ def record(**settings: Any) -> Record:
         own = found.nodes[number].token
         candidates = (found.nodes[0].token, own) if position == 0 else (own,)
         steps.append(Step(position, position, own, candidates, 1.0, math.log(own.probability)))
-    provenance = replace(base.provenance, settings={"mode": "beams", **settings})
-    return replace(base, steps=tuple(steps), beams=found, provenance=provenance)
+    ids = np.array([step.chosen.token_id for step in steps])
+    assert base.output is not None
+    assert base.decoder is not None
+    assert base.cross is not None
+    given = replace(base.decoder.query, ids=np.array([ids[-1], *ids[:-1]]))
+    return replace(
+        base,
+        decoder=replace(base.decoder, query=given, key=given),
+        cross=replace(base.cross, query=given),
+        output=replace(base.output, ids=ids),
+        steps=tuple(steps),
+        beams=found,
+        provenance=replace(base.provenance, settings={"mode": "beams", **settings}),
+    )
 
 
 def large(beams: int = 4, steps: int = 60, seed: int = 0) -> BeamTree:

@@ -50,7 +50,7 @@ or over the longest text that the model reads (Vaswani et al. 2017; Kaplan et al
         "vocabulary",
     ),
     code="""
-from bartviz.families.objectives import objectives
+from bartviz.analysis.objectives import objectives
 from bartviz.analysis.model_table import tables
 
 print(tables(["facebook/bart-base", "t5-base"]).to_string())

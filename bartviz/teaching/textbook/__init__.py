@@ -6,7 +6,7 @@
     ledger(numbers=True)           # one line per number
     verdict("14").word             # "fails"
 
-Claims that only a run of a model can judge are computed by ``bartviz.teaching.textbook.measured``; without it they have no verdict here.
+Claims that only a run of a model can judge are computed by ``textbook.measured``; without it they have no verdict here.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def claim(number: str) -> Claim:
 
 
 def verdict(number: str, record: Record | None = None) -> Verdict | None:
-    """One line, judged now; None where only a run of a model can judge it (``bartviz.teaching.textbook.measured``).
+    """One line, judged now; None where only a run of a model can judge it (``textbook.measured``).
 
     ``record``: a run of your own, by which the claims about runs are judged where it fits. Raises SettingError.
     """
@@ -71,7 +71,7 @@ def verdict(number: str, record: Record | None = None) -> Verdict | None:
 
 
 def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
-    """Every line that can be judged here, by number; ``more`` are those that ``bartviz.teaching.textbook.measured`` has computed."""
+    """Every line that can be judged here, by number; ``more`` are those that ``textbook.measured`` has computed."""
     evidence = Evidence(record)
     found = {line.number: line.check(evidence) for line in CLAIMS if line.check is not None}
     return found | dict(more or {})

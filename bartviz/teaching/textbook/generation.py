@@ -1,4 +1,4 @@
-"""Lines 22 to 28: writing a text step by step. Those without a check need a model (``bartviz.teaching.textbook.measured``)."""
+"""Lines 22 to 28: writing a text step by step. Those without a check need a model (``textbook.measured``)."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Claim:
 
     A query that names a ``model`` runs it on its ``text``: a visit of its own.
 
-    ``check`` judges it without torch; where it is None the claim needs runs of a model (``bartviz.teaching.textbook.measured``).
+    ``check`` judges it without torch; where it is None the claim needs runs of a model (``textbook.measured``).
     """
 
     number: str

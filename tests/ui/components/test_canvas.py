@@ -180,7 +180,7 @@ def test_a_map_of_1024_tokens_comes_after_the_small_ones() -> None:
     assert len(then.buffer) < 2_000_000
 
 
-@pytest.mark.parametrize("source", [("<s>",), ("어텐션", " 👩‍👧", "<img src=x>"), ("\ud800", "x")])
+@pytest.mark.parametrize("source", [("<s>",), ("어텐션", " 👩‍👧", "<img src=x>")])
 def test_any_tokens_travel(source: tuple[str, ...]) -> None:
     tokens = stand_in.tokens(source)
     meta, found = sent(Picture(stand_in.attention("encoder", tokens, tokens), Shown(words=True)), Choice())

@@ -15,7 +15,7 @@ import streamlit as st
 from bartviz.analysis import model_table
 from bartviz.analysis.model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.families.objectives import Example, objectives
+from bartviz.analysis.objectives import Example, objectives
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
