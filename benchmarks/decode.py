@@ -24,9 +24,14 @@ def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: 
     model.generation.eos_token_id = None  # random weights may end at any step; both go on to the same length
     model.generation.forced_eos_token_id = None
     settings = GenerationConfig(
-        decoder_start_token_id=2, bos_token_id=0, pad_token_id=1, num_beams=1, do_sample=False, max_new_tokens=NEW,
+        decoder_start_token_id=2,
+        bos_token_id=0,
+        pad_token_id=1,
+        num_beams=1,
+        do_sample=False,
+        max_new_tokens=NEW,
         forced_bos_token_id=model.generation.forced_bos_token_id,
-    )  # fmt: skip
+    )
     plain.generation_config = settings
     for n in lengths:
         source, tensor = text(n), torch.tensor([ids(n)])

@@ -58,6 +58,13 @@ def tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
     core.pre_tokenizer = Whitespace()
     core.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=core, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
-        mask_token="<mask>", cls_token="<s>", sep_token="</s>", model_max_length=1_000_000,
-    )  # fmt: skip
+        tokenizer_object=core,
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        cls_token="<s>",
+        sep_token="</s>",
+        model_max_length=1_000_000,
+    )

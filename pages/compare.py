@@ -40,8 +40,9 @@ def main() -> None:
         figure=lambda: together(
             chosen.measured, chosen.x, chosen.y, chosen.shade, pins=chosen.places, dark=page.dark()
         ),
-        record=record, of=chosen.kind,
-    )  # fmt: skip
+        record=record,
+        of=chosen.kind,
+    )
 
 
 main()

@@ -47,9 +47,15 @@ def main() -> None:
     branch = branches.current(record)
     hear = partial(branches.hear, record)
     place = player(
-        record, layer=layer, head=head, place=parts.asked(record), branch=branch, follows=branches.asked(),
-        on_wish=hear, key="player",
-    )  # fmt: skip
+        record,
+        layer=layer,
+        head=head,
+        place=parts.asked(record),
+        branch=branch,
+        follows=branches.asked(),
+        on_wish=hear,
+        key="player",
+    )
     if session.running() is None:  # a link's place is that of the text which its run will bring
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if branch is not None:

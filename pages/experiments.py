@@ -66,9 +66,10 @@ def change(record: Record) -> None:
         if found.before is not None:
             show.note(_("Every prediction, before and after"))
             show.downloads(
-                "edit-predictions", table=lambda: edits.rows_table(found),
+                "edit-predictions",
+                table=lambda: edits.rows_table(found),
                 figure=lambda: token_figure(found, view="outputs", dark=page.dark()),
-            )  # fmt: skip
+            )
 
 
 def far(record: Record) -> None:

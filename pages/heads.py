@@ -25,13 +25,20 @@ def main() -> None:
         table=lambda: analysis.table(shown),
         arrays=lambda: analysis.arrays(chosen.attention, chosen.layer, chosen.rows, shown=shown),
         figure=lambda: figure(
-            chosen.attention, layer=None if chosen.what == "all" else chosen.layer,
-            head=chosen.head if chosen.what == "head" else None, mean=chosen.what != "head", query=chosen.rows,
-            words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise, range=chosen.range,
+            chosen.attention,
+            layer=None if chosen.what == "all" else chosen.layer,
+            head=chosen.head if chosen.what == "head" else None,
+            mean=chosen.what != "head",
+            query=chosen.rows,
+            words=chosen.words,
+            hide_sinks=chosen.hide_sinks,
+            renormalise=chosen.renormalise,
+            range=chosen.range,
             dark=page.dark(),
         ),
-        record=record, of=chosen.stem,
-    )  # fmt: skip
+        record=record,
+        of=chosen.stem,
+    )
 
 
 main()

@@ -24,9 +24,12 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
     if look == "sum":
         parts.parts(one)
         show.downloads(
-            "inputs", table=lambda: analysis.table(one), arrays=lambda: analysis.arrays(one),
-            figure=lambda: figure(one, dark=page.dark()), record=record,
-        )  # fmt: skip
+            "inputs",
+            table=lambda: analysis.table(one),
+            arrays=lambda: analysis.arrays(one),
+            figure=lambda: figure(one, dark=page.dark()),
+            record=record,
+        )
         return analysis.sentence(one)
     table = parts.positions(record, one)
     if table is None:

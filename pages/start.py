@@ -37,8 +37,9 @@ def picture(record: Record, found: start.Ribbons) -> None:
     said = _(
         most,
         head=sentence_words.begun(sentence_words.head(found.head.kind, found.head.layer, found.head.head)),
-        count=layers * heads, score=found.score,
-    )  # fmt: skip
+        count=layers * heads,
+        score=found.score,
+    )
     longest = max(len(found.above), len(found.below))
     if longest > start.MOST_WORDS:
         said += " " + _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
@@ -76,9 +77,12 @@ def main() -> None:
     cards()
     levels.explain("start")
     show.downloads(
-        "start", table=partial(start.table, found), arrays={"weights": found.weights}, figure=partial(drawn, found),
+        "start",
+        table=partial(start.table, found),
+        arrays={"weights": found.weights},
+        figure=partial(drawn, found),
         record=record,
-    )  # fmt: skip
+    )
 
 
 main()

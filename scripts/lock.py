@@ -27,9 +27,14 @@ EXACT, LOCK, DEV = "requirements.txt", "requirements.lock", "requirements-dev.lo
 FREE = "torch"  # its build differs from index to index: a version, no hash
 BUILT_FOR = ("nvidia-", "cuda-", "triton")  # what some of its builds ask for, and others do not
 ACCELERATORS = (
-    "cuda-bindings", "cuda-toolkit", "nvidia-cudnn-cu13", "nvidia-cusparselt-cu13", "nvidia-nccl-cu13",
-    "nvidia-nvshmem-cu13", "triton",
-)  # fmt: skip
+    "cuda-bindings",
+    "cuda-toolkit",
+    "nvidia-cudnn-cu13",
+    "nvidia-cusparselt-cu13",
+    "nvidia-nccl-cu13",
+    "nvidia-nvshmem-cu13",
+    "triton",
+)
 PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = (
     {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
@@ -115,13 +120,19 @@ def faults(folder: Path = ROOT) -> list[str]:
         said += [f"{name}: {fault}" for one in ranges for fault in _unfit(one, file)]
     if _versions(exact) != _versions(lock) | {FREE: _versions(exact).get(FREE)}:
         said.append(f"{LOCK} and {EXACT} name other versions")
-    said += [f"{DEV}: {one} is another than in {EXACT}"
-             for one in sorted(exact.keys() & tools.keys())
-             if {line.version for line in exact[one]} != {line.version for line in tools[one]}]  # fmt: skip
+    said += [
+        f"{DEV}: {one} is another than in {EXACT}"
+        for one in sorted(exact.keys() & tools.keys())
+        if {line.version for line in exact[one]} != {line.version for line in tools[one]}
+    ]
     for name, file in ((LOCK, lock), (DEV, tools)):
         said += [f"{name}: {one} has no hash" for one, lines in file.items() if not all(line.hashes for line in lines)]
-    said += [f"{name}: {one} belongs to a build of torch" for name, file in ((EXACT, exact), (LOCK, lock), (DEV, tools))
-             for one in file if one.startswith(BUILT_FOR)]  # fmt: skip
+    said += [
+        f"{name}: {one} belongs to a build of torch"
+        for name, file in ((EXACT, exact), (LOCK, lock), (DEV, tools))
+        for one in file
+        if one.startswith(BUILT_FOR)
+    ]
     return [*said, *_incomplete(exact), *_incomplete(tools)]
 
 
@@ -168,8 +179,21 @@ def write(*options: str) -> None:
         left_out.write_text("\n".join(ACCELERATORS), encoding="utf-8")
         known = read(ROOT / EXACT).get(FREE) if FREE not in options else None
         held.write_text(f"{FREE}=={known[0].version}" if known else "", encoding="utf-8")
-        command = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], "--no-header",
-                   "--fork-strategy", "fewest", "--no-emit-index-url", "--excludes", str(left_out)]  # fmt: skip
+        command = [
+            uv,
+            "pip",
+            "compile",
+            "--quiet",
+            "--universal",
+            "--python-version",
+            PYTHONS[0],
+            "--no-header",
+            "--fork-strategy",
+            "fewest",
+            "--no-emit-index-url",
+            "--excludes",
+            str(left_out),
+        ]
         hashed = ["--generate-hashes", "--no-emit-package", FREE, "--constraints", EXACT]
         for name, more in (
             (EXACT, ["pyproject.toml", "--no-annotate", "--constraints", str(held), *options]),

@@ -32,7 +32,9 @@ def test_nothing_imports_upward() -> None:
 
 
 def test_no_two_rooms_need_each_other() -> None:
-    done = subprocess.run([sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert f"on {len(FLOORS)} floors" in done.stdout
 

@@ -9,13 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    BertConfig,
-    BertForPreTraining,
-    GenerationConfig,
-)
+from transformers import BartConfig, BartForConditionalGeneration, BertConfig, BertForPreTraining, GenerationConfig
 
 from training.vocabulary import POSITIONS, VOCABULARY
 

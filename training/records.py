@@ -38,9 +38,13 @@ def main() -> None:
     FILE.parent.mkdir(parents=True, exist_ok=True)
     for wanted in RECORDS:
         record = bartviz.capture(
-            bartviz.load(wanted.model), wanted.text, pair=wanted.pair, target=wanted.target,
-            allow_special=wanted.allow_special, values=wanted.values,
-        )  # fmt: skip
+            bartviz.load(wanted.model),
+            wanted.text,
+            pair=wanted.pair,
+            target=wanted.target,
+            allow_special=wanted.allow_special,
+            values=wanted.values,
+        )
         file = FILE.with_name(f"{wanted.name}.safetensors")
         record.save(file)
         print(f"{file.name}: {record.target_text or record.source_text} ({file.stat().st_size / 1e6:.2f} MB)")

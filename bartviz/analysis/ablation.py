@@ -143,9 +143,10 @@ class Sweep(Brief):
             raise SettingError(
                 later(
                     "The sweep has no {kind} heads: choose {choices}.",
-                    kind=sentence_words.later_kind(kind), choices=choices(self.kinds),
+                    kind=sentence_words.later_kind(kind),
+                    choices=choices(self.kinds),
                 )
-            )  # fmt: skip
+            )
         shape = (1 + max(head.layer for _place, head in own), 1 + max(head.head for _place, head in own))
         cells, values = np.full(shape, np.nan, np.float32), self.values(measure)
         for place, head in own:
@@ -165,16 +166,18 @@ def sweep_table(sweep: Sweep) -> pd.DataFrame:
 
     order = list(sweep.ranked())
     heads = [sweep.heads[place] for place in order]
-    return pd.DataFrame({
-        "rank": np.arange(1, len(order) + 1),
-        "kind": [head.kind for head in heads],
-        "layer": [head.layer for head in heads],
-        "head": [head.head for head in heads],
-        "log p change (nats)": sweep.log_probability[order],
-        "mean KL (nats)": sweep.divergence[order],
-        "best tokens changed": sweep.changed[order],
-        "mean cosine distance": sweep.distance[order],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "rank": np.arange(1, len(order) + 1),
+            "kind": [head.kind for head in heads],
+            "layer": [head.layer for head in heads],
+            "head": [head.head for head in heads],
+            "log p change (nats)": sweep.log_probability[order],
+            "mean KL (nats)": sweep.divergence[order],
+            "best tokens changed": sweep.changed[order],
+            "mean cosine distance": sweep.distance[order],
+        }
+    )
 
 
 def rows_table(found: Ablation) -> pd.DataFrame:
@@ -186,17 +189,19 @@ def rows_table(found: Ablation) -> pd.DataFrame:
         return pd.DataFrame(
             {"row": np.arange(len(labels)), "token": labels, "cosine distance": np.asarray(found.distance)}
         )
-    return pd.DataFrame({
-        "row": found.rows,
-        "token": found.targets,
-        "p before": np.exp(found.before.log_probability),
-        "p after": np.exp(found.after.log_probability),
-        "log p change (nats)": found.after.log_probability - found.before.log_probability,
-        "KL (nats)": found.divergence,
-        "best before": found.before.labels,
-        "best after": found.after.labels,
-        "p of the best after": found.after.probability,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "row": found.rows,
+            "token": found.targets,
+            "p before": np.exp(found.before.log_probability),
+            "p after": np.exp(found.after.log_probability),
+            "log p change (nats)": found.after.log_probability - found.before.log_probability,
+            "KL (nats)": found.divergence,
+            "best before": found.before.labels,
+            "best after": found.after.labels,
+            "p of the best after": found.after.probability,
+        }
+    )
 
 
 def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None) -> str:
@@ -224,8 +229,10 @@ def notice(found: Ablation) -> str:
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
         return _(
             "With {heads} {done}, {token} moved furthest: cosine distance {distance:.3f}.",
-            token=quote(label), distance=found.distance[most], **who,
-        )  # fmt: skip
+            token=quote(label),
+            distance=found.distance[most],
+            **who,
+        )
     still = (found.divergence, found.distance, *found.attention.values())
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
@@ -234,9 +241,15 @@ def notice(found: Ablation) -> str:
     return _(
         "With {heads} {done}, log p of its {tokens} changed by {effect} nats; the best token is another one at "
         "{turned} of {rows}; {token} went from {was} to {now}.",
-        tokens=count(len(found.rows)), effect=sentence_words.signed(found.effect, "+.2f"), turned=len(found.turned),
-        rows=len(found.rows), token=quote(found.targets[worst]), was=was, now=now, **who,
-    )  # fmt: skip
+        tokens=count(len(found.rows)),
+        effect=sentence_words.signed(found.effect, "+.2f"),
+        turned=len(found.turned),
+        rows=len(found.rows),
+        token=quote(found.targets[worst]),
+        was=was,
+        now=now,
+        **who,
+    )
 
 
 def doing(factors: set[float]) -> str:
@@ -273,9 +286,11 @@ def _little(change: Floats) -> str:
     """How many heads hardly matter, and how many are in the way."""
     few, better = int((np.abs(change) < 0.1).sum()), int((change > 0.1).sum())
     said = plural(
-        "{count} of {all} changes it by less than 0.1", "{count} of {all} change it by less than 0.1",
-        few, all=len(change),
-    )  # fmt: skip
+        "{count} of {all} changes it by less than 0.1",
+        "{count} of {all} change it by less than 0.1",
+        few,
+        all=len(change),
+    )
     if not better:
         return said
     likelier = plural(

@@ -102,12 +102,14 @@ def sentence(info: ModelInfo) -> str:
             "This model has {title}, from {source}, in gated feed-forward layers: what comes out is multiplied, number "
             "by number, with what a second matrix makes of the same x. A record holds attention, not what feed-forward "
             "layers do.",
-            title=title, source=source,
-        )  # fmt: skip
+            title=title,
+            source=source,
+        )
     return _(
         "This model has {title}, from {source}; a record holds attention, not what feed-forward layers do.",
-        title=title, source=source,
-    )  # fmt: skip
+        title=title,
+        source=source,
+    )
 
 
 def norm_sentence(info: ModelInfo) -> str:

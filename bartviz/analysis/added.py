@@ -23,8 +23,10 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 # The most negative finite number of each format.
 LOWEST: Mapping[Format, float] = {
-    "float32": float(np.finfo(np.float32).min), "bfloat16": -3.3895314e38, "float16": -65504.0,
-}  # fmt: skip
+    "float32": float(np.finfo(np.float32).min),
+    "bfloat16": -3.3895314e38,
+    "float16": -65504.0,
+}
 NUMBERS: Mapping[str, float] = {"-10,000": -1e4, "-1e9": -1e9, "lowest": LOWEST["float32"], "-inf": -np.inf}
 USERS: Mapping[str, str] = {
     "-10,000": mark("the first BERT and GPT-2"),
@@ -88,12 +90,17 @@ def compare_numbers(scores: Floats) -> pd.DataFrame:
         for to in FORMATS:
             number = number_of(name, to)
             weight = float(softmax_added(scores, one, number, to)[~one][0])
-            lines.append({
-                "added": name, "format": to, "held as": float(rounded(np.array(number, np.float32), to)),
-                "weight of a masked key": weight, "exactly 0": weight == 0,
-                "row masked wholly": _(_name(softmax_added(scores, none, number, to), _open(scores, to))),
-                "used by": _(USERS[name]),
-            })  # fmt: skip
+            lines.append(
+                {
+                    "added": name,
+                    "format": to,
+                    "held as": float(rounded(np.array(number, np.float32), to)),
+                    "weight of a masked key": weight,
+                    "exactly 0": weight == 0,
+                    "row masked wholly": _(_name(softmax_added(scores, none, number, to), _open(scores, to))),
+                    "used by": _(USERS[name]),
+                }
+            )
     return pd.DataFrame(lines)
 
 

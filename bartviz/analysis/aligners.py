@@ -95,10 +95,13 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
             later(
                 "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at most "
                 "{limit:.0f} MB: take a shorter text, or choose a head yourself.",
-                heads=layers * heads, targets=len(target), sources=len(source),
-                needed=needed / 1e6, limit=LIMIT / 1e6,
+                heads=layers * heads,
+                targets=len(target),
+                sources=len(source),
+                needed=needed / 1e6,
+                limit=LIMIT / 1e6,
             )
-        )  # fmt: skip
+        )
     made = [
         Aligner(heads, shown, agreement(shown.weights, shown.told), _ahead(record, weights))
         for heads, weights in _means(record)
@@ -163,9 +166,13 @@ def ranking(
 
 
 def hint(
-    record: Record, shown: Table, heads: Sequence[Head], gold: Gold, method: Method = "mutual",
+    record: Record,
+    shown: Table,
+    heads: Sequence[Head],
+    gold: Gold,
+    method: Method = "mutual",
     threshold: float = THRESHOLD,
-) -> str:  # fmt: skip
+) -> str:
     """A sentence where the other reading of the same heads has clearly fewer errors; else nothing."""
     other: Reading = "reads" if shown.reading == "predicts" else "predicts"
     turned = table(record, heads, reading=other)

@@ -243,18 +243,18 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
     linked = frozenset(found)
     every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
     told: dict[str, list[object]] = {
-        "source word": [i for i, _j in every], "source": [shown.source.labels[i] for i, _ in every],
-        "target word": [j for _i, j in every], "target": [shown.target.labels[j] for _, j in every],
+        "source word": [i for i, _j in every],
+        "source": [shown.source.labels[i] for i, _ in every],
+        "target word": [j for _i, j in every],
+        "target": [shown.target.labels[j] for _, j in every],
         "weight": [float(shown.weights[j, i]) for i, j in every],
-    }  # fmt: skip
+    }
     if gold is not None:
         told["judged"] = [_(judge(link, linked, gold)) for link in every]
     return pd.DataFrame(told)
 
 
-JUDGEMENTS = (
-    mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"),
-)  # fmt: skip
+JUDGEMENTS = (mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"))
 
 
 def judge(link: Link, found: Links, gold: Gold) -> str:
@@ -280,8 +280,10 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
         judged = score(found, gold)
         also = _(
             "{right} of {found} links are right, {missed} missed",
-            right=judged.right, found=judged.found, missed=judged.missed,
-        )  # fmt: skip
+            right=judged.right,
+            found=judged.found,
+            missed=judged.missed,
+        )
     return f"{said}; {also}." if also else f"{said}."
 
 

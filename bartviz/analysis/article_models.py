@@ -17,10 +17,17 @@ T5, T5_LARGE, T5_GATED = "t5-base", "t5-large", "google/t5-v1_1-base"
 GPT2, GPT2_MEDIUM = "gpt2", "gpt2-medium"
 MARIAN = "Helsinki-NLP/opus-mt-en-de"
 TITLES = {
-    BERT: "BERT base", BERT_LARGE: "BERT large", BART: "BART base", BART_LARGE: "BART large", T5: "T5 base",
-    T5_LARGE: "T5 large", T5_GATED: "T5 1.1 base", GPT2: "GPT-2 small", GPT2_MEDIUM: "GPT-2 medium",
+    BERT: "BERT base",
+    BERT_LARGE: "BERT large",
+    BART: "BART base",
+    BART_LARGE: "BART large",
+    T5: "T5 base",
+    T5_LARGE: "T5 large",
+    T5_GATED: "T5 1.1 base",
+    GPT2: "GPT-2 small",
+    GPT2_MEDIUM: "GPT-2 medium",
     MARIAN: "Marian en-de",
-}  # fmt: skip
+}
 
 _POSITIONS = {"learned": mark("learned"), "sinusoidal": mark("sinusoidal"), "relative": mark("relative")}
 

@@ -99,17 +99,20 @@ def notice(weighed: Weighed, name: str) -> str:
     if weighed.rows:
         said = _(
             "{head}: within a row the two agree in rank by {rank:.2f} (1 is the same order, 0 none).",
-            head=who, rank=weighed.rank,
-        )  # fmt: skip
+            head=who,
+            rank=weighed.rank,
+        )
     cells = weighed.apart(1)
     if not cells:
         return said
     row, column = cells[0]
     apart = _(
         "Farthest apart: {query} looks at {key} with {weight:.2f} and takes {share:.2f} from it.",
-        query=quote(weighed.query.labels[row]), key=quote(weighed.key.labels[column]),
-        weight=weighed.attention[row, column], share=weighed.contribution[row, column],
-    )  # fmt: skip
+        query=quote(weighed.query.labels[row]),
+        key=quote(weighed.key.labels[column]),
+        weight=weighed.attention[row, column],
+        share=weighed.contribution[row, column],
+    )
     return f"{said} {apart}"
 
 
@@ -119,10 +122,15 @@ def table(weighed: Weighed, most: int = 8) -> pd.DataFrame:
 
     lines = [
         (
-            row, weighed.query.labels[row], column, weighed.key.labels[column], bool(weighed.key.special[column]),
-            float(weighed.attention[row, column]), float(weighed.contribution[row, column]),
+            row,
+            weighed.query.labels[row],
+            column,
+            weighed.key.labels[column],
+            bool(weighed.key.special[column]),
+            float(weighed.attention[row, column]),
+            float(weighed.contribution[row, column]),
         )
         for row, column in weighed.apart(most)
-    ]  # fmt: skip
+    ]
     frame = pd.DataFrame(lines, columns=["row", "query", "column", "key", "special", "attention", "contribution"])
     return frame.assign(difference=frame["contribution"] - frame["attention"])

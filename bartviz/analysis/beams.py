@@ -105,9 +105,10 @@ def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
         raise SettingError(later("At least 1 node is drawn, not {count}.", count=most))
     alive, winner = survivors(tree), frozenset(tree.path(tree.best))
     asked = [
-        n for n, node in enumerate(tree.nodes)
+        n
+        for n, node in enumerate(tree.nodes)
         if which == "all" or n in alive or (which == "kept" and node.state != "pruned")
-    ]  # fmt: skip
+    ]
     drawn: set[int] = set()
     for number in sorted(asked, key=lambda n: _importance(tree.nodes[n], n in winner, n in alive)):
         more = _missing(tree, number, drawn)
@@ -256,12 +257,16 @@ def notice(record: Record) -> str:
         plural(
             "{steps}: {nodes:,} continuations were looked at, {count} text ended.",
             "{steps}: {nodes:,} continuations were looked at, {count} texts ended.",
-            ended, steps=steps, nodes=len(tree.nodes),
+            ended,
+            steps=steps,
+            nodes=len(tree.nodes),
         )
-    ]  # fmt: skip
+    ]
     if (weighing := _weighing(record)) is not None:
-        told = _("The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
-                 rule=sentence_words.rule(weighing))  # fmt: skip
+        told = _(
+            "The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
+            rule=sentence_words.rule(weighing),
+        )
         return f"{said[0]} {told}"
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
@@ -279,9 +284,12 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
     """The first step at which the winner does not have the most probable token, and how many more there are."""
     step, better = turned[0]
     told: dict[str, object] = {
-        "step": step.position + 1, "token": step.chosen.label, "likely": percent(step.chosen.probability),
-        "other": better.label, "likelier": percent(better.probability),
-    }  # fmt: skip
+        "step": step.position + 1,
+        "token": step.chosen.label,
+        "likely": percent(step.chosen.probability),
+        "other": better.label,
+        "likelier": percent(better.probability),
+    }
     if len(turned) == 1:
         return _(
             "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}: greedy search would "
@@ -293,5 +301,6 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
         "step: greedy search would have gone there.",
         "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
         "steps: greedy search would have gone there.",
-        len(turned) - 1, **told,
-    )  # fmt: skip
+        len(turned) - 1,
+        **told,
+    )

@@ -53,9 +53,14 @@ def table(main: Record, branch: Record) -> pd.DataFrame:
     sides = {"main": decoding.steps_table(main), "branch": decoding.steps_table(branch)}
     count = max(map(len, sides.values()))
     names = {
-        "predicts": "token", "token_id": "token_id", "probability": "probability", "rank": "rank",
-        "log_probability": "log_probability", "running_log_probability": "running_log_probability", "rule": "rule",
-    }  # fmt: skip
+        "predicts": "token",
+        "token_id": "token_id",
+        "probability": "probability",
+        "rank": "rank",
+        "log_probability": "log_probability",
+        "running_log_probability": "running_log_probability",
+        "rule": "rule",
+    }
     parts = [
         side[list(names)].rename(columns={old: f"{name}_{new}" for old, new in names.items()})
         for name, side in sides.items()

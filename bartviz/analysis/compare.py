@@ -35,12 +35,15 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
     layers, heads = measured.shape
     given = names(measured, threshold=threshold)
     places = list(np.ndindex(layers, heads))
-    frame = pd.DataFrame({
-        "head": [f"{measured.kind} L{layer}H{head}" for layer, head in places],
-        "layer": [layer for layer, _head in places], "number": [head for _layer, head in places],
-        "name": [given[place].title if place in given else _(UNNAMED) for place in places],
-        "score": [given[place].score if place in given else np.nan for place in places],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "head": [f"{measured.kind} L{layer}H{head}" for layer, head in places],
+            "layer": [layer for layer, _head in places],
+            "number": [head for _layer, head in places],
+            "name": [given[place].title if place in given else _(UNNAMED) for place in places],
+            "score": [given[place].score if place in given else np.nan for place in places],
+        }
+    )
     for name, values in measured.values.items():
         frame[name] = values.ravel()
     if to_a is not None:
@@ -64,8 +67,9 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
         return plural(
             "None of the {count} {kind} head passes a threshold in this text: all unclassified.",
             "None of the {count} {kind} heads passes a threshold in this text: all unclassified.",
-            count, kind=kind,
-        )  # fmt: skip
+            count,
+            kind=kind,
+        )
     shown = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
     told: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
     told["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
@@ -86,10 +90,11 @@ def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
     found: dict[str, NDArray[np.generic]] = dict(measured.values)
     defined = list(measured.values)
     return found | {
-        "kind": np.array(measured.kind), "measures": np.array(defined),
+        "kind": np.array(measured.kind),
+        "measures": np.array(defined),
         "even": np.array([measured.even[name] for name in defined]),
         "rows": np.array([measured.rows[name] for name in defined]),
-    }  # fmt: skip
+    }
 
 
 def defaults(kind: Kind) -> tuple[str, str, str]:
@@ -145,8 +150,9 @@ def field(measured: Measured, name: str, *, to_a: Floats | None = None) -> Field
         raise SettingError(
             later(
                 "There is no such measure of {kind} heads: choose {choices}.",
-                kind=sentence_words.later_kind(measured.kind), choices=choices(measured.values),
+                kind=sentence_words.later_kind(measured.kind),
+                choices=choices(measured.values),
             )
-        )  # fmt: skip
+        )
     known = MEASURES[name]
     return Field(name, known.title, known.unit, measured.values[name], known.highest, measured.even[name])

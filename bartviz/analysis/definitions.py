@@ -71,44 +71,77 @@ MEASURES: Mapping[str, Measure] = {
     known.name: known
     for known in (
         Measure(
-            "entropy", mark("entropy"), "-Σ_j a(i, j) log2 a(i, j)",
+            "entropy",
+            mark("entropy"),
+            "-Σ_j a(i, j) log2 a(i, j)",
             mark("How spread the weight is: 0 where all of it is on one key, log2 n where it is even over n."),
-            f"Shannon 1948; {_CLARK}, 3.3", mark("bits"), None,
+            f"Shannon 1948; {_CLARK}, 3.3",
+            mark("bits"),
+            None,
         ),
         Measure(
-            "evenness", mark("entropy / possible"), "-Σ_j a(i, j) log2 a(i, j) / log2 n_i",
+            "evenness",
+            mark("entropy / possible"),
+            "-Σ_j a(i, j) log2 a(i, j) / log2 n_i",
             mark("The entropy as a share of the most that the row could have: comparable between texts and rows."),
-            mark("Pielou 1966 (evenness)"), mark("share of log2 n"),
+            mark("Pielou 1966 (evenness)"),
+            mark("share of log2 n"),
         ),
         Measure(
-            "peak", mark("largest weight"), "max_j a(i, j)",
+            "peak",
+            mark("largest weight"),
+            "max_j a(i, j)",
             mark("How sure the head is: the weight of the key that a row looks at most."),
             mark("Voita et al. 2019, 4 (confidence)"),
         ),
         Measure(
-            "distance", mark("mean distance"), "Σ_j a(i, j) |i - j|",
-            mark("How far the head looks, in tokens."), "Vig and Belinkov 2019", mark("tokens"), None, SELF,
+            "distance",
+            mark("mean distance"),
+            "Σ_j a(i, j) |i - j|",
+            mark("How far the head looks, in tokens."),
+            "Vig and Belinkov 2019",
+            mark("tokens"),
+            None,
+            SELF,
         ),
         Measure(
-            "previous", mark("previous token"), "a(i, i - 1)", mark("Weight on the token before."), f"{_CLARK}, 3.1",
-            kinds=SELF, over=mark("those whose previous token may be seen"),
+            "previous",
+            mark("previous token"),
+            "a(i, i - 1)",
+            mark("Weight on the token before."),
+            f"{_CLARK}, 3.1",
+            kinds=SELF,
+            over=mark("those whose previous token may be seen"),
         ),
         Measure(
-            "next", mark("next token"), "a(i, i + 1)",
+            "next",
+            mark("next token"),
+            "a(i, i + 1)",
             mark("Weight on the token after; a causal mask closes it, then undefined."),
-            f"{_CLARK}, 3.1", kinds=("encoder",), over=mark("those whose next token may be seen"),
+            f"{_CLARK}, 3.1",
+            kinds=("encoder",),
+            over=mark("those whose next token may be seen"),
         ),
         Measure(
-            "itself", mark("the token itself"), "a(i, i)", mark("Weight on the diagonal of self-attention."),
-            f"{_CLARK}, 3.1", kinds=SELF,
+            "itself",
+            mark("the token itself"),
+            "a(i, i)",
+            mark("Weight on the diagonal of self-attention."),
+            f"{_CLARK}, 3.1",
+            kinds=SELF,
         ),
         Measure(
-            "diagonal", mark("diagonal"), mark("Σ_j a(i, j) where |i (K - 1) / (Q - 1) - j| <= 1"),
+            "diagonal",
+            mark("diagonal"),
+            mark("Σ_j a(i, j) where |i (K - 1) / (Q - 1) - j| <= 1"),
             mark("Weight within one key of the straight line from the first pair to the last: reading in step."),
-            mark("after Kovaleva et al. 2019, 4.1 (diagonal pattern)"), kinds=("cross",),
+            mark("after Kovaleva et al. 2019, 4.1 (diagonal pattern)"),
+            kinds=("cross",),
         ),
         Measure(
-            "same", mark("same word"), mark("Σ_j a(i, j) where j belongs to the same word, standing elsewhere"),
+            "same",
+            mark("same word"),
+            mark("Σ_j a(i, j) where j belongs to the same word, standing elsewhere"),
             mark(
                 "Weight on other places of the row's word; in cross-attention on the same word of the other text. "
                 "Pieces are merged into words, capitals ignored; words that the model does not know are compared as "
@@ -118,35 +151,51 @@ MEASURES: Mapping[str, Measure] = {
             over=mark("those whose word stands a second time where it may be seen"),
         ),
         Measure(
-            "first", mark("first token"), "a(i, 0)", mark("Weight on the first key, where many heads rest."),
-            mark("Xiao et al. 2024, 3.1 (attention sink)"), over=mark("all that count but the first token's own"),
+            "first",
+            mark("first token"),
+            "a(i, 0)",
+            mark("Weight on the first key, where many heads rest."),
+            mark("Xiao et al. 2024, 3.1 (attention sink)"),
+            over=mark("all that count but the first token's own"),
         ),
         Measure(
-            "special", mark("special tokens"), mark("Σ_j a(i, j) where j is special"),
-            mark("Weight on <s>, </s>, [CLS], [SEP] together."), f"{_CLARK}, 3.2",
+            "special",
+            mark("special tokens"),
+            mark("Σ_j a(i, j) where j is special"),
+            mark("Weight on <s>, </s>, [CLS], [SEP] together."),
+            f"{_CLARK}, 3.2",
             over=mark("those that may see a special token"),
         ),
         Measure(
-            "punctuation", mark("punctuation"), mark("Σ_j a(i, j) where j is only punctuation"),
-            mark("Weight on full stops, commas and the like, a row's own place left out."), f"{_CLARK}, 3.2",
+            "punctuation",
+            mark("punctuation"),
+            mark("Σ_j a(i, j) where j is only punctuation"),
+            mark("Weight on full stops, commas and the like, a row's own place left out."),
+            f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
         ),
         Measure(
-            "coverage", mark("coverage"), "1/K Σ_j min(1, K/Q Σ_i a(i, j))",
+            "coverage",
+            mark("coverage"),
+            "1/K Σ_j min(1, K/Q Σ_i a(i, j))",
             mark(
                 "The share of the keys' fair part of the attention that they really get: 1 where all columns sum to "
                 "the same, 1/K where one key gets everything."
             ),
             mark("Tu et al. 2016; Wu et al. 2016, eq. 14 (here without the logarithm)"),
-            mark("share of keys"), over=mark("all that are not padding, those with one visible key too"),
+            mark("share of keys"),
+            over=mark("all that are not padding, those with one visible key too"),
         ),
         Measure(
-            "share", mark("share of the output"), "‖Σ_j a(i, j) v_j W_O‖ / Σ_heads ‖Σ_j a(i, j) v_j W_O‖",
+            "share",
+            mark("share of the output"),
+            "‖Σ_j a(i, j) v_j W_O‖ / Σ_heads ‖Σ_j a(i, j) v_j W_O‖",
             mark("How much of its layer's output comes from the head, by the norm of its vectors. Needs the values."),
             mark("after Kobayashi et al. 2020"),
         ),
         Measure(
-            "alignment", mark("alignment"),
+            "alignment",
+            mark("alignment"),
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
                 "Weight on pairs of words where s is what t looks at most, and t what looks at s most. Pieces are "
@@ -154,10 +203,12 @@ MEASURES: Mapping[str, Measure] = {
                 "back at the word just read both score: a name says which, and rows of the latter are named by the "
                 "word that they have read."
             ),
-            mark("after Och and Ney 2003 (intersection)"), kinds=("cross",), over=mark("all words of the output"),
+            mark("after Och and Ney 2003 (intersection)"),
+            kinds=("cross",),
+            over=mark("all words of the output"),
         ),
     )
-}  # fmt: skip
+}
 """In reading order. Positions are counted in tokens; only "same word" and "alignment" merge words."""
 
 

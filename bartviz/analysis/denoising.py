@@ -179,25 +179,23 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
     {
         noise.name: noise
         for noise in (
-            Noise(
-                mark("token masking"), token_masking, 0.15, mark("Some words are replaced, each by one mask.")
-            ),
+            Noise(mark("token masking"), token_masking, 0.15, mark("Some words are replaced, each by one mask.")),
             Noise(
                 mark("token deletion"), token_deletion, 0.15, mark("Some words are gone, and nothing marks the place.")
             ),
             Noise(
-                mark("text infilling"), text_infilling, 0.30,
+                mark("text infilling"),
+                text_infilling,
+                0.30,
                 mark("Spans of words are replaced, each span by a single mask."),
             ),
             Noise(
                 mark("sentence permutation"), sentence_permutation, None, mark("The sentences stand in random order.")
             ),
-            Noise(
-                mark("document rotation"), document_rotation, None, mark("The text begins somewhere in its middle.")
-            ),
+            Noise(mark("document rotation"), document_rotation, None, mark("The text begins somewhere in its middle.")),
         )
     }
-)  # fmt: skip
+)
 
 
 def _budget(count: int, rate: float, rng: Generator) -> int:

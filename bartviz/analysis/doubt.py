@@ -64,10 +64,17 @@ def notice(record: Record, *, numbers: bool = True) -> str:
     if not numbers:
         return said
     mean = math.floor(100 * found.mean) / 100  # never rounded up to the limit
-    return said + " " + _(
-        "The probabilities of its {count} tokens have a geometric mean of {mean:.2f}; below {limit:.2f} this line "
-        "appears.", count=found.tokens, mean=mean, limit=UNSURE,
-    )  # fmt: skip
+    return (
+        said
+        + " "
+        + _(
+            "The probabilities of its {count} tokens have a geometric mean of {mean:.2f}; below {limit:.2f} this line "
+            "appears.",
+            count=found.tokens,
+            mean=mean,
+            limit=UNSURE,
+        )
+    )
 
 
 def _said(record: Record, found: Doubt, least: str) -> str:

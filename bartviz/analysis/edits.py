@@ -46,9 +46,10 @@ def changed_rows(
         raise SettingError(
             later(
                 "Attention of one shape is compared: {before} and {after} differ.",
-                before=before.shape, after=after.shape,
+                before=before.shape,
+                after=after.shape,
             )
-        )  # fmt: skip
+        )
     layers, heads, rows = before.shape[:3]
     distance = np.zeros((layers, heads, rows), np.float32)
     same = np.ones((layers, heads, rows), np.bool_)
@@ -176,16 +177,18 @@ def rows_table(edit: Edit) -> pd.DataFrame:
 
     if edit.before is None or edit.after is None:
         return pd.DataFrame({"row": [], "next token": []})
-    return pd.DataFrame({
-        "row": edit.rows,
-        "next token": edit.targets,
-        "p before": np.exp(edit.before.log_probability),
-        "p after": np.exp(edit.after.log_probability),
-        "KL (nats)": edit.divergence,
-        "best before": edit.before.labels,
-        "best after": edit.after.labels,
-        "bit-equal": edit.same,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "row": edit.rows,
+            "next token": edit.targets,
+            "p before": np.exp(edit.before.log_probability),
+            "p after": np.exp(edit.after.log_probability),
+            "KL (nats)": edit.divergence,
+            "best before": edit.before.labels,
+            "best after": edit.after.labels,
+            "bit-equal": edit.same,
+        }
+    )
 
 
 def reach_table(reach: Reach) -> pd.DataFrame:
@@ -213,8 +216,9 @@ def notice(edit: Edit) -> str:
     if edit.new_id == tokens.ids[edit.position]:
         return _(
             "{old} stands at position {position} already: the same token again changes nothing, to the last bit.",
-            old=quote(edit.old), position=edit.position,
-        )  # fmt: skip
+            old=quote(edit.old),
+            position=edit.position,
+        )
     names = (quote(edit.old), quote(edit.new))
     if edit.old == edit.new:  # with and without a space before it
         names = (f"{names[0]} (#{tokens.ids[edit.position]})", f"{names[1]} (#{edit.new_id})")
@@ -246,8 +250,11 @@ def _stack(edit: Edit, stack: Kind) -> str:
         return _("{rest}, the {tokens} before it stay equal to the last bit", rest=rest, tokens=count(edit.position))
     return _(
         "one layer later {moved} of {all} {kind} states have moved, at the end each by {least:.1%} or more",
-        moved=int((change[1] > 0).sum()), all=n, kind=sentence_words.kind(stack), least=change[-1].min(),
-    )  # fmt: skip
+        moved=int((change[1] > 0).sum()),
+        all=n,
+        kind=sentence_words.kind(stack),
+        least=change[-1].min(),
+    )
 
 
 def reach_notice(reach: Reach, place: int) -> str:
@@ -259,8 +266,10 @@ def reach_notice(reach: Reach, place: int) -> str:
     return _(
         "{way}: {bidirectional} with bidirectional attention, {window} with a window of {size} on each side, {causal} "
         "with a causal mask, {recurrent} in a recurrent network.",
-        way=_way(reach, place), size=reach.window, **steps,
-    )  # fmt: skip
+        way=_way(reach, place),
+        size=reach.window,
+        **steps,
+    )
 
 
 def _steps_said(steps: int | None) -> str:
@@ -272,14 +281,18 @@ def _way(reach: Reach, place: int) -> str:
     away, tokens = place - reach.position, {"old": quote(reach.old), "token": quote(reach.tokens.labels[place])}
     if away >= 0:
         said = plural(
-            "From {old} to {token}, {count} position later", "From {old} to {token}, {count} positions later",
-            away, **tokens,
-        )  # fmt: skip
+            "From {old} to {token}, {count} position later",
+            "From {old} to {token}, {count} positions later",
+            away,
+            **tokens,
+        )
     else:
         said = plural(
-            "From {old} to {token}, {count} position earlier", "From {old} to {token}, {count} positions earlier",
-            -away, **tokens,
-        )  # fmt: skip
+            "From {old} to {token}, {count} position earlier",
+            "From {old} to {token}, {count} positions earlier",
+            -away,
+            **tokens,
+        )
     words = _between(reach.tokens, *sorted((reach.position, place)))
     if words is None:
         return said

@@ -189,9 +189,17 @@ def sinks(record: Record) -> Sinks | None:
     after = int(left[row].argmax())
     rest = float(left[row, after] / max(float(left[row].sum()), 1e-9))
     return Sinks(
-        kind, float(share.mean()), _even(record, kind), _by_token(record, kind), Head(kind, layer, head),
-        float(share[layer, head]), row, int(weights[row].argmax()), after, rest,
-    )  # fmt: skip
+        kind,
+        float(share.mean()),
+        _even(record, kind),
+        _by_token(record, kind),
+        Head(kind, layer, head),
+        float(share[layer, head]),
+        row,
+        int(weights[row].argmax()),
+        after,
+        rest,
+    )
 
 
 def _even(record: Record, kind: Kind) -> float:
@@ -207,9 +215,9 @@ def _shares(record: Record, kind: Kind) -> Floats | None:
     closed = heads.sinks(attention)
     if not rows.any() or not closed.any() or closed.all():
         return None
-    return np.stack([
-        attention.layer(layer)[:, rows][:, :, closed].sum(axis=2).mean(axis=1) for layer in range(attention.shape[0])
-    ])  # fmt: skip
+    return np.stack(
+        [attention.layer(layer)[:, rows][:, :, closed].sum(axis=2).mean(axis=1) for layer in range(attention.shape[0])]
+    )
 
 
 def _by_token(record: Record, kind: Kind) -> tuple[tuple[str, float], ...]:
@@ -282,20 +290,28 @@ def table(record: Record, gold: Gold | None = None) -> pd.DataFrame:
     one, mean, rest, late = gap(record), average(record), sinks(record), shift(record, gold)
     if one is not None:
         where = f"{one.head} row {one.row}"
-        lines += [("gap", where, "weight of the key looked at most", float(one.weights[one.looked])),
-                  ("gap", where, "its share of what arrives", float(one.shares[one.looked])),
-                  ("gap", where, "largest share of what arrives", float(one.shares[one.brought])),
-                  ("gap", str(one.head), "rank correlation", one.rank)]  # fmt: skip
+        lines += [
+            ("gap", where, "weight of the key looked at most", float(one.weights[one.looked])),
+            ("gap", where, "its share of what arrives", float(one.shares[one.looked])),
+            ("gap", where, "largest share of what arrives", float(one.shares[one.brought])),
+            ("gap", str(one.head), "rank correlation", one.rank),
+        ]
     if mean is not None:
         where = f"{mean.kind} L{mean.layer}"
         pair = f"{where}H{mean.pair[0]} and H{mean.pair[1]}"
-        lines += [("average", where, "bits of the mean", mean.mean),
-                  ("average", where, "mean bits of its heads", mean.heads),
-                  ("average", pair, "Jensen-Shannon distance", mean.apart)]  # fmt: skip
+        lines += [
+            ("average", where, "bits of the mean", mean.mean),
+            ("average", where, "mean bits of its heads", mean.heads),
+            ("average", pair, "Jensen-Shannon distance", mean.apart),
+        ]
     if rest is not None:
-        lines += [("sinks", rest.kind, "share on sinks", rest.share), ("sinks", rest.kind, "evenly", rest.even),
-                  ("sinks", str(rest.head), "share on sinks", rest.share_head)]  # fmt: skip
+        lines += [
+            ("sinks", rest.kind, "share on sinks", rest.share),
+            ("sinks", rest.kind, "evenly", rest.even),
+            ("sinks", str(rest.head), "share on sinks", rest.share_head),
+        ]
     if late is not None:
-        lines += [("shift", str(late.head), f"error named by what a row {name}", late.errors[name])
-                  for name in late.errors]  # fmt: skip
+        lines += [
+            ("shift", str(late.head), f"error named by what a row {name}", late.errors[name]) for name in late.errors
+        ]
     return pd.DataFrame(lines, columns=["warning", "where", "number", "value"])

@@ -91,12 +91,20 @@ def view(
     if renormalise:
         shown = shown / np.maximum(shown.sum(axis=1, keepdims=True), np.float32(1e-9))
     return View(
-        name(attention, layer, head), attention.kind, shown.astype(np.float32), mask[:, kept],
-        merged.query_labels, _at(merged.key_labels, kept),
-        _any(rows.special, merged.query_groups), _any(keys.special, merged.key_groups)[kept], merged.query_groups,
-        share.astype(np.float32), _at(merged.key_labels, ~kept), renormalise,
+        name(attention, layer, head),
+        attention.kind,
+        shown.astype(np.float32),
+        mask[:, kept],
+        merged.query_labels,
+        _at(merged.key_labels, kept),
+        _any(rows.special, merged.query_groups),
+        _any(keys.special, merged.key_groups)[kept],
+        merged.query_groups,
+        share.astype(np.float32),
+        _at(merged.key_labels, ~kept),
+        renormalise,
         predicts=attention.kind != "encoder" and rows is not attention.query,
-    )  # fmt: skip
+    )
 
 
 def _merge(weights: Floats, query: Tokens, key: Tokens, words: bool) -> Merged:
@@ -189,8 +197,9 @@ def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
     rows = np.argsort(-weights.max(axis=1), kind="stable")[:most]
     return [
         (shown.query_labels[row], shown.key_labels[best[row]], float(weights[row, best[row]]))
-        for row in rows.tolist() if weights[row, best[row]] > 0
-    ]  # fmt: skip
+        for row in rows.tolist()
+        if weights[row, best[row]] > 0
+    ]
 
 
 def directions(shown: View) -> list[tuple[str, float, float]]:
@@ -223,10 +232,14 @@ def row_table(shown: View, row: int) -> pd.DataFrame:
 
     if not 0 <= row < len(shown.query_labels):
         raise no_row(row, len(shown.query_labels))
-    return pd.DataFrame({
-        "position": range(len(shown.key_labels)), "key": list(shown.key_labels), "weight": shown.weights[row],
-        "masked": ~shown.mask[row],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "position": range(len(shown.key_labels)),
+            "key": list(shown.key_labels),
+            "weight": shown.weights[row],
+            "masked": ~shown.mask[row],
+        }
+    )
 
 
 def table(shown: View) -> pd.DataFrame:
@@ -247,11 +260,22 @@ def arrays(
     ``shown`` adds what a reader sees: its weights (Q', K') and their labels.
     """
     rows = query or attention.query
-    seen: dict[str, NDArray[np.generic]] = {} if shown is None else {
-        "shown": shown.weights, "shown_query": np.array(shown.query_labels), "shown_key": np.array(shown.key_labels),
-    }  # fmt: skip
+    seen: dict[str, NDArray[np.generic]] = (
+        {}
+        if shown is None
+        else {
+            "shown": shown.weights,
+            "shown_query": np.array(shown.query_labels),
+            "shown_key": np.array(shown.key_labels),
+        }
+    )
     return {
-        "weights": attention.layer(layer), "mask": attention.mask, "layer": np.array(layer),
-        "query": np.array(rows.labels), "query_ids": rows.ids,
-        "key": np.array(attention.key.labels), "key_ids": attention.key.ids, **seen,
-    }  # fmt: skip
+        "weights": attention.layer(layer),
+        "mask": attention.mask,
+        "layer": np.array(layer),
+        "query": np.array(rows.labels),
+        "query_ids": rows.ids,
+        "key": np.array(attention.key.labels),
+        "key_ids": attention.key.ids,
+        **seen,
+    }

@@ -53,7 +53,7 @@ __all__ = [
     "splits",
     "table",
     "told",
-]  # fmt: skip
+]
 
 LIMIT = 1e-5  # how far the sum may be from the network's own first hidden state
 Stack = Literal["encoder", "decoder"]
@@ -178,13 +178,17 @@ def pieces(tokens: Tokens) -> pd.DataFrame:
     """From text to ids, one line for each token."""
     return pd.DataFrame(
         {
-            "position": np.arange(len(tokens)), "token": tokens.labels, "piece in the vocabulary": tokens.pieces,
-            "id": tokens.ids, "special": tokens.special, "word": pd.array(list(tokens.words), dtype="Int64"),
+            "position": np.arange(len(tokens)),
+            "token": tokens.labels,
+            "piece in the vocabulary": tokens.pieces,
+            "id": tokens.ids,
+            "special": tokens.special,
+            "word": pd.array(list(tokens.words), dtype="Int64"),
             "segment": tokens.segments,
             "from": pd.array([None if span is None else span[0] for span in tokens.spans], dtype="Int64"),
             "to": pd.array([None if span is None else span[1] for span in tokens.spans], dtype="Int64"),
         }
-    )  # fmt: skip
+    )
 
 
 def told(tokens: Tokens) -> str:
@@ -200,8 +204,10 @@ def told(tokens: Tokens) -> str:
         label.removeprefix("⋯") for label, word in zip(tokens.labels, tokens.words, strict=True) if word == most
     )
     told: dict[str, object] = {
-        "words": plural("{count} word", "{count} words", len(counts)), "ids": len(tokens), "special": added,
-    }  # fmt: skip
+        "words": plural("{count} word", "{count} words", len(counts)),
+        "ids": len(tokens),
+        "special": added,
+    }
     if counts[most] == 1:
         return _(
             "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **told
@@ -209,8 +215,10 @@ def told(tokens: Tokens) -> str:
     return _(
         "The model does not see letters: {words} became {ids} ids, {special} among them; “{word}” is cut into {pieces} "
         "pieces.",
-        word=names, pieces=counts[most], **told,
-    )  # fmt: skip
+        word=names,
+        pieces=counts[most],
+        **told,
+    )
 
 
 @dataclass(frozen=True)
@@ -233,9 +241,11 @@ def splits(found: tuple[Split, ...]) -> pd.DataFrame:
     """One line for each tokenizer: how many tokens, how many of them unknown, how large the vocabulary is."""
     return pd.DataFrame(
         {
-            "model": [one.model for one in found], "cuts into": [one.how for one in found],
-            "tokens": [one.count for one in found], "unknown": [int(one.unknown.sum()) for one in found],
+            "model": [one.model for one in found],
+            "cuts into": [one.how for one in found],
+            "tokens": [one.count for one in found],
+            "unknown": [int(one.unknown.sum()) for one in found],
             "special": [int(one.tokens.special.sum()) for one in found],
             "vocabulary": [one.vocabulary for one in found],
         }
-    )  # fmt: skip
+    )

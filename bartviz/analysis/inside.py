@@ -102,10 +102,25 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
     mask = attention.mask[row]
     weights = masked_softmax(scores[None].copy(), mask[None])[0]
     return Inside(
-        attention.kind, layer, head, row, attention.query.labels[row], attention.key, attention.scale,
-        q, k, dots, scaled, bias, scores, mask, weights, masked=bool(attention.masked_rows[row]),
-        projection_bias=attention.out_bias is not None, **_output(attention, layer, head, row, weights),
-    )  # fmt: skip
+        attention.kind,
+        layer,
+        head,
+        row,
+        attention.query.labels[row],
+        attention.key,
+        attention.scale,
+        q,
+        k,
+        dots,
+        scaled,
+        bias,
+        scores,
+        mask,
+        weights,
+        masked=bool(attention.masked_rows[row]),
+        projection_bias=attention.out_bias is not None,
+        **_output(attention, layer, head, row, weights),
+    )
 
 
 def check_row(attention: Attention, row: int) -> None:
@@ -212,9 +227,12 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     ordered = np.sort(one.scores[one.mask])
     said = _(
         "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
-        row=who, key=quote(one.label(key)), score=_number(one.scores[key]), second=_number(ordered[-2]),
+        row=who,
+        key=quote(one.label(key)),
+        score=_number(one.scores[key]),
+        second=_number(ordered[-2]),
         weight=one.weights[key],
-    )  # fmt: skip
+    )
     if one.shares is None:
         return said
     share = _("The head is {share:.0%} of its layer here.", share=one.shares[one.head])
@@ -273,11 +291,19 @@ def table(one: Inside) -> pd.DataFrame:
     """One line for each key: q . k, scale, scaled, bias, visible, score, weight, and what it adds through this head."""
     import pandas as pd
 
-    frame = pd.DataFrame({
-        "key": range(len(one.keys)), "token": one.keys.labels, "q·k": one.dots, "scale": one.scale,
-        "scaled": one.scaled, "bias": 0.0 if one.bias is None else one.bias, "visible": one.mask,
-        "score": one.scores, "weight": one.weights,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "key": range(len(one.keys)),
+            "token": one.keys.labels,
+            "q·k": one.dots,
+            "scale": one.scale,
+            "scaled": one.scaled,
+            "bias": 0.0 if one.bias is None else one.bias,
+            "visible": one.mask,
+            "score": one.scores,
+            "weight": one.weights,
+        }
+    )
     if one.v is not None:
         frame["length of v"] = np.linalg.norm(one.v, axis=1)  # (K,)
         frame["length of weight × v"] = one.weights * frame["length of v"]

@@ -54,10 +54,15 @@ def notice(record: Record) -> str:
     """One sentence of what to see in the masks of this record, with its numbers."""
     shapes = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
     parts = [
-        _("{kind} {shape}, {open:,} of {cells:,} cells open",
-          kind=sentence_words.kind(kind), shape=found.name, open=found.open, cells=found.cells)
+        _(
+            "{kind} {shape}, {open:,} of {cells:,} cells open",
+            kind=sentence_words.kind(kind),
+            shape=found.name,
+            open=found.open,
+            cells=found.cells,
+        )
         for kind, found in shapes.items()
-    ]  # fmt: skip
+    ]
     return _("The masks of this text: {masks}.", masks="; ".join(parts))
 
 
@@ -76,14 +81,20 @@ def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
     keys = listed(attention.key.labels, seen)
     if seen.size == attention.shape[3]:
         return plural(
-            "{row} may look at all {count:,} token: {keys}.", "{row} may look at all {count:,} tokens: {keys}.",
-            int(seen.size), row=name, keys=keys,
-        )  # fmt: skip
+            "{row} may look at all {count:,} token: {keys}.",
+            "{row} may look at all {count:,} tokens: {keys}.",
+            int(seen.size),
+            row=name,
+            keys=keys,
+        )
     return plural(
         "{row} may look at {count:,} token: {keys}. Closed: {reasons}.",
         "{row} may look at {count:,} tokens: {keys}. Closed: {reasons}.",
-        int(seen.size), row=name, keys=keys, reasons="; ".join(_reasons(attention, row)),
-    )  # fmt: skip
+        int(seen.size),
+        row=name,
+        keys=keys,
+        reasons="; ".join(_reasons(attention, row)),
+    )
 
 
 def no_row(row: int, rows: int) -> SettingError:
@@ -142,5 +153,7 @@ def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> s
     half = most // 2
     return _(
         "{first} … {count:,} more … {last}",
-        first=" ".join(names[:half]), count=len(names) - 2 * half, last=" ".join(names[-half:]),
-    )  # fmt: skip
+        first=" ".join(names[:half]),
+        count=len(names) - 2 * half,
+        last=" ".join(names[-half:]),
+    )

@@ -98,9 +98,13 @@ def measures(
         even["alignment"] = np.nan
     names = [measure.name for measure in of_kind(attention.kind)]
     return Measured(
-        attention.kind, attention.shape[:2], {name: values[name] for name in names},
-        {name: even[name] for name in names}, {name: number[name] for name in names}, ways,
-    )  # fmt: skip
+        attention.kind,
+        attention.shape[:2],
+        {name: values[name] for name in names},
+        {name: even[name] for name in names},
+        {name: number[name] for name in names},
+        ways,
+    )
 
 
 def counted(attention: Attention, query: Tokens | None = None) -> Bools:

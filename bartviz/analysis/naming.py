@@ -26,10 +26,16 @@ UNNAMED = mark("unclassified")
 
 # Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
 NAMES: Mapping[str, str] = {
-    "alignment": mark("aligns"), "previous": mark("previous token"), "next": mark("next token"),
-    "itself": mark("itself"), "same": mark("same word"), "diagonal": mark("diagonal"), "first": mark("first token"),
-    "special": mark("special tokens"), "punctuation": mark("punctuation"),
-}  # fmt: skip
+    "alignment": mark("aligns"),
+    "previous": mark("previous token"),
+    "next": mark("next token"),
+    "itself": mark("itself"),
+    "same": mark("same word"),
+    "diagonal": mark("diagonal"),
+    "first": mark("first token"),
+    "special": mark("special tokens"),
+    "punctuation": mark("punctuation"),
+}
 _EVENLY = mark("spreads evenly")
 _WAYS = {AHEAD: mark("aligns the next word"), BACK: mark("aligns the word just read")}
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
@@ -54,9 +60,8 @@ class Name:
 
     def __str__(self) -> str:
         return _(
-            "{name} {score:.2f} (threshold {threshold:g})",
-            name=self.title, score=self.score, threshold=self.threshold,
-        )  # fmt: skip
+            "{name} {score:.2f} (threshold {threshold:g})", name=self.title, score=self.score, threshold=self.threshold
+        )
 
 
 def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESHOLD) -> Name | None:

@@ -125,21 +125,30 @@ def notice(rows: Sequence[Parameter]) -> str:
         return plural(
             "{layers} layers share one set of weights: {size:,} parameters do the work of {every:,}.",
             "{layers} layers share {count} sets of weights: {size:,} parameters do the work of {every:,}.",
-            layers - len(repeated), layers=layers, size=size, every=every,
-        )  # fmt: skip
+            layers - len(repeated),
+            layers=layers,
+            size=size,
+            every=every,
+        )
     ties = shared(rows)
     if ties and len(ties[0].shape) == 2:
         tokens, width = ties[0].shape
         return _(
             "One matrix, {tokens:,} tokens × {width:,}, is {uses}: {share} of {size:,} parameters, counted once.",
-            tokens=tokens, width=width, uses=_listed(ties[0].uses), share=percent(ties[0].elements / size), size=size,
-        )  # fmt: skip
+            tokens=tokens,
+            width=width,
+            uses=_listed(ties[0].uses),
+            share=percent(ties[0].elements / size),
+            size=size,
+        )
     found = parts(rows)
     largest = max(found, key=lambda name: found[name])
     return _(
         "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
-        size=size, share=percent(found[largest] / size), part=roles.said(largest),
-    )  # fmt: skip
+        size=size,
+        share=percent(found[largest] / size),
+        part=roles.said(largest),
+    )
 
 
 def percent(share: float) -> str:

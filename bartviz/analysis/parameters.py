@@ -121,9 +121,12 @@ def _of_loaded(model: Loaded) -> Config:
         return found
     except (AttributeError, TypeError):
         raise SettingError(
-            later("Parameters are those of a name, a folder with a config.json, a configuration, or a model as "
-                  "bartviz.load gives it, not of a {type}.", type=type(model).__name__)
-        ) from None  # fmt: skip
+            later(
+                "Parameters are those of a name, a folder with a config.json, a configuration, or a model as "
+                "bartviz.load gives it, not of a {type}.",
+                type=type(model).__name__,
+            )
+        ) from None
 
 
 def architecture_of(config: Config, architecture: str | None = None) -> str:
@@ -236,7 +239,18 @@ def _source(source: str, base: str, sizes: Sizes) -> str:
 @lru_cache(maxsize=256)
 def _letters(sizes: Sizes, stack: Stack) -> Mapping[str, int]:
     return {
-        "V": sizes.vocabulary, "U": sizes.target_vocabulary, "d": sizes.width, "e": sizes.embedding_width,
-        "f": stack.feed_forward, "a": stack.inner, "q": 3 * sizes.width, "H": stack.heads, "P": sizes.position_rows,
-        "S": sizes.segments, "B": sizes.buckets, "C": sizes.labels, "1": 1, "2": 2,
-    }  # fmt: skip
+        "V": sizes.vocabulary,
+        "U": sizes.target_vocabulary,
+        "d": sizes.width,
+        "e": sizes.embedding_width,
+        "f": stack.feed_forward,
+        "a": stack.inner,
+        "q": 3 * sizes.width,
+        "H": stack.heads,
+        "P": sizes.position_rows,
+        "S": sizes.segments,
+        "B": sizes.buckets,
+        "C": sizes.labels,
+        "1": 1,
+        "2": 2,
+    }

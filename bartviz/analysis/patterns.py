@@ -66,19 +66,27 @@ PATTERNS: Mapping[str, Pattern] = {
     known.name: known
     for known in (
         Pattern(
-            "full", mark("full (bidirectional)"), "encoder",
+            "full",
+            mark("full (bidirectional)"),
+            "encoder",
             mark("BERT, RoBERTa, the encoders of BART, T5 and Marian"),
             mark("Every token looks at every token, itself included (Devlin et al. 2019)."),
         ),
         Pattern(
-            "causal", mark("causal"), "decoder", mark("GPT-2, the decoders of BART, T5 and Marian"),
+            "causal",
+            mark("causal"),
+            "decoder",
+            mark("GPT-2, the decoders of BART, T5 and Marian"),
             mark(
                 "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
                 "(Vaswani et al. 2017)."
             ),
         ),
         Pattern(
-            "prefix", mark("prefix"), "decoder", mark("UniLM, the prefix language model of the T5 paper"),
+            "prefix",
+            mark("prefix"),
+            "decoder",
+            mark("UniLM, the prefix language model of the T5 paper"),
             mark(
                 "The given part is read in both directions, what is generated after it only backwards "
                 "(Dong et al. 2019; Raffel et al. 2020)."
@@ -86,11 +94,16 @@ PATTERNS: Mapping[str, Pattern] = {
             {"prefix": Setting(mark("tokens of the prefix"), 5, 0)},
         ),
         Pattern(
-            "bigram", mark("bigram"), "decoder", mark("a language model of word pairs"),
+            "bigram",
+            mark("bigram"),
+            "decoder",
+            mark("a language model of word pairs"),
             mark("A token looks at itself and at the one before it: all that a table of word pairs knows."),
         ),
         Pattern(
-            "window", mark("sliding window"), "encoder",
+            "window",
+            mark("sliding window"),
+            "encoder",
             mark("the local layers of Longformer; Mistral with the causal half of it"),
             mark(
                 "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L "
@@ -99,12 +112,18 @@ PATTERNS: Mapping[str, Pattern] = {
             _WINDOW,
         ),
         Pattern(
-            "dilated", mark("dilated window"), "encoder", mark("some heads of Longformer"),
+            "dilated",
+            mark("dilated window"),
+            "encoder",
+            mark("some heads of Longformer"),
             mark("A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020)."),
             _WINDOW | {"dilation": Setting(mark("distance between looks"), 2, 1)},
         ),
         Pattern(
-            "longformer", mark("window and global"), "encoder", "Longformer, LED",
+            "longformer",
+            mark("window and global"),
+            "encoder",
+            "Longformer, LED",
             mark(
                 "A window, and a few tokens ([CLS], the question) that see all and are seen by all "
                 "(Beltagy et al. 2020)."
@@ -112,7 +131,10 @@ PATTERNS: Mapping[str, Pattern] = {
             _WINDOW | _GLOBAL,
         ),
         Pattern(
-            "bigbird", mark("window, global and random"), "encoder", "BigBird",
+            "bigbird",
+            mark("window, global and random"),
+            "encoder",
+            "BigBird",
             mark(
                 "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
                 "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token)."
@@ -122,7 +144,7 @@ PATTERNS: Mapping[str, Pattern] = {
             | {"random": Setting(mark("random tokens a row"), 2, 0), "seed": Setting(mark("seed"), 0, 0)},
         ),
     )
-}  # fmt: skip
+}
 
 
 def pattern(name: str, n: int, **settings: int) -> Bools:

@@ -113,9 +113,10 @@ def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = 
         raise TextError(
             later(
                 "An alignment of one sentence has at most {limit:,} characters, and this has {count:,}.",
-                limit=LONGEST, count=len(text),
+                limit=LONGEST,
+                count=len(text),
             )
-        )  # fmt: skip
+        )
     text = text.translate(_TYPED)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if lines and all(_TABLE_LINE.fullmatch(line) for line in lines):

@@ -103,11 +103,13 @@ def shift_table(found: Shift) -> pd.DataFrame:
     """One line for each shift."""
     return pd.DataFrame(
         {
-            "shift": found.shifts, "learned, positions it was fitted to": found.seen,
-            "learned, other positions": found.held, "sinusoidal, fitted, other positions": found.control,
+            "shift": found.shifts,
+            "learned, positions it was fitted to": found.seen,
+            "learned, other positions": found.held,
+            "sinusoidal, fitted, other positions": found.control,
             "sinusoidal, by its rotation": found.exact,
         }
-    )  # fmt: skip
+    )
 
 
 def shift_sentence(found: Shift) -> str:
@@ -122,8 +124,12 @@ def shift_sentence(found: Shift) -> str:
         "For a sinusoidal table the shift is a rotation, exact but for rounding (error at most {error:.0e}). For the "
         "learned one the best linear map misses positions that it was not fitted to by {one:.2f} for a shift of 1 and "
         "{last:.2f} for {shift} (1 = saying the mean): {verdict}.",
-        error=found.exact.max(), one=one, last=last, shift=found.shifts[-1], verdict=verdict,
-    )  # fmt: skip
+        error=found.exact.max(),
+        one=one,
+        last=last,
+        shift=found.shifts[-1],
+        verdict=verdict,
+    )
 
 
 def distances(bias: Floats) -> tuple[Ints, Floats]:

@@ -97,13 +97,14 @@ def score(record: Record, noised: Noised) -> Score:
         word = noised.clean[number]
         touched[rows_of(output, word.start, word.end)] = True
     return Score(
-        tuple(output.labels[row] for row in rows), output.special[rows],
+        tuple(output.labels[row] for row in rows),
+        output.special[rows],
         np.array([step.log_probability for step in steps], np.float32),
         tuple(step.candidates[0].label for step in steps),
         np.array([step.candidates[0].probability for step in steps], np.float32),
         np.array([step.candidates[0].token_id == int(output.ids[step.row]) for step in steps], np.bool_),
         touched[rows],
-    )  # fmt: skip
+    )
 
 
 def notice(found: Repair) -> str:
@@ -133,18 +134,20 @@ def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
     """How many words came back, and how sure the model was of one that had been lost."""
     if not lost:
         return plural(
-            "Of {count} moved word the model put {back} back", "Of {count} moved words the model put {back} back",
-            gone, back=len(back),
-        )  # fmt: skip
+            "Of {count} moved word the model put {back} back",
+            "Of {count} moved words the model put {back} back",
+            gone,
+            back=len(back),
+        )
     if not back:
-        return plural(
-            "Of {count} lost word the model put 0 back", "Of {count} lost words the model put 0 back", gone
-        )  # fmt: skip
+        return plural("Of {count} lost word the model put 0 back", "Of {count} lost words the model put 0 back", gone)
     return plural(
         "Of {count} lost word the model put {back} back, {word} with {likely:.0%}",
         "Of {count} lost words the model put {back} back, {word} with {likely:.0%}",
-        gone, back=len(back), **_told(_surest(back)),
-    )  # fmt: skip
+        gone,
+        back=len(back),
+        **_told(_surest(back)),
+    )
 
 
 def _told(one: Said) -> dict[str, object]:
@@ -179,13 +182,15 @@ def table(found: Repair) -> pd.DataFrame:
     noised, lost = found.noised, set(found.noised.lost)
     lines = [
         (
-            " ".join(noised.clean[i].text for i in place.clean), bool(lost & set(place.clean)),
-            " ".join(noised.words[i].text for i in place.seen), " ".join(one.text for one in place.said),
+            " ".join(noised.clean[i].text for i in place.clean),
+            bool(lost & set(place.clean)),
+            " ".join(noised.words[i].text for i in place.seen),
+            " ".join(one.text for one in place.said),
             ", ".join(_(MARKS[one.mark]) for one in place.said) or (_("left out") if place.clean else ""),
             ", ".join(f"{one.probability:.3f}" for one in place.said),
         )
         for place in found.places
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(lines, columns=["original", "lost", "corrupted", "reconstructed", "judged", "probability"])
 
 
@@ -193,11 +198,17 @@ def token_table(found: Score) -> pd.DataFrame:
     """Every target token under teacher forcing: probability, loss, the model's best guess, right, lost or moved."""
     import pandas as pd
 
-    return pd.DataFrame({
-        "token": found.labels, "probability": np.exp(found.log_probability), "loss (nats)": -found.log_probability,
-        "best guess": found.best, "its probability": found.best_probability, "right": found.right,
-        "lost or moved": found.lost,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "token": found.labels,
+            "probability": np.exp(found.log_probability),
+            "loss (nats)": -found.log_probability,
+            "best guess": found.best,
+            "its probability": found.best_probability,
+            "right": found.right,
+            "lost or moved": found.lost,
+        }
+    )
 
 
 def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
@@ -205,34 +216,49 @@ def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, flo
     import pandas as pd
 
     none = (float("nan"), float("nan"))
-    return pd.DataFrame([
-        {
-            "noise": NOISE[name].title, "tokens": len(one.labels), "right": int(one.right.sum()),
-            "accuracy": one.accuracy, "loss (nats)": one.loss,
-            "lost or moved tokens": one.of_lost[1], "of them right": one.of_lost[0],
-            "accuracy, validation": known.get(name, none)[0], "loss, validation": known.get(name, none)[1],
-        }
-        for name, one in found.items()
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "noise": NOISE[name].title,
+                "tokens": len(one.labels),
+                "right": int(one.right.sum()),
+                "accuracy": one.accuracy,
+                "loss (nats)": one.loss,
+                "lost or moved tokens": one.of_lost[1],
+                "of them right": one.of_lost[0],
+                "accuracy, validation": known.get(name, none)[0],
+                "loss, validation": known.get(name, none)[1],
+            }
+            for name, one in found.items()
+        ]
+    )
 
 
 def arrays(found: Repair) -> dict[str, NDArray[np.generic]]:
     """The scores of every target token, and the ids of the three texts."""
     told = found.score
     return {
-        "labels": np.array(told.labels), "log_probability": told.log_probability, "right": told.right,
-        "lost": told.lost, "best": np.array(told.best), "best_probability": told.best_probability,
-        "clean_ids": found.plain.source.ids, "corrupted_ids": found.given.source.ids,
+        "labels": np.array(told.labels),
+        "log_probability": told.log_probability,
+        "right": told.right,
+        "lost": told.lost,
+        "best": np.array(told.best),
+        "best_probability": told.best_probability,
+        "clean_ids": found.plain.source.ids,
+        "corrupted_ids": found.given.source.ids,
         "written_ids": found.written.attention("decoder").query.ids,
-    }  # fmt: skip
+    }
 
 
 def attention_arrays(clean: View, corrupted: View) -> dict[str, NDArray[np.generic]]:
     """Weights (Q', K') on the clean text and on the corrupted one, with the labels of rows and columns."""
     found: dict[str, NDArray[np.generic]] = {}
     for name, view in (("clean", clean), ("corrupted", corrupted)):
-        found |= {f"{name}_weights": view.weights, f"{name}_query": np.array(view.query_labels),
-                  f"{name}_key": np.array(view.key_labels)}  # fmt: skip
+        found |= {
+            f"{name}_weights": view.weights,
+            f"{name}_query": np.array(view.query_labels),
+            f"{name}_key": np.array(view.key_labels),
+        }
     return found
 
 

@@ -34,9 +34,11 @@ def rollout(attention: Attention, layer: int | None = None) -> Floats:
         raise SettingError(
             later(
                 "There is no {kind} layer {layer}: choose 0 to {last}.",
-                kind=sentence_words.later_kind(attention.kind), layer=last, last=layers - 1,
+                kind=sentence_words.later_kind(attention.kind),
+                layer=last,
+                last=layers - 1,
             )
-        )  # fmt: skip
+        )
     rolled = np.eye(queries, dtype=np.float32)  # (n, n)
     for index in range(last + 1):
         rolled = mixed(attention, index) @ rolled

@@ -78,9 +78,14 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     dots = q[:, rows] @ k.swapaxes(1, 2)  # (H, R, K)
     bias = None if attention.bias is None else attention.bias[list(heads)][:, rows]
     return Scaling(
-        _side(True, scale, dots, bias, mask, width), _side(False, other, dots, bias, mask, width), width,
-        (float(q[:, there].var()), float(k[:, open_keys].var())), len(rows), count, _even(mask),
-    )  # fmt: skip
+        _side(True, scale, dots, bias, mask, width),
+        _side(False, other, dots, bias, mask, width),
+        width,
+        (float(q[:, there].var()), float(k[:, open_keys].var())),
+        len(rows),
+        count,
+        _even(mask),
+    )
 
 
 def _side(own: bool, scale: float, dots: Floats, bias: Floats | None, mask: Bools, width: int) -> Side:
@@ -111,10 +116,14 @@ def sentence(found: Scaling) -> str:
         "Without the division the scores have a variance of {variance:.2f} and a row's largest weight is {largest:.2f} "
         "on average ({bits:.2f} bits); with it {scaled_variance:.2f}, {scaled_largest:.2f} and {scaled_bits:.2f} bits. "
         "Looking evenly would be {even:.2f} bits.",
-        variance=plain.scores.var(), largest=plain.largest.mean(), bits=plain.entropy.mean(),
-        scaled_variance=scaled.scores.var(), scaled_largest=scaled.largest.mean(), scaled_bits=scaled.entropy.mean(),
+        variance=plain.scores.var(),
+        largest=plain.largest.mean(),
+        bits=plain.entropy.mean(),
+        scaled_variance=scaled.scores.var(),
+        scaled_largest=scaled.largest.mean(),
+        scaled_bits=scaled.entropy.mean(),
         even=found.even,
-    )  # fmt: skip
+    )
 
 
 def table(found: Scaling) -> pd.DataFrame:
@@ -124,13 +133,15 @@ def table(found: Scaling) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "scaled": side.name, "scale": side.scale,
+                "scaled": side.name,
+                "scale": side.scale,
                 "variance of scores": float(side.scores.var()) if side.scores.size else None,
-                "mean entropy in bits": _mean(side.entropy), "mean largest weight": _mean(side.largest),
+                "mean entropy in bits": _mean(side.entropy),
+                "mean largest weight": _mean(side.largest),
             }
             for side in (found.model, found.other)
         ]
-    )  # fmt: skip
+    )
 
 
 def _mean(values: Floats) -> float | None:

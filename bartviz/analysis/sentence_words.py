@@ -9,11 +9,22 @@ from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
-RULES = frozenset({
-    mark("forced first token"), mark("forced end token"), mark("minimum length"), mark("excluded tokens"),
-    mark("excluded at the start"), mark("repetition penalty"), mark("source preference"), mark("no invalid numbers"),
-    mark("probabilities sum to 1 again"), mark("chosen by you"), mark("kept from the first text"), mark("forced"),
-})  # fmt: skip
+RULES = frozenset(
+    {
+        mark("forced first token"),
+        mark("forced end token"),
+        mark("minimum length"),
+        mark("excluded tokens"),
+        mark("excluded at the start"),
+        mark("repetition penalty"),
+        mark("source preference"),
+        mark("no invalid numbers"),
+        mark("probabilities sum to 1 again"),
+        mark("chosen by you"),
+        mark("kept from the first text"),
+        mark("forced"),
+    }
+)
 _NAMED = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 _COUNTED = (mark("no {count} tokens repeated"), mark("no {count} tokens of the source"))
 

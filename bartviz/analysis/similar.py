@@ -41,9 +41,7 @@ class Likeness:
         found = self.distances[first, second]
         nearest = np.argsort(found, kind="stable")[:most]
         heads = self.shape[1]
-        return [
-            (divmod(int(first[at]), heads), divmod(int(second[at]), heads), float(found[at])) for at in nearest
-        ]  # fmt: skip
+        return [(divmod(int(first[at]), heads), divmod(int(second[at]), heads), float(found[at])) for at in nearest]
 
 
 def likeness(attention: Attention, *, query: Tokens | None = None, most: int = ROWS) -> Likeness | None:

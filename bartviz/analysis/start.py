@@ -71,9 +71,13 @@ class Ribbons:
     def first(self, most: int = MOST_WORDS) -> Ribbons:
         """The same with the first words of both lines alone, for a picture; weights then need not sum to 1."""
         return replace(
-            self, above=self.above[:most], below=self.below[:most], weights=self.weights[:most, :most],
-            say_above=self.say_above[:most], say_below=self.say_below[:most],
-        )  # fmt: skip
+            self,
+            above=self.above[:most],
+            below=self.below[:most],
+            weights=self.weights[:most, :most],
+            say_above=self.say_above[:most],
+            say_below=self.say_below[:most],
+        )
 
 
 def table(ribbons: Ribbons) -> pd.DataFrame:
@@ -173,10 +177,14 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     else:
         head, score, merged = _best(record, kind, rows, columns)
     return Ribbons(
-        head, score, columns, rows, merged,
+        head,
+        score,
+        columns,
+        rows,
+        merged,
         say_above=tuple(_say_column(merged, rows, columns, s) for s in range(len(columns))),
         say_below=tuple(_say_row(record, kind, merged, rows, columns, t) for t in range(len(rows))),
-    )  # fmt: skip
+    )
 
 
 def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
@@ -237,14 +245,18 @@ def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
     if len(rules) == len(steps):
         return _(
             "{word} was not chosen but set by a rule ({rule}), looking mostly at {looks}.",
-            word=word, rule=sentence_words.rule(rules[0]), looks=looks,
-        )  # fmt: skip
+            word=word,
+            rule=sentence_words.rule(rules[0]),
+            looks=looks,
+        )
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
     if record.provenance.settings.get("mode") == "given target":
         return _(
             "{word} was given; the model would have chosen it with {likely}, looking mostly at {looks}.",
-            word=word, likely=likely, looks=looks,
-        )  # fmt: skip
+            word=word,
+            likely=likely,
+            looks=looks,
+        )
     return _("{word} was chosen with {likely}, looking mostly at {looks}.", word=word, likely=likely, looks=looks)
 
 
@@ -255,8 +267,11 @@ def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
         second = max(spoken, key=lambda s: float(row[s]))
         return _(
             "{special} ({most:.2f}), and among the words at {word} ({weight:.2f})",
-            special=_quoted(columns[first]), most=row[first], word=_quoted(columns[second]), weight=row[second],
-        )  # fmt: skip
+            special=_quoted(columns[first]),
+            most=row[first],
+            word=_quoted(columns[second]),
+            weight=row[second],
+        )
     return f"{_quoted(columns[first])} ({row[first]:.2f})"
 
 
@@ -264,8 +279,10 @@ def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ..
     t = int(weights[:, s].argmax())
     return _(
         "{above} is looked at most by {below} ({weight:.2f}).",
-        above=_quoted(columns[s]), below=_quoted(rows[t]), weight=weights[t, s],
-    )  # fmt: skip
+        above=_quoted(columns[s]),
+        below=_quoted(rows[t]),
+        weight=weights[t, s],
+    )
 
 
 def percent(probability: float) -> str:

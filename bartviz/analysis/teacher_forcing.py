@@ -71,15 +71,20 @@ def notice(record: Record) -> str:
     total = f"{record.log_probability:.2f}".replace("-", "−")
     said = _(
         "{first} of {all} tokens are the model's own first choice; log p {total}, perplexity {perplexity:,.2f}.",
-        first=first, all=len(steps), total=total, perplexity=perplexity(record),
-    )  # fmt: skip
+        first=first,
+        all=len(steps),
+        total=total,
+        perplexity=perplexity(record),
+    )
     worst = min(steps, key=lambda step: step.log_probability)
     would = rather(worst)
     if would is None:
         return said
     least = _(
         "Least expected: “{token}” ({likely}), where “{other}” had {likelier}.",
-        token=worst.chosen.label, likely=decoding.percent(worst.chosen.probability),
-        other=would.label, likelier=decoding.percent(would.probability),
-    )  # fmt: skip
+        token=worst.chosen.label,
+        likely=decoding.percent(worst.chosen.probability),
+        other=would.label,
+        likelier=decoding.percent(would.probability),
+    )
     return f"{said} {least}"

@@ -66,9 +66,11 @@ def merge_words(
         raise RecordError(
             later(
                 "The weights have shape {shape}, but there are {queries} query and {keys} key tokens.",
-                shape=weights.shape, queries=len(query), keys=len(key),
+                shape=weights.shape,
+                queries=len(query),
+                keys=len(key),
             )
-        )  # fmt: skip
+        )
     rows, columns = word_groups(query), word_groups(key)
     merged = _summed(weights, columns, axis=-1)  # (..., Q, C)
     merged = _summed(merged, rows, axis=-2)  # (..., R, C)

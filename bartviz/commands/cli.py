@@ -134,11 +134,18 @@ def _decode(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in ("temperature", "top_k", "top_p", "seed")}
     drawn = {name: value for name, value in given.items() if value is not None}
     record = bartviz.decode(
-        model, options.text, beams=options.beams, length_penalty=options.length_penalty,
-        early_stopping=options.early_stopping, sample=bartviz.Sampling(**drawn) if drawn else None,
-        max_new_tokens=options.max_new_tokens, min_new_tokens=options.min_new_tokens,
-        no_repeat_ngram_size=options.no_repeat_ngram_size, force=dict(options.force), ablate=options.ablate,
-    )  # fmt: skip
+        model,
+        options.text,
+        beams=options.beams,
+        length_penalty=options.length_penalty,
+        early_stopping=options.early_stopping,
+        sample=bartviz.Sampling(**drawn) if drawn else None,
+        max_new_tokens=options.max_new_tokens,
+        min_new_tokens=options.min_new_tokens,
+        no_repeat_ngram_size=options.no_repeat_ngram_size,
+        force=dict(options.force),
+        ablate=options.ablate,
+    )
     for step in record.steps:
         others = ", ".join(
             f"{c.label} {c.probability:.1%}" for c in step.candidates if c.token_id != step.chosen.token_id

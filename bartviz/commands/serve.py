@@ -22,13 +22,19 @@ def add(commands: Any) -> None:
     app = commands.add_parser("app", help="serve the app, on 127.0.0.1 unless said otherwise")
     app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
     app.add_argument(
-        "--host", type=_said(hosts.address), metavar="ADDRESS",
+        "--host",
+        type=_said(hosts.address),
+        metavar="ADDRESS",
         help="address to listen on; 0.0.0.0 is all of this machine's, and lets your network in (127.0.0.1)",
-    )  # fmt: skip
+    )
     app.add_argument(
-        "--allow", type=_said(hosts.names), action="extend", default=[], metavar="NAME",
+        "--allow",
+        type=_said(hosts.names),
+        action="extend",
+        default=[],
+        metavar="NAME",
         help="host name that may be served, as behind a proxy; several with commas, or give it again",
-    )  # fmt: skip
+    )
     app.set_defaults(run=run)
 
 

@@ -113,9 +113,16 @@ def ablate_sweep(
         on_progress(done, len(groups))
     change, divergence, changed, distance = (np.array(column) for column in zip(*found.lines, strict=True))
     return Sweep(
-        heads, factor, keep, found.baseline, len(found.rows), change.astype(np.float32), divergence.astype(np.float32),
-        changed.astype(np.int64), distance.astype(np.float32),
-    )  # fmt: skip
+        heads,
+        factor,
+        keep,
+        found.baseline,
+        len(found.rows),
+        change.astype(np.float32),
+        divergence.astype(np.float32),
+        changed.astype(np.int64),
+        distance.astype(np.float32),
+    )
 
 
 def heads_of(record: Record, kind: Kind) -> tuple[Head, ...]:
@@ -222,9 +229,14 @@ def _written(
 
     def write(factors: Factors) -> Record:
         return decode(
-            model, record.source_text, **own, ablate=factors, allow_special=special,
-            cancelled=cancelled, on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
-        )  # fmt: skip
+            model,
+            record.source_text,
+            **own,
+            ablate=factors,
+            allow_special=special,
+            cancelled=cancelled,
+            on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
+        )
 
     return (record if greedy else write({})), write(factors)
 

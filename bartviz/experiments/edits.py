@@ -70,11 +70,18 @@ def edit(
         kind: changed_rows(first.attention(kind), changed.attention(kind), cancelled=cancelled) for kind in record.kinds
     }
     return Edit(
-        record, part, position, old.labels[position], named.labels[position], new_id,
+        record,
+        part,
+        position,
+        old.labels[position],
+        named.labels[position],
+        new_id,
         {kind: _relative(was.hidden[kind], now.hidden[kind]) for kind in was.hidden},
-        {kind: distance for kind, (distance, _) in rows.items()}, {kind: same for kind, (_, same) in rows.items()},
-        *_said(replay, was, now), changed,
-    )  # fmt: skip
+        {kind: distance for kind, (distance, _) in rows.items()},
+        {kind: same for kind, (_, same) in rows.items()},
+        *_said(replay, was, now),
+        changed,
+    )
 
 
 def tokens_of(record: Record, part: Part) -> Tokens:
@@ -212,9 +219,13 @@ def _said(replay: Replay, was: Outcome, now: Outcome) -> Said:
     targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
     own, other = score(first, first, targets), score(first, now.logits[0, at], targets)
     return (
-        rows, replay.labels(rows, targets.tolist()), replay.guesses(own, rows), replay.guesses(other, rows),
-        other.divergence.numpy(), other.same.numpy(),
-    )  # fmt: skip
+        rows,
+        replay.labels(rows, targets.tolist()),
+        replay.guesses(own, rows),
+        replay.guesses(other, rows),
+        other.divergence.numpy(),
+        other.same.numpy(),
+    )
 
 
 def _inside(model: Model, text: str, part: Part) -> list[int]:

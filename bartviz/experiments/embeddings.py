@@ -27,10 +27,11 @@ from bartviz.text.encoders import encoder_of
 
 TABLE = 512  # rows of a position table that are kept
 _HOW = {
-    "bytes": later("pieces of bytes (byte-level BPE)"), "prefix": later("pieces of words (WordPiece)"),
+    "bytes": later("pieces of bytes (byte-level BPE)"),
+    "prefix": later("pieces of words (WordPiece)"),
     "space": later("pieces that hold their space (SentencePiece)"),
     "suffix": later("pieces that say where a word ends"),
-}  # fmt: skip
+}
 
 
 @torch.inference_mode()
@@ -55,10 +56,19 @@ def inputs(
     normed = summed if norm is None else norm(summed)
     entered = normed if project is None else project(normed)  # (n, w)
     return Inputs(
-        record.model.name, record.model.family, chosen, read, {name: _numbers(part) for name, part in parts.items()},
-        scale, None if rows is None else rows.numpy(), _numbers(summed), None if norm is None else _numbers(normed),
-        _numbers(entered), _numbers(hidden[chosen][0][0]), table,
-    )  # fmt: skip
+        record.model.name,
+        record.model.family,
+        chosen,
+        read,
+        {name: _numbers(part) for name, part in parts.items()},
+        scale,
+        None if rows is None else rows.numpy(),
+        _numbers(summed),
+        None if norm is None else _numbers(normed),
+        _numbers(entered),
+        _numbers(hidden[chosen][0][0]),
+        table,
+    )
 
 
 Read = tuple[dict[str, Tensor], float, Tensor | None, Floats | None, nn.Module | None, nn.Module | None]

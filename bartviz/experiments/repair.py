@@ -55,9 +55,7 @@ def repair(
     on_progress(0, 3)
     plain = capture(model, noised.source, target=noised.source, values=values, cancelled=cancelled)
     on_progress(1, 3)
-    given = capture(
-        model, noised.text, target=noised.source, values=values, allow_special=True, cancelled=cancelled
-    )  # fmt: skip
+    given = capture(model, noised.text, target=noised.source, values=values, allow_special=True, cancelled=cancelled)
     on_progress(2, 3)
     written = decode(model, noised.text, values=values, allow_special=True, cancelled=cancelled)
     columns = places(noised, written_words(written))
@@ -117,9 +115,7 @@ def all_noises(
     for number, name in enumerate(NOISE):
         on_progress(number, len(NOISE))
         noised, _ = corrupt(model, text, name, seed=seed)
-        given = capture(
-            model, noised.text, target=noised.source, allow_special=True, top_k=1, cancelled=cancelled
-        )  # fmt: skip
+        given = capture(model, noised.text, target=noised.source, allow_special=True, top_k=1, cancelled=cancelled)
         found[name] = score(given, noised)
     return found
 
@@ -135,9 +131,7 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
         raise SettingError(
             later("Masks are filled by a model such as BERT, with 1 to {limit} guesses.", limit=MOST_GUESSES)
         )
-    record = capture(
-        model, text.replace("<mask>", mask), allow_special=True, truncate="first", cancelled=cancelled
-    )  # fmt: skip
+    record = capture(model, text.replace("<mask>", mask), allow_special=True, truncate="first", cancelled=cancelled)
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:
         raise SettingError(
@@ -147,8 +141,12 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
     found = []
     for row in at.tolist():
         best = logits[0, row].softmax(-1).topk(k)
-        found.append(Guess(tuple(
-            (tokenize.label(model.tokenizer, token), chance)
-            for token, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        )))  # fmt: skip
+        found.append(
+            Guess(
+                tuple(
+                    (tokenize.label(model.tokenizer, token), chance)
+                    for token, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+                )
+            )
+        )
     return tuple(found)

@@ -187,9 +187,15 @@ class Replay:
         record = self.record
         own = None if self.target is None else record.attention("decoder").query
         made = prepare.record(
-            self.model, tape, prepare.axes(self.model, record.source, own), record.output, (),
-            source_text=record.source_text, target_text=record.target_text, pair_text=record.pair_text,
-        )  # fmt: skip
+            self.model,
+            tape,
+            prepare.axes(self.model, record.source, own),
+            record.output,
+            (),
+            source_text=record.source_text,
+            target_text=record.target_text,
+            pair_text=record.pair_text,
+        )
         heads = prepare.ablated(tape)
         settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
         return prepare.finish(made, self.started, settings=settings, notices=self.notices)
@@ -215,9 +221,15 @@ class Replay:
                 if target_text is not None:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
         made = prepare.record(
-            self.model, tape, prepare.axes(self.model, source, query), output, (),
-            source_text=source_text, target_text=target_text, pair_text=pair_text,
-        )  # fmt: skip
+            self.model,
+            tape,
+            prepare.axes(self.model, source, query),
+            output,
+            (),
+            source_text=source_text,
+            target_text=target_text,
+            pair_text=pair_text,
+        )
         said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
         return prepare.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
 
@@ -232,9 +244,12 @@ def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
     special = old.special.copy()
     special[position] = made.special[position]
     return replace(
-        old, ids=made.ids, special=special, pieces=put(old.pieces, made.pieces[position]),
+        old,
+        ids=made.ids,
+        special=special,
+        pieces=put(old.pieces, made.pieces[position]),
         labels=put(old.labels, made.labels[position]),
-    )  # fmt: skip
+    )
 
 
 def respelled(model: Model, named: Tokens) -> tuple[str, str | None, Tokens]:

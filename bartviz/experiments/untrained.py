@@ -32,9 +32,12 @@ def untrained(model: Model, *, seed: int = 0) -> Model:
     needed, free = build.nbytes(model.network), build.free_memory()
     if free is not None and needed > free:
         raise BudgetError(
-            later("A second network needs {needed:,.0f} MB, and {free:,.0f} MB are free: choose a smaller model.",
-                  needed=needed / 1e6, free=free / 1e6)
-        )  # fmt: skip
+            later(
+                "A second network needs {needed:,.0f} MB, and {free:,.0f} MB are free: choose a smaller model.",
+                needed=needed / 1e6,
+                free=free / 1e6,
+            )
+        )
     with build.alone(None), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = type(model.network)(copy.deepcopy(model.config))

@@ -94,7 +94,9 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
             "BertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "BertForMaskedLM": Variant(_WORDS, head=_BERT_MLM, ties=_BERT_TIES),
             "BertForPreTraining": Variant(
-                mark("fills masked words and judges pairs"), pooler=True, ties=_BERT_TIES,
+                mark("fills masked words and judges pairs"),
+                pooler=True,
+                ties=_BERT_TIES,
                 head=(*_BERT_MLM, *_linear("next sentence", "cls.seq_relationship", "2 d")),
             ),
             "BertForNextSentencePrediction": Variant(
@@ -110,7 +112,8 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
         "roberta": {
             "RobertaModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "RobertaForMaskedLM": Variant(
-                _WORDS, head=_mlm("lm_head.", "dense", "layer_norm", "decoder", "d", own_bias=True),
+                _WORDS,
+                head=_mlm("lm_head.", "dense", "layer_norm", "decoder", "d", own_bias=True),
                 ties={"lm_head.decoder.weight": f".{_EMBEDDING}", "lm_head.decoder.bias": "lm_head.bias"},
             ),
             "RobertaForSequenceClassification": Variant(mark("classifies a text"), head=_DENSE_CLASSIFIER),
@@ -120,7 +123,8 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
         "distilbert": {
             "DistilBertModel": Variant(mark("base model"), bare=True),
             "DistilBertForMaskedLM": Variant(
-                _WORDS, head=_mlm("vocab_", "transform", "layer_norm", "projector", "d", own_bias=False),
+                _WORDS,
+                head=_mlm("vocab_", "transform", "layer_norm", "projector", "d", own_bias=False),
                 ties={"vocab_projector.weight": f".{_EMBEDDING}"},
             ),
             "DistilBertForSequenceClassification": Variant(
@@ -139,7 +143,8 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
                 ),
             ),
             "ElectraForMaskedLM": Variant(
-                _WORDS, ties={"generator_lm_head.weight": f".{_EMBEDDING}"},
+                _WORDS,
+                ties={"generator_lm_head.weight": f".{_EMBEDDING}"},
                 head=_mlm("generator_", "predictions.dense", "predictions.LayerNorm", "lm_head", "e", own_bias=False),
             ),
             "ElectraForSequenceClassification": Variant(mark("classifies a text"), head=_DENSE_CLASSIFIER),
@@ -150,7 +155,9 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
             "AlbertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
             "AlbertForMaskedLM": Variant(_WORDS, head=_ALBERT_MLM, ties=_ALBERT_TIES),
             "AlbertForPreTraining": Variant(
-                mark("fills masked words and orders sentences"), pooler=True, ties=_ALBERT_TIES,
+                mark("fills masked words and orders sentences"),
+                pooler=True,
+                ties=_ALBERT_TIES,
                 head=(*_ALBERT_MLM, *_linear("sentence order", "sop_classifier.classifier", "C d")),
             ),
             "AlbertForSequenceClassification": Variant(mark("classifies a text"), pooler=True, head=_CLASSIFIER),
@@ -172,4 +179,4 @@ VARIANTS: Mapping[str, Mapping[str, Variant]] = MappingProxyType(
             "GPT2ForQuestionAnswering": Variant(_ANSWERS, head=_linear("answer span", "qa_outputs", "2 d")),
         },
     }
-)  # fmt: skip
+)

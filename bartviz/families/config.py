@@ -198,22 +198,29 @@ def _check(sizes: Sizes, family: Family) -> None:
             later(
                 "num_hidden_groups must not exceed num_hidden_layers, nor the layers in all {limit}: here "
                 "{groups} groups of {inner_layers} inner layers for {layers} layers.",
-                limit=MAX_LAYERS, groups=groups, inner_layers=inner_layers, layers=encoder.layers,
+                limit=MAX_LAYERS,
+                groups=groups,
+                inner_layers=inner_layers,
+                layers=encoder.layers,
             )
-        )  # fmt: skip
+        )
     if sizes.positions is not None and sizes.positions <= 0:
         raise ModelError(
-            later("max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
-                  unused_rows=family.unused_rows, title=family.title)
-        )  # fmt: skip
+            later(
+                "max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
+                unused_rows=family.unused_rows,
+                title=family.title,
+            )
+        )
     if sizes.shared and sizes.target_vocabulary != sizes.vocabulary:
         raise ModelError(
             later(
                 "decoder_vocab_size ({target_vocabulary:,}) must equal vocab_size ({vocabulary:,}) where encoder "
                 "and decoder share their embeddings.",
-                target_vocabulary=sizes.target_vocabulary, vocabulary=sizes.vocabulary,
+                target_vocabulary=sizes.target_vocabulary,
+                vocabulary=sizes.vocabulary,
             )
-        )  # fmt: skip
+        )
 
 
 def _size(config: Config, family: Family, word: str) -> int | None:
@@ -242,9 +249,11 @@ def _whole(name: str, value: object, limit: int) -> int:
     raise ModelError(
         later(
             "The configuration's {name} must be a whole number from 1 to {limit:,}, not {said}.",
-            name=name, limit=limit, said=said,
+            name=name,
+            limit=limit,
+            said=said,
         )
-    )  # fmt: skip
+    )
 
 
 def _stack(family: Family, side: str, size: Callable[[str, int], int], width: int) -> Stack:
@@ -255,9 +264,10 @@ def _stack(family: Family, side: str, size: Callable[[str, int], int], width: in
         raise ModelError(
             later(
                 "The width {width:,} cannot be split evenly over {heads} heads: choose heads that divide it.",
-                width=width, heads=heads,
+                width=width,
+                heads=heads,
             )
-        )  # fmt: skip
+        )
     head_width = size("head_width", width // heads)
     return Stack(layers, heads, head_width, size(f"{side}_feed_forward", size("encoder_feed_forward", 4 * width)))
 

@@ -185,12 +185,15 @@ def _t5(side: str, gated: bool) -> Side:
             *_attention("self-attention", "layer.0.SelfAttention.", "q k v o", "layer.0.layer_norm", bias=False),
             *crossing,
             *_feed_forward(
-                dense + ("wi_1" if gated else "wi"), dense + "wo", f"layer.{ff}.layer_norm", bias=False,
+                dense + ("wi_1" if gated else "wi"),
+                dense + "wo",
+                f"layer.{ff}.layer_norm",
+                bias=False,
                 gate=dense + "wi_0" if gated else "",
             ),
         ),
         after=_norm("final", f"{side}.final_layer_norm", bias=False),
-    )  # fmt: skip
+    )
 
 
 def _t5_family(gated: bool) -> Blueprint:

@@ -23,9 +23,7 @@ UNITS: Mapping[Measure, str] = {
     "distance": mark("mean cosine distance"),
 }
 _TOKEN = "<b>%{customdata}</b>"
-_DIGITS: Mapping[Measure, str] = {
-    "log_probability": "+.3f", "divergence": ".4f", "changed": ".0f", "distance": ".4f",
-}  # fmt: skip
+_DIGITS: Mapping[Measure, str] = {"log_probability": "+.3f", "divergence": ".4f", "changed": ".0f", "distance": ".4f"}
 _LEAST: Mapping[Measure, float] = {"log_probability": 0.1, "divergence": 0.01, "changed": 1, "distance": 0.01}
 
 
@@ -74,9 +72,17 @@ def largest(sweep: Sweep, measure: Measure) -> float:
 
 
 def _heads(
-    kind: Kind, values: Floats, what: Measure, most: float, chosen: Collection[Head], clicks: bool, dark: bool,
-    *, measured: bool, bar: bool,
-) -> Panel:  # fmt: skip
+    kind: Kind,
+    values: Floats,
+    what: Measure,
+    most: float,
+    chosen: Collection[Head],
+    clicks: bool,
+    dark: bool,
+    *,
+    measured: bool,
+    bar: bool,
+) -> Panel:
     layers, heads = values.shape
     signed = what == "log_probability"
     number = f"%{{customdata:{_DIGITS[what]}}}"
@@ -84,13 +90,21 @@ def _heads(
     said = f"{unit}: {number}" if measured else _("not measured yet")
     colours = np.where(np.isnan(values), np.float32(0), values)
     return Panel(
-        sentence_words.begun(_("{kind} heads", kind=sentence_words.kind(kind))), colours,
-        [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
-        theme.difference_scale(dark) if signed else theme.scale(kind, dark), -most if signed else 0.0, most,
-        f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>", unit=unit, shown=values,
-        chosen=[(head.layer, head.head) for head in chosen if head.kind == kind], clicks=clicks, bar=measured and bar,
+        sentence_words.begun(_("{kind} heads", kind=sentence_words.kind(kind))),
+        colours,
+        [f"L{layer}" for layer in range(layers)],
+        [f"H{head}" for head in range(heads)],
+        theme.difference_scale(dark) if signed else theme.scale(kind, dark),
+        -most if signed else 0.0,
+        most,
+        f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>, {said}<extra></extra>",
+        unit=unit,
+        shown=values,
+        chosen=[(head.layer, head.head) for head in chosen if head.kind == kind],
+        clicks=clicks,
+        bar=measured and bar,
         zeros=np.asarray(values == 0, np.bool_) if measured and not signed else None,
-    )  # fmt: skip
+    )
 
 
 def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None = None) -> go.Figure:
@@ -100,16 +114,30 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
     for kind, change in found.attention.items():
         if kinds is not None and kind not in kinds:
             continue
-        hover = _("{head} moved by {distance}", head=f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>",
-                  distance="%{customdata:.3f}") + "<extra></extra>"  # fmt: skip
+        hover = (
+            _(
+                "{head} moved by {distance}",
+                head=f"<b>{sentence_words.kind(kind)} %{{y}}%{{x}}</b>",
+                distance="%{customdata:.3f}",
+            )
+            + "<extra></extra>"
+        )
         layers, heads = change.shape
-        given.append(Panel(
-            sentence_words.begun(_("{kind} attention moved", kind=sentence_words.kind(kind))), change,
-            [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)],
-            theme.scale(kind, dark), 0.0, high, hover, unit=_("Jensen-Shannon distance"),
-            zeros=np.asarray(change == 0, np.bool_),
-            chosen=[(head.layer, head.head) for head in found.factors if head.kind == kind],
-        ))  # fmt: skip
+        given.append(
+            Panel(
+                sentence_words.begun(_("{kind} attention moved", kind=sentence_words.kind(kind))),
+                change,
+                [f"L{layer}" for layer in range(layers)],
+                [f"H{head}" for head in range(heads)],
+                theme.scale(kind, dark),
+                0.0,
+                high,
+                hover,
+                unit=_("Jensen-Shannon distance"),
+                zeros=np.asarray(change == 0, np.bool_),
+                chosen=[(head.layer, head.head) for head in found.factors if head.kind == kind],
+            )
+        )
     return panels(given, dark=dark)
 
 
@@ -124,15 +152,30 @@ def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> 
         bars = [_bars(found.distance, _("cosine distance"), strong, labels, hover)]
         return _bar_figure(bars, labels, _("cosine distance of the last hidden state"), dark, height, None)
     return before_after(
-        found.targets, found.before.log_probability, found.after.log_probability,
-        now=found.after.labels, turned=found.turned, kind=kind, dark=dark, height=height, ink=colors.ink,
-    )  # fmt: skip
+        found.targets,
+        found.before.log_probability,
+        found.after.log_probability,
+        now=found.after.labels,
+        turned=found.turned,
+        kind=kind,
+        dark=dark,
+        height=height,
+        ink=colors.ink,
+    )
 
 
 def before_after(
-    labels: tuple[str, ...], before: Floats, after: Floats, *, now: tuple[str, ...], turned: Ints,
-    kind: Kind, dark: bool, height: int, ink: str,
-) -> go.Figure:  # fmt: skip
+    labels: tuple[str, ...],
+    before: Floats,
+    after: Floats,
+    *,
+    now: tuple[str, ...],
+    turned: Ints,
+    kind: Kind,
+    dark: bool,
+    height: int,
+    ink: str,
+) -> go.Figure:
     """Two bars for each token from log p (T,) before and after; ``now`` names the best tokens, at ``turned`` places."""
     strong, faint = theme.kind_color(kind, dark), theme.palette(dark).hatch
     was = _("{token} before: {probability}", token=_TOKEN, probability="%{y:.1%}")
@@ -141,35 +184,51 @@ def before_after(
     second = _bars(np.exp(after), _("after"), strong, labels, is_)
     tops = np.maximum(np.exp(before), np.exp(after))
     named = {
-        "type": "scatter", "mode": "text", "name": _("best token now"), "x": turned, "y": tops[turned] + 0.06,
-        "text": [theme.escape(f"→ {axes.short(now[place])}") for place in turned], "hoverinfo": "skip",
-        "textfont": {"family": theme.MONO, "size": 11, "color": ink}, "showlegend": False,
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "text",
+        "name": _("best token now"),
+        "x": turned,
+        "y": tops[turned] + 0.06,
+        "text": [theme.escape(f"→ {axes.short(now[place])}") for place in turned],
+        "hoverinfo": "skip",
+        "textfont": {"family": theme.MONO, "size": 11, "color": ink},
+        "showlegend": False,
+    }
     bars = [first, second, *([named] if len(turned) else [])]
     return _bar_figure(bars, labels, _("probability"), dark, height, (0, 1.15 if len(turned) else 1.02))
 
 
 def _bars(values: Floats, name: str, color: str, labels: tuple[str, ...], hover: str) -> dict[str, object]:
     return {
-        "type": "bar", "name": name, "x": np.arange(len(values)), "y": values, "marker": {"color": color},
+        "type": "bar",
+        "name": name,
+        "x": np.arange(len(values)),
+        "y": values,
+        "marker": {"color": color},
         "customdata": [theme.escape(label) for label in labels],
         "hovertemplate": f"{hover}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def _bar_figure(
-    bars: list[dict[str, object]], labels: tuple[str, ...], unit: str, dark: bool, height: int,
+    bars: list[dict[str, object]],
+    labels: tuple[str, ...],
+    unit: str,
+    dark: bool,
+    height: int,
     span: tuple[float, float] | None,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     small = {"size": 12, "color": theme.palette(dark).faint}
     across = axes.shown(labels, None, 900, "", dark) | {"title": {"text": ""}, "tickangle": -45, "showgrid": False}
     upward = {"title": {"text": unit, "font": small}, "tickformat": ".0%" if span else None, "rangemode": "tozero"}
     layout = {
         "xaxis": across | {"range": [-0.6, len(labels) - 0.4]},
         "yaxis": upward | ({"range": list(span)} if span else {}),
-        "barmode": "group", "bargap": 0.3, "bargroupgap": 0.05,
+        "barmode": "group",
+        "bargap": 0.3,
+        "bargroupgap": 0.05,
         "showlegend": len(bars) > 1,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
         "margin": {"l": 8, "r": 8, "t": 30, "b": 8},
-    }  # fmt: skip
+    }
     return theme.build(bars, layout, dark=dark, height=height)

@@ -93,9 +93,14 @@ def _head(named: Head | str) -> Head:
 
 
 def lines(
-    shown: Table, found: Links, *, gold: Gold | None = None, first: tuple[int, int] = (0, 0), dark: bool = False,
+    shown: Table,
+    found: Links,
+    *,
+    gold: Gold | None = None,
+    first: tuple[int, int] = (0, 0),
+    dark: bool = False,
     height: int | None = None,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Source words on the left, output words on the right, numbered from 0, and the links between them.
 
     Of a line of more than 40 words those ``within`` it from word ``first`` on, (source, output); the legend counts the
@@ -114,12 +119,20 @@ def lines(
         "yaxis2": _axis(shown.target, place.targets, place.target, place.rows, "right", dark)
         | {"overlaying": "y", "matches": "y"},
         "legend": {
-            "orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False,
-            "font": {"size": 12}, "itemsizing": "trace" if gold is None else "constant",
+            "orientation": "h",
+            "y": 0,
+            "yanchor": "top",
+            "x": 0,
+            "itemclick": False,
+            "itemdoubleclick": False,
+            "font": {"size": 12},
+            "itemsizing": "trace" if gold is None else "constant",
         },
-        "hovermode": "closest", "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
+        "hovermode": "closest",
+        "modebar": BUTTONS,
+        "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
         "annotations": [_title(_("source"), 0, "left", dark), _title(_("output"), 1, "right", dark)],
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=max(_height(place.rows), height or 0))
 
 
@@ -129,10 +142,16 @@ def matrix(
     """The weights between words, each link marked: a row of the output attends to columns of the source."""
     whole = np.broadcast_to(shown.told[:, None], shown.weights.shape)
     figure = attention_map(
-        shown.weights, shown.target.labels, shown.source.labels, kind="cross", mask=None if whole.all() else whole,
-        query_title=_("output word ↓"), key_title=_("source word →"), dark=dark,
+        shown.weights,
+        shown.target.labels,
+        shown.source.labels,
+        kind="cross",
+        mask=None if whole.all() else whole,
+        query_title=_("output word ↓"),
+        key_title=_("source word →"),
+        dark=dark,
         height=height and axes.fitting(height, shown.target.labels, shown.source.labels),
-    )  # fmt: skip
+    )
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
             figure.add_trace(_marks(name, look, pairs, shown, dark))
@@ -197,17 +216,22 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
     sizes[_MARK] = 10 if look.symbol != "circle" or look.faint else 8
     color = _color(name, look, dark)
     return {
-        "type": "scatter", "mode": "lines+markers", "name": _("{name} ({count})", name=_(name), count=len(pairs)),
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": _("{name} ({count})", name=_(name), count=len(pairs)),
         "x": np.concatenate(x or [np.array([np.nan])]).astype(np.float32),
         "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
         "line": {"color": color, "width": look.width, "dash": look.dash},
         "marker": {
-            "symbol": look.symbol, "opacity": 1, "color": color,
+            "symbol": look.symbol,
+            "opacity": 1,
+            "color": color,
             "size": np.tile(sizes, len(pairs)).astype(np.int16) if pairs else 9,
             "line": {"width": 1.6 if look.faint else 0, "color": color},
         },
-        "text": said, "hovertemplate": "%{text}<extra></extra>",
-    }  # fmt: skip
+        "text": said,
+        "hovertemplate": "%{text}<extra></extra>",
+    }
 
 
 def _color(name: str, look: _Look, dark: bool) -> str:
@@ -228,9 +252,14 @@ def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Pa
     words = place.sources if side == "source" else place.targets
     told = _say_source if side == "source" else _say_target
     return unseen(
-        np.full(len(at), x, np.float32), at, name=side, size=18, text=[told(shown, word) for word in words],
-        hovertemplate="%{text}<extra></extra>", yaxis="y" if side == "source" else "y2",
-    )  # fmt: skip
+        np.full(len(at), x, np.float32),
+        at,
+        name=side,
+        size=18,
+        text=[told(shown, word) for word in words],
+        hovertemplate="%{text}<extra></extra>",
+        yaxis="y" if side == "source" else "y2",
+    )
 
 
 def _say_source(shown: Table, i: int) -> str:
@@ -257,16 +286,30 @@ def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool
         place = f'<span style="color:{faint};font-size:0.75em">{number}</span>'
         texts.append(f"{word} {place}" if side == "left" else f"{place} {word}")
     return {
-        "tickmode": "array", "tickvals": at, "ticktext": texts, "range": [rows, 0], "side": side, "showgrid": False,
-        "tickfont": {"family": theme.MONO, "size": 15 if rows <= _MANY else 13}, "fixedrange": True, "ticks": "",
-    }  # fmt: skip
+        "tickmode": "array",
+        "tickvals": at,
+        "ticktext": texts,
+        "range": [rows, 0],
+        "side": side,
+        "showgrid": False,
+        "tickfont": {"family": theme.MONO, "size": 15 if rows <= _MANY else 13},
+        "fixedrange": True,
+        "ticks": "",
+    }
 
 
 def _title(text: str, x: int, side: str, dark: bool) -> Part:
     return {
-        "text": text, "x": x, "y": 1, "xref": "paper", "yref": "paper", "yshift": 16, "showarrow": False,
-        "xanchor": "right" if side == "left" else "left", "font": {"size": 12, "color": theme.palette(dark).faint},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "yshift": 16,
+        "showarrow": False,
+        "xanchor": "right" if side == "left" else "left",
+        "font": {"size": 12, "color": theme.palette(dark).faint},
+    }
 
 
 def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) -> Part:
@@ -277,11 +320,18 @@ def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) 
     outline = 0.8 if longest > MOST else 2 if hollow else 1.5
     inner, outer = (colors.background, colors.ink) if hollow else (colors.ink, colors.background)
     return {
-        "type": "scatter", "mode": "markers", "name": name, "showlegend": False,
-        "x": np.array([i for i, _j in pairs], np.int16), "y": np.array([j for _i, j in pairs], np.int16),
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "showlegend": False,
+        "x": np.array([i for i, _j in pairs], np.int16),
+        "y": np.array([j for _i, j in pairs], np.int16),
         "marker": {
-            "symbol": shape, "size": max(3, min(10, 420 // longest)), "color": inner,
+            "symbol": shape,
+            "size": max(3, min(10, 420 // longest)),
+            "color": inner,
             "line": {"width": outline, "color": outer},
         },
-        "text": [_say(shown, i, j, name) for i, j in pairs], "hovertemplate": "%{text}<extra></extra>",
-    }  # fmt: skip
+        "text": [_say(shown, i, j, name) for i, j in pairs],
+        "hovertemplate": "%{text}<extra></extra>",
+    }

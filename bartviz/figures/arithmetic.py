@@ -66,14 +66,24 @@ class Frame:
         if self.shown.rest:
             names.append(f"<i>{others(self.shown.rest)}</i>")
         found["yaxis"] = {
-            "range": [self.rows - 0.5, -0.5], "domain": [0, self.split], "tickvals": list(range(self.rows)),
-            "ticktext": names, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 13}, "fixedrange": True,
+            "range": [self.rows - 0.5, -0.5],
+            "domain": [0, self.split],
+            "tickvals": list(range(self.rows)),
+            "ticktext": names,
+            "showgrid": False,
+            "tickfont": {"family": theme.MONO, "size": 13},
+            "fixedrange": True,
             "ticks": "",
-        }  # fmt: skip
+        }
         found["yaxis2"] = {
-            "range": [0.5, -0.5], "domain": [1 - 62 / self.height, 1 - 38 / self.height],
-            "showticklabels": False, "showgrid": False, "fixedrange": True, "anchor": "x", "ticks": "",
-        }  # fmt: skip
+            "range": [0.5, -0.5],
+            "domain": [1 - 62 / self.height, 1 - 38 / self.height],
+            "showticklabels": False,
+            "showgrid": False,
+            "fixedrange": True,
+            "anchor": "x",
+            "ticks": "",
+        }
         return found
 
     def _range(self, name: str) -> Part:

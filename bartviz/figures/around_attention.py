@@ -34,11 +34,14 @@ def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290
         told = _("{share} of the rows near {place}", **near)
         traces.append(_steps(side.entropy, entropy, side, color, "2", told) | {"showlegend": False})
     layout = {
-        "xaxis": _titled(_("score")) | {"domain": [0, 0.46]}, "yaxis": _titled(_("share of the cells")),
+        "xaxis": _titled(_("score")) | {"domain": [0, 0.46]},
+        "yaxis": _titled(_("share of the cells")),
         "xaxis2": _titled(_("entropy of a row, in bits")) | {"domain": [0.56, 1]},
         "yaxis2": _titled(_("share of the rows")) | {"anchor": "x2"},
-        "legend": _LEGEND, "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-    }  # fmt: skip
+        "legend": _LEGEND,
+        "modebar": BUTTONS,
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 
@@ -53,11 +56,17 @@ def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, to
     counts = np.histogram(values, edges)[0] / max(values.size, 1)
     middles = (edges[1:] + edges[:-1]) / 2
     return {
-        "type": "scatter", "mode": "lines", "name": side.name, "x": middles, "y": counts,
-        "xaxis": f"x{axis}", "yaxis": f"y{axis}",
+        "type": "scatter",
+        "mode": "lines",
+        "name": side.name,
+        "x": middles,
+        "y": counts,
+        "xaxis": f"x{axis}",
+        "yaxis": f"y{axis}",
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if side.own else "dot"},
-        "fill": "tozeroy" if side.own else None, "hovertemplate": f"{told}<extra>{theme.escape(side.name)}</extra>",
-    }  # fmt: skip
+        "fill": "tozeroy" if side.own else None,
+        "hovertemplate": f"{told}<extra>{theme.escape(side.name)}</extra>",
+    }
 
 
 def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure:
@@ -70,18 +79,27 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
     paints = {"GELU": theme.VALUE, "ReLU": theme.KEY}
     traces = [
         {
-            "type": "scatter", "mode": "lines",
+            "type": "scatter",
+            "mode": "lines",
             "name": _("{curve} · this model's", curve=_(label)) if label == title else _(label),
-            "x": x, "y": curve(x), "hovertemplate": f"{_(label)}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
-            "line": {"color": paints.get(label, theme.QUERY), "width": 4 if label == title else 2,
-                     "dash": "dash" if label == "ReLU" else "solid"},
+            "x": x,
+            "y": curve(x),
+            "hovertemplate": f"{_(label)}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
+            "line": {
+                "color": paints.get(label, theme.QUERY),
+                "width": 4 if label == title else 2,
+                "dash": "dash" if label == "ReLU" else "solid",
+            },
         }
         for label, curve in curves.items()
-    ]  # fmt: skip
+    ]
     layout = {
-        "xaxis": _titled("x"), "yaxis": _titled(_("what comes out")), "legend": _LEGEND, "modebar": BUTTONS,
+        "xaxis": _titled("x"),
+        "yaxis": _titled(_("what comes out")),
+        "legend": _LEGEND,
+        "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 
@@ -100,27 +118,40 @@ def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
         title = f"<b>{name}</b>"
         notes.append(_word(_("{name} · this model", name=title) if mine else title, -0.45, y - 0.42, ink, "left"))
         for x, word in enumerate(boxes):
-            shapes.append({
-                "type": "rect", "x0": x - 0.4, "x1": x + 0.4, "y0": y - 0.22, "y1": y + 0.22,
-                "line": {"color": ink, "width": 2.5 if mine else 1},
-            })  # fmt: skip
+            shapes.append(
+                {
+                    "type": "rect",
+                    "x0": x - 0.4,
+                    "x1": x + 0.4,
+                    "y0": y - 0.22,
+                    "y1": y + 0.22,
+                    "line": {"color": ink, "width": 2.5 if mine else 1},
+                }
+            )
             notes.append(_word(word, x, y, ink if mine else colors.ink))
             if x:
                 notes.append(_word("→", x - 0.5, y, ink))
     layout = {
         "xaxis": {"range": [-0.5, 4.5], "visible": False, "fixedrange": True},
         "yaxis": {"range": [1.4, -0.6], "visible": False, "fixedrange": True},
-        "shapes": shapes, "annotations": notes, "modebar": {"remove": ["toImage", *BUTTONS["remove"]]},
-    }  # fmt: skip
+        "shapes": shapes,
+        "annotations": notes,
+        "modebar": {"remove": ["toImage", *BUTTONS["remove"]]},
+    }
     traces = [{"type": "scatter", "x": [0], "y": [0], "mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip"}]
     return theme.build(traces, layout, dark=dark, height=190)
 
 
 def _word(text: str, x: float, y: float, color: str, anchor: str = "center") -> Part:
     return {
-        "text": text, "x": x, "y": y, "showarrow": False, "xanchor": anchor, "yanchor": "middle",
+        "text": text,
+        "x": x,
+        "y": y,
+        "showarrow": False,
+        "xanchor": anchor,
+        "yanchor": "middle",
         "font": {"size": 13, "color": color},
-    }  # fmt: skip
+    }
 
 
 def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, height: int = 190) -> go.Figure:
@@ -129,15 +160,19 @@ def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, heigh
     color = theme.kind_color(kind, dark)
     traces = [
         {
-            "type": "bar", "x": place, "y": lengths,
+            "type": "bar",
+            "x": place,
+            "y": lengths,
             "hovertemplate": _("layer {layer}: length {length}", layer="%{x}", length="%{y:.3f}") + "<extra></extra>",
             "marker": {"color": [color if one == layer else theme.palette(dark).masked for one in place]},
         }
-    ]  # fmt: skip
+    ]
     layout = {
         "xaxis": _titled(_("layer")) | {"dtick": 1 if len(lengths) <= 16 else 4, "showgrid": False},
-        "yaxis": _titled(_("length of what is added")) | {"rangemode": "tozero"}, "modebar": BUTTONS, "bargap": 0.3,
-    }  # fmt: skip
+        "yaxis": _titled(_("length of what is added")) | {"rangemode": "tozero"},
+        "modebar": BUTTONS,
+        "bargap": 0.3,
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 

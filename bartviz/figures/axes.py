@@ -49,14 +49,18 @@ def token_axes(
     rows = shown(query_labels, query_special, high, down, dark)
     return {
         "xaxis": _full(key_labels, pooled) | hidden | {"range": [-0.5, keys - 0.5], "constraintoward": "left"},
-        "yaxis": _full(query_labels, pooled) | hidden | {
-            "range": [queries - 0.5, -0.5], "constraintoward": "top",
-            "scaleanchor": "x", "scaleratio": cell_ratio(queries, keys),
+        "yaxis": _full(query_labels, pooled)
+        | hidden
+        | {
+            "range": [queries - 0.5, -0.5],
+            "constraintoward": "top",
+            "scaleanchor": "x",
+            "scaleratio": cell_ratio(queries, keys),
         },
         "xaxis2": columns | {"matches": "x", "overlaying": "x", "side": "top", "tickangle": _angle(keys)},
         "yaxis2": rows | {"matches": "y", "overlaying": "y", "side": "left"},
         "modebar": BUTTONS,
-    }  # fmt: skip
+    }
 
 
 def anchor() -> Part:

@@ -18,12 +18,7 @@ from bartviz.record.record import Record
 
 LANE, EDGES = 30, 96  # pixels: one rank; the axes and the legend
 FITTING = 14  # steps whose tokens can be read side by side; longer trees are dragged
-_SIGNS = {
-    "pruned": ("circle-open", 6),
-    "open": ("circle", 8),
-    "finished": ("square", 10),
-    "best": ("star", 16),
-}
+_SIGNS = {"pruned": ("circle-open", 6), "open": ("circle", 8), "finished": ("square", 10), "best": ("star", 16)}
 _NAMES = {
     "pruned": mark("pruned"),
     "open": mark("kept"),
@@ -82,9 +77,7 @@ def _edges(tree: BeamTree, nodes: Sequence[int], line: dict[str, Any]) -> dict[s
         if node.parent is not None:
             x += [node.step, node.step + 1, None]
             y += [tree.nodes[node.parent].rank + 1, node.rank + 1, None]
-    return {
-        "type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip", "showlegend": False,
-    }  # fmt: skip
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip", "showlegend": False}
 
 
 def _nodes(
@@ -102,13 +95,17 @@ def _nodes(
             shade = winner if wins else colors.faint
             traces.append(
                 {
-                    "type": "scatter", "name": _(_NAMES[state]), "mode": "markers+text",
+                    "type": "scatter",
+                    "name": _(_NAMES[state]),
+                    "mode": "markers+text",
                     "showlegend": state == "best" or not wins,
-                    "x": [tree.nodes[n].step + 1 for n in those], "y": [tree.nodes[n].rank + 1 for n in those],
+                    "x": [tree.nodes[n].step + 1 for n in those],
+                    "y": [tree.nodes[n].rank + 1 for n in those],
                     "text": [theme.escape(axes.short(tree.nodes[n].token.label)) for n in those],
                     "textposition": "top center",
                     "textfont": {
-                        "family": theme.MONO, "size": 10 if faint else 12,
+                        "family": theme.MONO,
+                        "size": 10 if faint else 12,
                         "color": colors.faint if faint else winner if wins else colors.ink,
                     },
                     "marker": {"symbol": sign, "size": size, "color": shade, "line": {"width": 1, "color": shade}},
@@ -117,18 +114,22 @@ def _nodes(
                     "hovertext": [_hover(tree.nodes[n], reasons[n]) for n in those],
                     "hovertemplate": "%{hovertext}<extra></extra>",
                 }
-            )  # fmt: skip
+            )
     return traces
 
 
 def _hover(node: Hypothesis, reason: str) -> str:
     lines = [
-        _("{token}, step {step}, rank {rank}",
-          token=f"<b>{theme.escape(node.token.label)}</b>", step=node.step + 1, rank=node.rank + 1),
+        _(
+            "{token}, step {step}, rank {rank}",
+            token=f"<b>{theme.escape(node.token.label)}</b>",
+            step=node.step + 1,
+            rank=node.rank + 1,
+        ),
         f"p {percent(node.token.probability)}",
         _("sum of log p {total}", total=sentence_words.signed(node.total)),
         _("score {score}", score=analysis.score_text(node.score)),
-    ]  # fmt: skip
+    ]
     if node.rule:
         lines.append(_("rule: {rule}", rule=theme.escape(sentence_words.rule(node.rule))))
     return "<br>".join([*lines, reason])
@@ -139,28 +140,48 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     return {
         "xaxis": {
-            "title": title | {"text": _("step: time runs to the right")}, "dtick": 1, "showgrid": False,
-            "tickfont": {"size": 12}, "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
+            "title": title | {"text": _("step: time runs to the right")},
+            "dtick": 1,
+            "showgrid": False,
+            "tickfont": {"size": 12},
+            "range": [first + 0.4, first + min(tree.steps, FITTING) + 0.6],
         },
         "yaxis": {
-            "title": title | {"text": _("rank of the continuation")}, "range": [lanes + 0.5, 0.2],
-            "dtick": 1, "fixedrange": True, "tickfont": {"size": 12},
+            "title": title | {"text": _("rank of the continuation")},
+            "range": [lanes + 0.5, 0.2],
+            "dtick": 1,
+            "fixedrange": True,
+            "tickfont": {"size": 12},
         },
         "dragmode": "pan",
         "legend": {
-            "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant", "font": {"size": 12},
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "itemsizing": "constant",
+            "font": {"size": 12},
         },
         "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
-    }  # fmt: skip
+    }
 
 
 def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: theme.Palette) -> None:
     said = _(
         "{drawn:,} of {all:,} continuations drawn: the weakest are left out",
-        drawn=len(drawn.nodes), all=len(drawn.nodes) + drawn.left_out,
-    )  # fmt: skip
+        drawn=len(drawn.nodes),
+        all=len(drawn.nodes) + drawn.left_out,
+    )
     figure.add_annotation(
-        text=said, xref="paper", yref="paper", x=0, y=1.02, yshift=24, xanchor="left", yanchor="bottom",
-        showarrow=False, font={"size": 12, "color": colors.faint},
-    )  # fmt: skip
+        text=said,
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=1.02,
+        yshift=24,
+        xanchor="left",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": colors.faint},
+    )
     figure.update_layout(margin={"t": 64}, height=figure.layout.height + 24)

@@ -42,9 +42,17 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
     if run.parts is not None:
         figure.add_vline(run.parts + 0.5, line={"color": colors.ink, "width": 1.5, "dash": "dot"})
     title = theme.lines(analysis.sentence(main, branch), LINE)
-    figure.update_layout(title={
-        "text": title, "x": 0, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 14}, "font": {"size": 14},
-    })  # fmt: skip
+    figure.update_layout(
+        title={
+            "text": title,
+            "x": 0,
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 14},
+            "font": {"size": 14},
+        }
+    )
     return figure.update_layout(margin={"t": 26 + 20 * (1 + title.count("<br>"))})
 
 
@@ -57,8 +65,13 @@ def _bars(steps: Sequence[Step], axis: str, name: str, color: str, shared: list[
     said = [f"{theme.escape(step.chosen.label)} {percent(step.chosen.probability)}" for step in steps]
     rules = [f"<br>{theme.escape(sentence_words.rule(step.rule))}" if step.rule else "" for step in steps]
     return {
-        "type": "bar", "name": name, "showlegend": False, "xaxis": f"x{axis}", "yaxis": f"y{axis}",
-        "x": [step.position + 1 for step in steps], "y": [step.chosen.probability for step in steps],
+        "type": "bar",
+        "name": name,
+        "showlegend": False,
+        "xaxis": f"x{axis}",
+        "yaxis": f"y{axis}",
+        "x": [step.position + 1 for step in steps],
+        "y": [step.chosen.probability for step in steps],
         "marker": {"color": color, "opacity": [PALE if same else 1 for same in shared]},
         "hovertext": [
             _("{name}, step {step}: {said}", name=name, step=step.position + 1, said=text)
@@ -66,7 +79,7 @@ def _bars(steps: Sequence[Step], axis: str, name: str, color: str, shared: list[
             for step, text, rule in zip(steps, said, rules, strict=True)
         ],
         "hovertemplate": "%{hovertext}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, Any]:
@@ -81,12 +94,16 @@ def _layout(main: Record, branch: Record, parts: int, count: int) -> dict[str, A
         | {"anchor": "y2", "matches": "x", "title": {"text": _("step"), "font": small}},
         "yaxis": probability | {"domain": [0.57, 1], "title": {"text": _("main: p"), "font": small}},
         "yaxis2": probability | {"domain": [0, 0.43], "anchor": "x2", "title": {"text": _("branch: p"), "font": small}},
-        "dragmode": "pan", "bargap": 0.25, "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
-    }  # fmt: skip
+        "dragmode": "pan",
+        "bargap": 0.25,
+        "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
+    }
 
 
 def _ticks(record: Record) -> dict[str, Any]:
     return {
-        "tickvals": [step.position + 1 for step in record.steps], "tickfont": {"family": theme.MONO, "size": 12},
-        "ticktext": [theme.escape(axes.short(step.chosen.label)) for step in record.steps], "tickangle": -30,
-    }  # fmt: skip
+        "tickvals": [step.position + 1 for step in record.steps],
+        "tickfont": {"family": theme.MONO, "size": 12},
+        "ticktext": [theme.escape(axes.short(step.chosen.label)) for step in record.steps],
+        "tickangle": -30,
+    }

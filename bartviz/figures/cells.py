@@ -15,9 +15,7 @@ from bartviz.figures import theme
 Part = dict[str, Any]
 
 # Of plotly's buttons two stay, so that they cover no cell: save as a picture, and back from a zoom (drag zooms in).
-BUTTONS: Part = {
-    "remove": ["select2d", "lasso2d", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
-}
+BUTTONS: Part = {"remove": ["select2d", "lasso2d", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]}
 
 
 def closed(mask: Bools, factor: int, words: str) -> Part:
@@ -27,9 +25,14 @@ def closed(mask: Bools, factor: int, words: str) -> Part:
     """
     sides = [-(-side // factor) for side in mask.shape]
     return {
-        "type": "heatmap", "name": "masked", "z": np.zeros(sides, np.uint8), "opacity": 0, "showscale": False,
-        "hovertemplate": f"{words}<extra></extra>", **grid(factor),
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": "masked",
+        "z": np.zeros(sides, np.uint8),
+        "opacity": 0,
+        "showscale": False,
+        "hovertemplate": f"{words}<extra></extra>",
+        **grid(factor),
+    }
 
 
 def pool(weights: Floats, factor: int) -> Floats:
@@ -52,10 +55,17 @@ def grid(factor: int) -> Part:
 def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
     """Points that are there for the pointer alone, before and after a click on them."""
     return {
-        "type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "showlegend": False,
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": x,
+        "y": y,
+        "showlegend": False,
         "marker": {"size": size, "symbol": "square", "opacity": 0.001, "color": "#808080"},
-        "selected": {"marker": {"opacity": 0.001}}, "unselected": {"marker": {"opacity": 0.001}}, **more,
-    }  # fmt: skip
+        "selected": {"marker": {"opacity": 0.001}},
+        "unselected": {"marker": {"opacity": 0.001}},
+        **more,
+    }
 
 
 def frames(shape: tuple[int, ...], row: int | None, dark: bool) -> list[Part]:
@@ -76,7 +86,17 @@ def color_bar(title: str, dark: bool, height: int | None = None) -> Part:
     """A short bar under the map, shorter in a figure of little ``height``."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     return {
-        "title": {"text": title, "side": "top", "font": small}, "tickfont": small, "orientation": "h",
-        "x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "xpad": 0, "ypad": 8,
-        "lenmode": "pixels", "len": 240 if height is None or height > 400 else 160, "thickness": 10, "outlinewidth": 0,
-    }  # fmt: skip
+        "title": {"text": title, "side": "top", "font": small},
+        "tickfont": small,
+        "orientation": "h",
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 0.0,
+        "yanchor": "top",
+        "xpad": 0,
+        "ypad": 8,
+        "lenmode": "pixels",
+        "len": 240 if height is None or height > 400 else 160,
+        "thickness": 10,
+        "outlinewidth": 0,
+    }

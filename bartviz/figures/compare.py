@@ -102,24 +102,40 @@ def scatter(
     shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
     colors = theme.palette(dark)
     points: Part = {
-        "type": "scatter", "mode": "markers+text", "name": "heads", "x": x.values.ravel(), "y": y.values.ravel(),
-        "text": shown, "textposition": "top center", "textfont": {"size": 11, "color": colors.faint},
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "heads",
+        "x": x.values.ravel(),
+        "y": y.values.ravel(),
+        "text": shown,
+        "textposition": "top center",
+        "textfont": {"size": 11, "color": colors.faint},
         "customdata": [[f"L{one}H{two}", name] for one, two, name in zip(layer, head, called, strict=True)],
         "marker": {
-            "size": 11, "color": layer, "cmin": -max(layers - 1, 1) * 0.6, "cmax": max(layers - 1, 1),
-            "opacity": strong, "colorscale": theme.scale(measured.kind, dark),
+            "size": 11,
+            "color": layer,
+            "cmin": -max(layers - 1, 1) * 0.6,
+            "cmax": max(layers - 1, 1),
+            "opacity": strong,
+            "colorscale": theme.scale(measured.kind, dark),
             "line": {"width": 1, "color": colors.background},
         },
-        "selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 0.9}},
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 0.9}},
         "hovertemplate": f"<b>%{{customdata[0]}}</b><br>{x.title} %{{x:.3f}}<br>{y.title} %{{y:.3f}}"
-        "<br>%{customdata[1]}<extra></extra>", "showlegend": False,
-    }  # fmt: skip
+        "<br>%{customdata[1]}<extra></extra>",
+        "showlegend": False,
+    }
     traces = [points, *(_ring(letter, place, x, y, dark) for letter, place in (pins or {}).items())]
     layout = {
-        "xaxis": {"title": _title(f"{x.label} →", dark)}, "yaxis": {"title": _title(f"{y.label} ↑", dark)},
-        "shapes": [*_even(x, "x", dark), *_even(y, "y", dark)], "hovermode": "closest", "modebar": BUTTONS,
-        "dragmode": "zoom", "margin": {"l": 8, "r": 16, "t": 24, "b": 8},
-    }  # fmt: skip
+        "xaxis": {"title": _title(f"{x.label} →", dark)},
+        "yaxis": {"title": _title(f"{y.label} ↑", dark)},
+        "shapes": [*_even(x, "x", dark), *_even(y, "y", dark)],
+        "hovermode": "closest",
+        "modebar": BUTTONS,
+        "dragmode": "zoom",
+        "margin": {"l": 8, "r": 16, "t": 24, "b": 8},
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 
@@ -175,11 +191,18 @@ def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -
     """A pinned head: a ring in the pin's colour with its letter."""
     color, side = pin_color(letter, dark), "middle left" if letter == "A" else "middle right"
     return {
-        "type": "scatter", "mode": "markers+text", "name": letter, "x": [x.values[place]], "y": [y.values[place]],
-        "text": [f"<b>{letter}</b>"], "textposition": side, "textfont": {"size": 15, "color": color},
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": letter,
+        "x": [x.values[place]],
+        "y": [y.values[place]],
+        "text": [f"<b>{letter}</b>"],
+        "textposition": side,
+        "textfont": {"size": 15, "color": color},
         "marker": {"size": 19, "symbol": "circle-open", "line": {"width": 3}, "color": color},
-        "hoverinfo": "skip", "showlegend": False,
-    }  # fmt: skip
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _even(of: Field, axis: str, dark: bool) -> list[Part]:
@@ -187,11 +210,18 @@ def _even(of: Field, axis: str, dark: bool) -> list[Part]:
     if not of.has_even:
         return []
     other = "y" if axis == "x" else "x"
-    return [{
-        "type": "line", f"{axis}0": of.even, f"{axis}1": of.even, f"{other}0": 0, f"{other}1": 1,
-        f"{other}ref": f"{other} domain", "layer": "below",
-        "line": {"color": theme.palette(dark).faint, "width": 1, "dash": "dot"},
-    }]  # fmt: skip
+    return [
+        {
+            "type": "line",
+            f"{axis}0": of.even,
+            f"{axis}1": of.even,
+            f"{other}0": 0,
+            f"{other}1": 1,
+            f"{other}ref": f"{other} domain",
+            "layer": "below",
+            "line": {"color": theme.palette(dark).faint, "width": 1, "dash": "dot"},
+        }
+    ]
 
 
 def matrix(
@@ -205,25 +235,38 @@ def matrix(
     place = np.arange(layers * count, dtype=np.int32)
     y, x = np.divmod(place, count)
     cells: Part = {
-        "type": "heatmap", "name": shown.name, "z": shown.values, "zmin": 0, "zmax": shown.top, "hoverinfo": "skip",
-        "colorscale": theme.scale(measured.kind, dark), "xgap": 2, "ygap": 2,
+        "type": "heatmap",
+        "name": shown.name,
+        "z": shown.values,
+        "zmin": 0,
+        "zmax": shown.top,
+        "hoverinfo": "skip",
+        "colorscale": theme.scale(measured.kind, dark),
+        "xgap": 2,
+        "ygap": 2,
         "colorbar": color_bar(_("{measure}, 0 to {top:.3g}", measure=shown.label, top=shown.top), dark, height),
-    }  # fmt: skip
+    }
     numbers = [_numbers(shown, cells["colorscale"])] if count <= WRITTEN else []
     hover = unseen(
-        x, y, name="heads", size=22, customdata=shown.values.ravel(),
+        x,
+        y,
+        name="heads",
+        size=22,
+        customdata=shown.values.ravel(),
         hovertemplate=f"<b>L%{{y}}H%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
-    )  # fmt: skip
+    )
     ticks = {"showgrid": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     layout = {
-        "xaxis": ticks | _numbered("H", count) | {
-            "side": "top", "title": _title(_("heads →"), dark), "range": [-0.5, count - 0.5],
-        },
+        "xaxis": ticks
+        | _numbered("H", count)
+        | {"side": "top", "title": _title(_("heads →"), dark), "range": [-0.5, count - 0.5]},
         "yaxis": ticks | _numbered("L", layers) | {"title": _title(_("layers ↓"), dark), "range": [layers - 0.5, -0.5]},
-        "plot_bgcolor": theme.palette(dark).masked, "modebar": BUTTONS, "hoverdistance": -1,
+        "plot_bgcolor": theme.palette(dark).masked,
+        "modebar": BUTTONS,
+        "hoverdistance": -1,
         "shapes": [frame for letter, at in (pins or {}).items() for frame in _frame(letter, at, dark)],
         "annotations": [_letter(letter, at, dark) for letter, at in (pins or {}).items()],
-    }  # fmt: skip
+    }
     return theme.build([cells, *numbers, hover], layout, dark=dark, height=height)
 
 
@@ -232,14 +275,19 @@ def _numbers(shown: Field, scale: theme.Scale) -> Part:
     y, x = (index.ravel() for index in np.nonzero(np.isfinite(shown.values)))
     values, across = shown.values[y, x], shown.values.shape[1]
     return {
-        "type": "scatter", "mode": "text", "name": "numbers", "x": x.astype(np.int32), "y": y.astype(np.int32),
+        "type": "scatter",
+        "mode": "text",
+        "name": "numbers",
+        "x": x.astype(np.int32),
+        "y": y.astype(np.int32),
         "text": [f"{value:.2f}" if across <= WIDE else _three(float(value)) for value in values],
-        "hoverinfo": "skip", "showlegend": False,
+        "hoverinfo": "skip",
+        "showlegend": False,
         "textfont": {
             "size": 11 if across <= MIDDLE else 9,
             "color": [theme.ink_on(theme.at(scale, value / shown.top)) for value in values],
         },
-    }  # fmt: skip
+    }
 
 
 def _three(value: float) -> str:
@@ -266,10 +314,16 @@ def _letter(letter: str, at: tuple[int, int], dark: bool) -> Part:
     """The pin's letter in a corner of its cell, A left and B right."""
     left = letter == "A"
     return {
-        "text": f"<b>{letter}</b>", "x": at[1] + (-0.46 if left else 0.46), "y": at[0] - 0.46, "showarrow": False,
-        "xanchor": "left" if left else "right", "yanchor": "top", "borderpad": 1,
-        "font": {"size": 12, "color": theme.palette(dark).background}, "bgcolor": pin_color(letter, dark),
-    }  # fmt: skip
+        "text": f"<b>{letter}</b>",
+        "x": at[1] + (-0.46 if left else 0.46),
+        "y": at[0] - 0.46,
+        "showarrow": False,
+        "xanchor": "left" if left else "right",
+        "yanchor": "top",
+        "borderpad": 1,
+        "font": {"size": 12, "color": theme.palette(dark).background},
+        "bgcolor": pin_color(letter, dark),
+    }
 
 
 def _together(left: go.Figure, right: go.Figure, dark: bool) -> go.Figure:
@@ -283,9 +337,11 @@ def _together(left: go.Figure, right: go.Figure, dark: bool) -> go.Figure:
         "yaxis": left.layout.yaxis.to_plotly_json(),
         "xaxis2": right.layout.xaxis.to_plotly_json() | {"domain": [0.62, 1], "anchor": "y2"},
         "yaxis2": right.layout.yaxis.to_plotly_json() | {"anchor": "x2"},
-        "shapes": [*(shape.to_plotly_json() for shape in left.layout.shapes), *shapes], "annotations": notes,
-        "hovermode": "closest", "modebar": BUTTONS,
-    }  # fmt: skip
+        "shapes": [*(shape.to_plotly_json() for shape in left.layout.shapes), *shapes],
+        "annotations": notes,
+        "hovermode": "closest",
+        "modebar": BUTTONS,
+    }
     return theme.build([*(trace.to_plotly_json() for trace in left.data), *moved], layout, dark=dark, height=460)
 
 

@@ -65,11 +65,18 @@ def difference(
     limit = _limit(found.difference)
     hover = _("{row} to {column}: B - A {difference}", row=ROW, column=COLUMN, difference=at_most("%{z:+.3f}", factor))
     cells: Part = {
-        "type": "heatmap", "name": "difference", "z": _pooled(values, factor), **grid(factor), "zmin": -limit,
-        "zmax": limit, "zmid": 0, "colorscale": theme.difference_scale(dark), "hoverongaps": False,
+        "type": "heatmap",
+        "name": "difference",
+        "z": _pooled(values, factor),
+        **grid(factor),
+        "zmin": -limit,
+        "zmax": limit,
+        "zmid": 0,
+        "colorscale": theme.difference_scale(dark),
+        "hoverongaps": False,
         "colorbar": color_bar(_("B - A: orange A more, blue B more, ±{limit:g}", limit=limit), dark, height),
         "hovertemplate": f"{hover}<extra></extra>",
-    }  # fmt: skip
+    }
     traces = [cells, axes.anchor()]
     if not seen.all():
         traces = [
@@ -78,9 +85,14 @@ def difference(
             hatch.hatching(~seen, dark),
         ]
     layout = axes.token_axes(
-        a.query_labels, a.key_labels, query_special=a.query_special, key_special=a.key_special, pooled=factor,
-        height=height, dark=dark,
-    ) | {"shapes": frames(found.difference.shape, row, dark)}  # fmt: skip
+        a.query_labels,
+        a.key_labels,
+        query_special=a.query_special,
+        key_special=a.key_special,
+        pooled=factor,
+        height=height,
+        dark=dark,
+    ) | {"shapes": frames(found.difference.shape, row, dark)}
     if bars:
         traces.append(_bars(found, dark))
         layout |= _beside_bars(layout, dark)
@@ -104,10 +116,18 @@ def _bars(found: Contrast, dark: bool) -> Part:
     rows = np.arange(len(found.distance), dtype=np.int32)
     hover = _("{row}: Jensen-Shannon distance {distance}", row=ROW, distance="%{x:.3f}")
     return {
-        "type": "bar", "name": "distance", "orientation": "h", "x": found.distance.astype(np.float32), "y": rows,
-        "xaxis": "x3", "yaxis": "y", "marker": {"color": theme.palette(dark).faint}, "showlegend": False,
-        "hovertemplate": f"{hover}<extra></extra>", "width": 0.8,
-    }  # fmt: skip
+        "type": "bar",
+        "name": "distance",
+        "orientation": "h",
+        "x": found.distance.astype(np.float32),
+        "y": rows,
+        "xaxis": "x3",
+        "yaxis": "y",
+        "marker": {"color": theme.palette(dark).faint},
+        "showlegend": False,
+        "hovertemplate": f"{hover}<extra></extra>",
+        "width": 0.8,
+    }
 
 
 def _beside_bars(layout: Part, dark: bool) -> Part:
@@ -115,9 +135,15 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
     small = {"size": 11, "color": theme.palette(dark).faint}
     ends = {"domain": [0, 1 - BARS - 0.04]}
     return {
-        "xaxis": layout["xaxis"] | ends, "xaxis2": layout["xaxis2"] | ends,
+        "xaxis": layout["xaxis"] | ends,
+        "xaxis2": layout["xaxis2"] | ends,
         "xaxis3": {
-            "domain": [1 - BARS, 1], "anchor": "y", "range": [0, 1], "tickvals": [0, 1], "showgrid": True,
-            "tickfont": small, "title": {"text": _("JS distance"), "font": small, "standoff": 2},
+            "domain": [1 - BARS, 1],
+            "anchor": "y",
+            "range": [0, 1],
+            "tickvals": [0, 1],
+            "showgrid": True,
+            "tickfont": small,
+            "title": {"text": _("JS distance"), "font": small, "standoff": 2},
         },
-    }  # fmt: skip
+    }

@@ -71,8 +71,10 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
     """
     table = costs.curve(lengths(length))
     x = table["length"].to_numpy()
-    found = {name: table[[one for one in columns if one in table]].sum(axis=1).to_numpy() / x / 1e6
-             for name, columns, *_look in _OPERATIONS}  # fmt: skip
+    found = {
+        name: table[[one for one in columns if one in table]].sum(axis=1).to_numpy() / x / 1e6
+        for name, columns, *_look in _OPERATIONS
+    }
     feed_forward, scores = found["feed-forward"], found["scores and sums"]
     top = 2.4 * max(line.max() for name, line in found.items() if name != "scores and sums")
     curves = [
@@ -85,10 +87,16 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
     crossing = feed_forward[0] / scores[0] * x[0]  # one is flat, the other a straight line through 0
     if SHORTEST <= crossing <= LONGEST:
         figure.add_scatter(
-            x=[crossing], y=[feed_forward[0]], mode="markers+text", text=[_("equal at {length:,.0f}", length=crossing)],
-            textposition="top left", textfont={"size": 13}, showlegend=False, hoverinfo="skip",
+            x=[crossing],
+            y=[feed_forward[0]],
+            mode="markers+text",
+            text=[_("equal at {length:,.0f}", length=crossing)],
+            textposition="top left",
+            textfont={"size": 13},
+            showlegend=False,
+            hoverinfo="skip",
             marker={"symbol": "circle-open", "size": 12, "line": {"width": 2}, "color": theme.palette(dark).ink},
-        )  # fmt: skip
+        )
     return figure.update_yaxes(title={"text": _("million multiply-adds a source token"), "font": {"size": 12}})
 
 
@@ -127,9 +135,16 @@ def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, heigh
     figure.update_xaxes(title={"text": _("step t: the token that is read"), "font": {"size": 12}})
     if costs.sizes.encoder is not None and steps > 1:
         figure.add_annotation(
-            x=0, y=np.log10(curves[1].y[0]), xanchor="left", yanchor="top", yshift=-4, xshift=14, showarrow=False,
-            text=_("step 1 makes the source's keys and values"), font={"size": 12, "color": theme.palette(dark).faint},
-        )  # fmt: skip
+            x=0,
+            y=np.log10(curves[1].y[0]),
+            xanchor="left",
+            yanchor="top",
+            yshift=-4,
+            xshift=14,
+            showarrow=False,
+            text=_("step 1 makes the source's keys and values"),
+            font={"size": 12, "color": theme.palette(dark).faint},
+        )
     values = [10.0**power for power in range(-3, 9)]
     figure.update_yaxes(tickvals=values, ticktext=[f"{value:,g}" for value in values])
     return figure.update_yaxes(title={"text": _("million multiply-adds"), "font": {"size": 12}})
@@ -157,16 +172,29 @@ def _drawn(
     figure = theme.Figure()
     for curve in curves:
         figure.add_scatter(
-            x=x, y=curve.y, mode="lines", name=curve.name, showlegend=False, customdata=curve.told,
+            x=x,
+            y=curve.y,
+            mode="lines",
+            name=curve.name,
+            showlegend=False,
+            customdata=curve.told,
             line={"color": curve.colors[dark], "dash": curve.dash, "width": 2.5},
             hovertemplate=f"{curve.name}: %{{customdata}}<extra></extra>",
-        )  # fmt: skip
+        )
     theme.layout(figure, dark=dark, height=height)
     for curve, (place, rises) in zip(curves, _places(curves, span, log), strict=True):
         figure.add_annotation(
-            x=1, xref="paper", xshift=6, y=place, yref="paper", yanchor="middle", xanchor="left", showarrow=False,
-            text=f"{curve.name} ↑" if rises else curve.name, font={"color": curve.colors[dark], "size": 13},
-        )  # fmt: skip
+            x=1,
+            xref="paper",
+            xshift=6,
+            y=place,
+            yref="paper",
+            yanchor="middle",
+            xanchor="left",
+            showarrow=False,
+            text=f"{curve.name} ↑" if rises else curve.name,
+            font={"color": curve.colors[dark], "size": 13},
+        )
     room = max(map(theme.width, (curve.name for curve in curves))) * _TEXT_WIDTH + 14
     figure.update_layout(margin={"l": 8, "r": room, "t": 20, "b": 8}, hovermode="x unified")
     figure.update_xaxes(type="log")
@@ -197,17 +225,24 @@ def _by_length(figure: go.Figure, costs: Costs, length: int, dark: bool) -> None
     colors = theme.palette(dark)
     ticks = [16, 64, 256, 1024, 4096]
     figure.update_xaxes(
-        tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=np.log10([SHORTEST, LONGEST]).tolist(),
-        title={"text": _("source tokens n"), "font": {"size": 12}}, hoverformat=",d",
-    )  # fmt: skip
+        tickvals=ticks,
+        ticktext=[f"{tick:,}" for tick in ticks],
+        range=np.log10([SHORTEST, LONGEST]).tolist(),
+        title={"text": _("source tokens n"), "font": {"size": 12}},
+        hoverformat=",d",
+    )
     limit = costs.sizes.positions
     if limit is not None and limit < LONGEST:
-        figure.add_vrect(
-            x0=limit, x1=LONGEST, fillcolor=colors.masked, opacity=0.45, line_width=0, layer="below"
-        )  # fmt: skip
+        figure.add_vrect(x0=limit, x1=LONGEST, fillcolor=colors.masked, opacity=0.45, line_width=0, layer="below")
         figure.add_annotation(
-            x=np.log10(limit), y=0, yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
-            text=_("no positions<br>after {limit:,}", limit=limit), align="left",
+            x=np.log10(limit),
+            y=0,
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            text=_("no positions<br>after {limit:,}", limit=limit),
+            align="left",
             font={"size": 12, "color": colors.faint},
-        )  # fmt: skip
+        )
     figure.add_vline(x=min(max(length, SHORTEST), LONGEST), line={"color": colors.ink, "width": 1.5})

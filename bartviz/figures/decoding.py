@@ -44,12 +44,19 @@ def decoding(
         raise SettingError(later("There is no step {step}: choose 0 to {last}.", step=step, last=count - 1))
     named = analysis.labels(record, reading)
     figure = maps.attention_map(
-        weights, named, attention.key.labels, kind=kind, mask=_mask(record), dark=dark,
-        rows=None if step is None else step + 1, row=step, key_special=attention.key.special,
+        weights,
+        named,
+        attention.key.labels,
+        kind=kind,
+        mask=_mask(record),
+        dark=dark,
+        rows=None if step is None else step + 1,
+        row=step,
+        key_special=attention.key.special,
         query_title=_("query: row predicts ↓") if reading == "predicts" else _("query: row reads ↓"),
         height=height or max(420, axes.height(named, attention.key.labels)),
         title=_("Decoding: {weights}", weights=analysis.weights_name(attention, layer, head)),
-    )  # fmt: skip
+    )
     figure.update_layout({axis: {"domain": [0, MAP_END]} for axis in ("xaxis", "xaxis2")})
     figure.update_traces(colorbar={"x": 0, "xanchor": "left"}, selector={"type": "heatmap"})
     _add_curves(figure, record, None if step is None else step + 1, dark)
@@ -71,19 +78,33 @@ def _add_curves(figure: go.Figure, record: Record, shown: int | None, dark: bool
     token = "<b>%{customdata}</b>"
     common = {"x": positions, "customdata": names, "showlegend": False}
     figure.add_bar(
-        **common, y=table["log_probability"].to_numpy(), xaxis="x3", yaxis="y3", name="log p of the step",
-        marker_color=strong, hovertemplate=f"{token}: log p %{{y:.3f}}<extra></extra>",
-    )  # fmt: skip
+        **common,
+        y=table["log_probability"].to_numpy(),
+        xaxis="x3",
+        yaxis="y3",
+        name="log p of the step",
+        marker_color=strong,
+        hovertemplate=f"{token}: log p %{{y:.3f}}<extra></extra>",
+    )
     figure.add_scatter(
-        **common, y=table["running_log_probability"].to_numpy(), xaxis="x3", yaxis="y3", mode="lines+markers",
-        name="sum of log p", line={"color": colors.ink, "width": 2},
+        **common,
+        y=table["running_log_probability"].to_numpy(),
+        xaxis="x3",
+        yaxis="y3",
+        mode="lines+markers",
+        name="sum of log p",
+        line={"color": colors.ink, "width": 2},
         hovertemplate=_("up to {token}: log p {total}", token=token, total="%{y:.3f}") + "<extra></extra>",
-    )  # fmt: skip
+    )
     figure.add_bar(
-        **common, y=table["entropy_bits"].to_numpy(), xaxis="x4", yaxis="y4", name="entropy",
-        marker_color=strong, hovertemplate=_("{token}: {entropy} bits", token=token, entropy="%{y:.2f}")
-        + "<extra></extra>",
-    )  # fmt: skip
+        **common,
+        y=table["entropy_bits"].to_numpy(),
+        xaxis="x4",
+        yaxis="y4",
+        name="entropy",
+        marker_color=strong,
+        hovertemplate=_("{token}: {entropy} bits", token=token, entropy="%{y:.2f}") + "<extra></extra>",
+    )
     _place_curves(figure, record, colors)
 
 
@@ -92,10 +113,13 @@ def _place_curves(figure: go.Figure, record: Record, colors: theme.Palette) -> N
     labels = analysis.labels(record, "predicts")
     every = -(-len(labels) // 24)
     ticks = {
-        "domain": [CURVES_START, 1], "range": [-0.6, len(labels) - 0.4], "tickangle": -45,
-        "tickfont": {"family": theme.MONO, "size": 11}, "tickvals": np.arange(0, len(labels), every, dtype=np.int32),
+        "domain": [CURVES_START, 1],
+        "range": [-0.6, len(labels) - 0.4],
+        "tickangle": -45,
+        "tickfont": {"family": theme.MONO, "size": 11},
+        "tickvals": np.arange(0, len(labels), every, dtype=np.int32),
         "ticktext": [theme.escape(axes.short(label)) for label in labels[::every]],
-    }  # fmt: skip
+    }
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     figure.update_layout(
         xaxis3=ticks | {"anchor": "y3", "showticklabels": False},

@@ -37,16 +37,20 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     traces.append(_lost(told, dark))
     small = {"size": 12, "color": theme.palette(dark).faint}
     layout: Part = {
-        "xaxis": axes.shown(told.labels, told.special, 1000, "", dark) | {
-            "range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""},
-        },
+        "xaxis": axes.shown(told.labels, told.special, 1000, "", dark)
+        | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
-            "range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%", "tickfont": small,
+            "range": [0, 1.12],
+            "tickvals": [0, 0.5, 1],
+            "tickformat": ".0%",
+            "tickfont": small,
             "title": {"text": _("probability"), "font": small},
         },
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
-        "modebar": BUTTONS, "barmode": "overlay", "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-    }  # fmt: skip
+        "modebar": BUTTONS,
+        "barmode": "overlay",
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }
     return theme.build(traces, layout, dark=dark, height=HEIGHT)
 
 
@@ -58,18 +62,26 @@ def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], ri
     if not right:
         marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": theme.palette(dark).background, "size": 6}
     return {
-        "type": "bar", "name": name, "x": rows.astype(np.int32), "width": 0.8, "marker": marker,
-        "y": np.exp(told.log_probability[rows]).astype(np.float32), "hovertext": said, "hoverinfo": "text",
+        "type": "bar",
+        "name": name,
+        "x": rows.astype(np.int32),
+        "width": 0.8,
+        "marker": marker,
+        "y": np.exp(told.log_probability[rows]).astype(np.float32),
+        "hovertext": said,
+        "hoverinfo": "text",
         "showlegend": True,
-    }  # fmt: skip
+    }
 
 
 def _say(told: Score, i: int, right: bool) -> str:
     """A token with its probability, and the one that was likelier where there is one."""
     said = _(
-        "{token}: {probability:.1%}, {loss:.3f} nats", token=f"<b>{theme.escape(told.labels[i])}</b>",
-        probability=np.exp(told.log_probability[i]), loss=-told.log_probability[i],
-    )  # fmt: skip
+        "{token}: {probability:.1%}, {loss:.3f} nats",
+        token=f"<b>{theme.escape(told.labels[i])}</b>",
+        probability=np.exp(told.log_probability[i]),
+        loss=-told.log_probability[i],
+    )
     if right:
         return said
     best = f"<b>{theme.escape(told.best[i])}</b>"
@@ -80,10 +92,15 @@ def _say(told: Score, i: int, right: bool) -> str:
 def _lost(told: Score, dark: bool) -> Part:
     rows = np.flatnonzero(told.lost).astype(np.int32)
     return {
-        "type": "scatter", "mode": "markers", "name": _("lost or moved"), "x": rows,
-        "y": np.full(len(rows), 1.07, np.float32), "hoverinfo": "skip", "showlegend": True,
+        "type": "scatter",
+        "mode": "markers",
+        "name": _("lost or moved"),
+        "x": rows,
+        "y": np.full(len(rows), 1.07, np.float32),
+        "hoverinfo": "skip",
+        "showlegend": True,
         "marker": {"symbol": "triangle-down", "size": 10, "color": theme.palette(dark).ink},
-    }  # fmt: skip
+    }
 
 
 def pair(

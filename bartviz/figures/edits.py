@@ -25,17 +25,14 @@ View = Literal["encodings", "attention", "outputs"]
 LOWEST = -3.0  # of the colours: a thousandth, and everything below
 TICKS = ([-3.0, -2.0, -1.0, 0.0], ["≤ 0.001", "0.01", "0.1", "1"])
 MASKS = {
-    "bidirectional": mark("Bidirectional: all open"), "window": mark("Window of {} on each side"),
+    "bidirectional": mark("Bidirectional: all open"),
+    "window": mark("Window of {} on each side"),
     "causal": mark("Causal"),
-}  # fmt: skip
+}
 
 
 def edits(
-    found: Edit | Reach,
-    *,
-    view: View = "encodings",
-    kinds: Collection[Kind] | None = None,
-    dark: bool = False,
+    found: Edit | Reach, *, view: View = "encodings", kinds: Collection[Kind] | None = None, dark: bool = False
 ) -> go.Figure:
     """What one changed token changed. Layers down, positions across; 0 is written where all numbers are bit-equal.
 
@@ -90,21 +87,37 @@ def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
 
 
 def _change(
-    title: str, change: Floats, tokens: Tokens, kind: Kind, marked: int | None, dark: bool,
-    *, chosen: Collection[tuple[int, int]] = (),
-) -> Panel:  # fmt: skip
+    title: str,
+    change: Floats,
+    tokens: Tokens,
+    kind: Kind,
+    marked: int | None,
+    dark: bool,
+    *,
+    chosen: Collection[tuple[int, int]] = (),
+) -> Panel:
     """A relative change (L + 1, n) in powers of ten, gaps where it is exactly 0."""
     zero = np.asarray(change == 0, np.bool_)
     with np.errstate(divide="ignore"):
         tens = np.where(zero, np.nan, np.maximum(np.log10(change), LOWEST)).astype(np.float32)
     layers = len(change) - 1
     return Panel(
-        title, tens, [_("embedding"), *(f"L{layer}" for layer in range(layers))], tokens.labels,
-        theme.scale(kind, dark), LOWEST - 0.4, 0.3,
+        title,
+        tens,
+        [_("embedding"), *(f"L{layer}" for layer in range(layers))],
+        tokens.labels,
+        theme.scale(kind, dark),
+        LOWEST - 0.4,
+        0.3,
         _("{token} after {layer}: changed by {change}", token="<b>%{x}</b>", layer="%{y}", change="%{customdata:.3g}")
-        + "<extra></extra>", ticks=TICKS,
-        shown=change, special=tokens.special, zeros=zero, marked=marked, chosen=list(chosen),
-    )  # fmt: skip
+        + "<extra></extra>",
+        ticks=TICKS,
+        shown=change,
+        special=tokens.special,
+        zeros=zero,
+        marked=marked,
+        chosen=list(chosen),
+    )
 
 
 def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
@@ -116,11 +129,24 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
     return Panel(
         sentence_words.begun(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
         np.where(zero, np.nan, change).astype(np.float32),
-        [f"L{layer}" for layer in range(len(change))], attention.query.labels, theme.scale(kind, dark), 0.0, high,
-        _("row of {token} in {layer} moved by {distance}, mean over heads", token="<b>%{x}</b>", layer="%{y}",
-          distance="%{customdata:.3f}") + "<extra></extra>",
-        unit=_("Jensen-Shannon distance"), shown=change, special=attention.query.special, zeros=zero, marked=marked,
-    )  # fmt: skip
+        [f"L{layer}" for layer in range(len(change))],
+        attention.query.labels,
+        theme.scale(kind, dark),
+        0.0,
+        high,
+        _(
+            "row of {token} in {layer} moved by {distance}, mean over heads",
+            token="<b>%{x}</b>",
+            layer="%{y}",
+            distance="%{customdata:.3f}",
+        )
+        + "<extra></extra>",
+        unit=_("Jensen-Shannon distance"),
+        shown=change,
+        special=attention.query.special,
+        zeros=zero,
+        marked=marked,
+    )
 
 
 def _outputs(found: Edit, dark: bool) -> go.Figure:
@@ -128,6 +154,13 @@ def _outputs(found: Edit, dark: bool) -> go.Figure:
         raise SettingError(later("This network names no words: look at its encodings."))
     turned = np.flatnonzero(found.before.best != found.after.best)
     return before_after(
-        found.targets, found.before.log_probability, found.after.log_probability, now=found.after.labels,
-        turned=turned, kind=found.record.kinds[-1], dark=dark, height=300, ink=theme.palette(dark).ink,
-    )  # fmt: skip
+        found.targets,
+        found.before.log_probability,
+        found.after.log_probability,
+        now=found.after.labels,
+        turned=turned,
+        kind=found.record.kinds[-1],
+        dark=dark,
+        height=300,
+        ink=theme.palette(dark).ink,
+    )

@@ -21,19 +21,21 @@ _SAYS = {
     WEIGHT: maps.WEIGHT,
     REACHES: Says(
         {
-            "fixed": mark("share that reaches, 0 to 1"), "row": mark("share of the row's largest share that reaches"),
+            "fixed": mark("share that reaches, 0 to 1"),
+            "row": mark("share of the row's largest share that reaches"),
             "log": mark("share that reaches, powers of ten"),
         },
         mark("{row} is fed by {column}: {weight}"),
     ),
     TAKES: Says(
         {
-            "fixed": mark("contribution, 0 to 1"), "row": mark("share of the row's largest contribution"),
+            "fixed": mark("contribution, 0 to 1"),
+            "row": mark("share of the row's largest contribution"),
             "log": mark("contribution, powers of ten"),
         },
         mark("{row} takes from {column}: {weight}"),
     ),
-}  # fmt: skip
+}
 
 
 def rollout(
@@ -99,6 +101,15 @@ def flow_map(
     WEIGHT, REACHES or TAKES."""
     query = rows or attention.query
     return maps.attention_map(
-        weights, query.labels, attention.key.labels, kind=attention.kind, mask=attention.mask, range=range,
-        query_special=query.special, key_special=attention.key.special, height=height, dark=dark, says=_SAYS[words],
-    )  # fmt: skip
+        weights,
+        query.labels,
+        attention.key.labels,
+        kind=attention.kind,
+        mask=attention.mask,
+        range=range,
+        query_special=query.special,
+        key_special=attention.key.special,
+        height=height,
+        dark=dark,
+        says=_SAYS[words],
+    )

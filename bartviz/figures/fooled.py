@@ -30,19 +30,27 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
     names = {"weights": _("weight"), "shares": _("share of what arrives")}
     traces: list[Part] = [
         {
-            "type": "bar", "name": names[what], "x": np.arange(len(places)), "y": getattr(found, what)[places],
-            "marker": {"color": color}, "hovertemplate": "%{y:.3f}<extra>" + theme.escape(names[what]) + "</extra>",
+            "type": "bar",
+            "name": names[what],
+            "x": np.arange(len(places)),
+            "y": getattr(found, what)[places],
+            "marker": {"color": color},
+            "hovertemplate": "%{y:.3f}<extra>" + theme.escape(names[what]) + "</extra>",
         }
         for what, color in colors.items()
-    ]  # fmt: skip
+    ]
     ticks = {
-        "tickmode": "array", "tickvals": list(range(len(places))),
-        "ticktext": [theme.escape(labels[at]) for at in places], "tickfont": {"family": theme.MONO},
-    }  # fmt: skip
+        "tickmode": "array",
+        "tickvals": list(range(len(places))),
+        "ticktext": [theme.escape(labels[at]) for at in places],
+        "tickfont": {"family": theme.MONO},
+    }
     layout: Part = {
-        "xaxis": ticks, "yaxis": {"range": [0, 1], "title": {"text": _("share of the row")}}, "barmode": "group",
+        "xaxis": ticks,
+        "yaxis": {"range": [0, 1], "title": {"text": _("share of the row")}},
+        "barmode": "group",
         "legend": {"orientation": "h", "y": 1.12, "x": 0},
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 
@@ -55,30 +63,55 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
     for kind in kinds:
         places = np.array([at for at, head in enumerate(found.heads) if head.kind == kind])
         names = [sentence_words.head(kind, one.layer, one.head) for one in found.heads if one.kind == kind]
-        traces.append({
-            "type": "scatter", "mode": "markers", "name": said[kind], "x": found.peak[places],
-            "y": found.change[places], "text": names,
-            "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
-            "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": said[kind],
+                "x": found.peak[places],
+                "y": found.change[places],
+                "text": names,
+                "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
+                "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
+            }
+        )
     if found.quietest is not None:
         ring = {"color": theme.palette(dark).ink, "symbol": "circle-open", "size": 18, "line": {"width": 2}}
-        traces.append({
-            "type": "scatter", "mode": "markers+text", "x": [found.peak[found.quietest]],
-            "y": [found.change[found.quietest]], "text": [found.heads[found.quietest].short], "marker": ring,
-            "textposition": "top center", "showlegend": False, "hoverinfo": "skip",
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "x": [found.peak[found.quietest]],
+                "y": [found.change[found.quietest]],
+                "text": [found.heads[found.quietest].short],
+                "marker": ring,
+                "textposition": "top center",
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
     return theme.build(traces, _axes(found, dark), dark=dark, height=height)
 
 
 def _axes(found: Quiet, dark: bool) -> Part:
     """The band in which silence changes little, from where on a head looks sharply."""
-    band = {"type": "rect", "xref": "x", "yref": "y", "x0": SHARP, "x1": 1.02, "y0": -LITTLE, "y1": LITTLE,
-            "fillcolor": theme.palette(dark).grid, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    band = {
+        "type": "rect",
+        "xref": "x",
+        "yref": "y",
+        "x0": SHARP,
+        "x1": 1.02,
+        "y0": -LITTLE,
+        "y1": LITTLE,
+        "fillcolor": theme.palette(dark).grid,
+        "line": {"width": 0},
+        "layer": "below",
+    }
     low, high = min(float(found.change.min()), -LITTLE), max(float(found.change.max()), LITTLE)
     room = 0.12 * (high - low)
     return {
         "xaxis": {"title": {"text": _("mean largest weight of a row")}, "range": [0, 1.02]},
         "yaxis": {"title": {"text": _("change of log p when silenced, nats")}, "range": [low - room, high + room]},
-        "shapes": [band], "legend": {"orientation": "h", "y": 1.12, "x": 0},
-    }  # fmt: skip
+        "shapes": [band],
+        "legend": {"orientation": "h", "y": 1.12, "x": 0},
+    }

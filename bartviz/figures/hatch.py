@@ -13,10 +13,20 @@ def hatching(masked: Bools, dark: bool = False) -> Part:
     """A trace that hatches the True cells of ``masked`` (Q, K): one path on the visible axes (x2, y2), above all."""
     x, y = outlines(masked)
     return {
-        "type": "scatter", "mode": "lines", "name": "masked", "x": x, "y": y, "xaxis": "x2", "yaxis": "y2",
-        "line": {"width": 0, "simplify": False}, "fill": "toself", "fillcolor": theme.palette(dark).masked,
-        "fillpattern": pattern(dark), "hoverinfo": "skip", "showlegend": False,
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines",
+        "name": "masked",
+        "x": x,
+        "y": y,
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "line": {"width": 0, "simplify": False},
+        "fill": "toself",
+        "fillcolor": theme.palette(dark).masked,
+        "fillpattern": pattern(dark),
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def pattern(dark: bool = False) -> Part:

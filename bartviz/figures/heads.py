@@ -73,18 +73,22 @@ def one(
     if height is not None:
         height = axes.fitting(height, shown.query_labels, shown.key_labels)
     return attention_map(
-        shown.weights, shown.query_labels, shown.key_labels, kind=shown.kind, mask=shown.mask, range=range,
-        query_special=shown.query_special, key_special=shown.key_special, title=title,
-        query_title=_("query: row predicts ↓") if shown.predicts else None, height=height, dark=dark,
-    )  # fmt: skip
+        shown.weights,
+        shown.query_labels,
+        shown.key_labels,
+        kind=shown.kind,
+        mask=shown.mask,
+        range=range,
+        query_special=shown.query_special,
+        key_special=shown.key_special,
+        title=title,
+        query_title=_("query: row predicts ↓") if shown.predicts else None,
+        height=height,
+        dark=dark,
+    )
 
 
-def overview(
-    small: Small,
-    *,
-    kind: Kind,
-    dark: bool = False,
-) -> go.Figure:
+def overview(small: Small, *, kind: Kind, dark: bool = False) -> go.Figure:
     """Small maps on a grid: layers down and heads across, or one layer's heads in several lines.
 
     A click on a small map reports its layer and head as plotly's customdata.
@@ -115,10 +119,19 @@ def _image(small: Bytes, grid: _Grid, kind: Kind, dark: bool) -> Part:
     for x, y, one_map in zip(grid.x, grid.y, small.reshape(-1, rows, columns), strict=True):
         image[y * high : y * high + rows, x * wide : x * wide + columns] = one_map
     return {
-        "type": "heatmap", "name": "small maps", "z": image, "zmin": 0, "zmax": MASKED, "showscale": False,
-        "x0": 0.5 / wide, "dx": 1 / wide, "y0": 0.5 / high, "dy": 1 / high,
-        "colorscale": _byte_scale(kind, dark), "hoverinfo": "skip",
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": "small maps",
+        "z": image,
+        "zmin": 0,
+        "zmax": MASKED,
+        "showscale": False,
+        "x0": 0.5 / wide,
+        "dx": 1 / wide,
+        "y0": 0.5 / high,
+        "dy": 1 / high,
+        "colorscale": _byte_scale(kind, dark),
+        "hoverinfo": "skip",
+    }
 
 
 def _byte_scale(kind: Kind, dark: bool) -> theme.Scale:
@@ -136,11 +149,15 @@ def _frames(grid: _Grid, dark: bool) -> Part:
     corner_x = np.array([0, inner, inner, 0, 0, np.nan], np.float32)
     corner_y = np.array([0, 0, inner, inner, 0, np.nan], np.float32)
     return {
-        "type": "scatter", "mode": "lines", "name": "frames", "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter",
+        "mode": "lines",
+        "name": "frames",
+        "hoverinfo": "skip",
+        "showlegend": False,
         "x": (grid.x[:, None] + corner_x).astype(np.float32).ravel(),
         "y": (grid.y[:, None] + corner_y).astype(np.float32).ravel(),
         "line": {"color": theme.palette(dark).hatch, "width": 1, "simplify": False},
-    }  # fmt: skip
+    }
 
 
 def _names(small: Small, grid: _Grid) -> Part:
@@ -148,13 +165,18 @@ def _names(small: Small, grid: _Grid) -> Part:
     heads = np.arange(small.strongest.shape[1])
     place = np.array([(layer, head) for layer in small.layers for head in heads], np.float32)  # (L * H, 2)
     return unseen(
-        grid.x + np.float32(0.45), grid.y + np.float32(0.45), name="heads", size=14,
+        grid.x + np.float32(0.45),
+        grid.y + np.float32(0.45),
+        name="heads",
+        size=14,
         customdata=np.column_stack([place, small.strongest.ravel()]).astype(np.float32),
         hovertemplate=_(
-            "{head}, strongest weight {weight}", head="<b>L%{customdata[0]}H%{customdata[1]}</b>",
+            "{head}, strongest weight {weight}",
+            head="<b>L%{customdata[0]}H%{customdata[1]}</b>",
             weight="%{customdata[2]:.2f}",
-        ) + "<extra></extra>",
-    )  # fmt: skip
+        )
+        + "<extra></extra>",
+    )
 
 
 def _aspect(small: Bytes) -> float:
@@ -177,14 +199,25 @@ def _grid_axes(grid: _Grid, layers: Sequence[int], small: Bytes, dark: bool) -> 
     lines = [f"H{line * grid.across}" for line in down] if grid.one else [f"L{layer}" for layer in layers]
     columns = [f"+{place}" if place else "" for place in across] if grid.one else [f"H{head}" for head in across]
     return {
-        "xaxis": plain | {
-            "tickvals": across + 0.45, "ticktext": columns, "range": [-0.05, grid.across], "side": "top",
+        "xaxis": plain
+        | {
+            "tickvals": across + 0.45,
+            "ticktext": columns,
+            "range": [-0.05, grid.across],
+            "side": "top",
             "title": {"text": heads, "font": faint},
-            "constrain": "domain", "constraintoward": "left",
+            "constrain": "domain",
+            "constraintoward": "left",
         },
-        "yaxis": plain | {
-            "tickvals": down + 0.45, "ticktext": lines, "range": [grid.down, -0.05], "scaleanchor": "x",
-            "scaleratio": _aspect(small), "constrain": "domain", "constraintoward": "top",
+        "yaxis": plain
+        | {
+            "tickvals": down + 0.45,
+            "ticktext": lines,
+            "range": [grid.down, -0.05],
+            "scaleanchor": "x",
+            "scaleratio": _aspect(small),
+            "constrain": "domain",
+            "constraintoward": "top",
             "title": {"text": "" if grid.one else _("layers ↓"), "font": faint},
         },
-    }  # fmt: skip
+    }

@@ -21,8 +21,8 @@ NAMED = 48  # tokens that are named below the bars
 def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     """One line of bars for each part, for their sum and for what follows it: the length of each token's vector.
 
-    ``one`` is what ``experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale, so that they can
-    be compared; what comes after LayerNorm has its own.
+    ``one`` is what ``experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale and can be
+    compared; what comes after LayerNorm has its own.
     """
     expect(one, Inputs, "what bartviz.experiments.embeddings.inputs(model, record) gives")
     lengths, share = analysis.norms(one), analysis.shares(one)
@@ -38,19 +38,33 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
         said = _(name)
         told = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
         if name in share:
-            told = [_("{said}, {share:.1%} of the sum", said=one, share=part)
-                    for one, part in zip(told, share[name], strict=True)]  # fmt: skip
+            told = [
+                _("{said}, {share:.1%} of the sum", said=one, share=part)
+                for one, part in zip(told, share[name], strict=True)
+            ]
         shade = color if name not in share else theme.tint(one.stack, dark)
         traces.append(
-            {"type": "bar", "name": name, "x": places, "y": values, "yaxis": axis, "hovertext": told,
-             "hoverinfo": "text", "marker": {"color": shade, "line": {"width": 0}}}
-        )  # fmt: skip
+            {
+                "type": "bar",
+                "name": name,
+                "x": places,
+                "y": values,
+                "yaxis": axis,
+                "hovertext": told,
+                "hoverinfo": "text",
+                "marker": {"color": shade, "line": {"width": 0}},
+            }
+        )
         top = 1 - line * (height + GAP)
         most = own if name in share or name == "sum" else float(values.max(initial=0)) or 1.0
         layout[f"yaxis{'' if line == 0 else line + 1}"] = {
-            "domain": [max(top - height, 0), top], "range": [0, most * 1.08], "nticks": 3, "anchor": "x",
-            "tickfont": {"size": 11}, "title": {"text": said, "font": {"size": 12, "color": colors.ink}},
-        }  # fmt: skip
+            "domain": [max(top - height, 0), top],
+            "range": [0, most * 1.08],
+            "nticks": 3,
+            "anchor": "x",
+            "tickfont": {"size": 11},
+            "title": {"text": said, "font": {"size": 12, "color": colors.ink}},
+        }
     layout |= {"bargap": 0.25, "showlegend": False, "modebar": BUTTONS, "hovermode": "closest"}
     return theme.build(traces, layout, dark=dark, height=70 + ROW * count)
 
@@ -59,10 +73,14 @@ def _names(labels: list[str], anchor: str) -> Part:
     every = -(-len(labels) // NAMED)
     places = list(range(0, len(labels), every))
     return {
-        "anchor": anchor, "tickvals": places, "ticktext": [labels[i] for i in places], "showgrid": False,
-        "range": [-0.6, len(labels) - 0.4], "tickangle": -45 if len(labels) > 14 else 0,
+        "anchor": anchor,
+        "tickvals": places,
+        "ticktext": [labels[i] for i in places],
+        "showgrid": False,
+        "range": [-0.6, len(labels) - 0.4],
+        "tickangle": -45 if len(labels) > 14 else 0,
         "tickfont": {"family": theme.MONO, "size": 12},
-    }  # fmt: skip
+    }
 
 
 def _title(text: str) -> Part:
@@ -76,25 +94,54 @@ def positions(learned: Floats, *, name: str | None = None, dark: bool = False) -
     maps = ((name or _("learned"), analysis.similarity(learned)), (_("sinusoidal"), wave))
     traces, notes, layout = [], [], dict[str, Any]()
     for column, (title, values) in enumerate(maps):
-        said = _("{table}: positions {row} and {column}, cosine {cosine}", table=theme.escape(title), row="%{y}",
-                 column="%{x}", cosine="%{z:.3f}")  # fmt: skip
+        said = _(
+            "{table}: positions {row} and {column}, cosine {cosine}",
+            table=theme.escape(title),
+            row="%{y}",
+            column="%{x}",
+            cosine="%{z:.3f}",
+        )
         axis = "" if column == 0 else "2"
         place = [0.0, 0.47] if column == 0 else [0.53, 1.0]
         traces.append(
-            {"type": "heatmap", "name": title, "z": values.astype(np.float32), "zmin": -1, "zmax": 1,
-             "colorscale": theme.difference_scale(dark), "xaxis": f"x{axis}", "yaxis": f"y{axis}",
-             "showscale": column == 1,
-             "colorbar": {"thickness": 12, "title": {"text": _("cosine"), "font": {"size": 13}}},
-             "hovertemplate": f"{said}<extra></extra>"}
-        )  # fmt: skip
-        layout[f"xaxis{axis}"] = {"domain": place, "anchor": f"y{axis}", "title": _title(_("position")),
-                                  "showgrid": False}  # fmt: skip
-        layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "range": [rows - 0.5, -0.5], "showgrid": False,
-                                  "title": _title(_("position") if column == 0 else "")}  # fmt: skip
+            {
+                "type": "heatmap",
+                "name": title,
+                "z": values.astype(np.float32),
+                "zmin": -1,
+                "zmax": 1,
+                "colorscale": theme.difference_scale(dark),
+                "xaxis": f"x{axis}",
+                "yaxis": f"y{axis}",
+                "showscale": column == 1,
+                "colorbar": {"thickness": 12, "title": {"text": _("cosine"), "font": {"size": 13}}},
+                "hovertemplate": f"{said}<extra></extra>",
+            }
+        )
+        layout[f"xaxis{axis}"] = {
+            "domain": place,
+            "anchor": f"y{axis}",
+            "title": _title(_("position")),
+            "showgrid": False,
+        }
+        layout[f"yaxis{axis}"] = {
+            "anchor": f"x{axis}",
+            "range": [rows - 0.5, -0.5],
+            "showgrid": False,
+            "title": _title(_("position") if column == 0 else ""),
+        }
         notes.append(
-            {"text": f"<b>{theme.escape(title)}</b>", "x": place[0], "xref": "paper", "xanchor": "left", "y": 1,
-             "yref": "paper", "yanchor": "bottom", "showarrow": False}
-        )  # fmt: skip
+            {
+                "text": f"<b>{theme.escape(title)}</b>",
+                "x": place[0],
+                "xref": "paper",
+                "xanchor": "left",
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+            }
+        )
     layout |= {"annotations": notes, "modebar": BUTTONS, "margin": {"l": 8, "r": 8, "t": 32, "b": 8}}
     return theme.build(traces, layout, dark=dark, height=390)
 
@@ -115,20 +162,37 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     )
     said = _("shift by {shift}: {missed}", shift="%{x}", missed="%{y:.3g}")
     traces: list[Part] = [
-        {"type": "scatter", "mode": "lines+markers", "name": name, "x": found.shifts, "y": values,
-         "line": {"color": color, "dash": dash, "width": 2}, "marker": {"symbol": symbol, "size": 7},
-         "hovertemplate": f"{said}<extra>{name}</extra>"}
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": found.shifts,
+            "y": values,
+            "line": {"color": color, "dash": dash, "width": 2},
+            "marker": {"symbol": symbol, "size": 7},
+            "hovertemplate": f"{said}<extra>{name}</extra>",
+        }
         for name, values, color, dash, symbol in lines
-    ]  # fmt: skip
+    ]
     most = max(1.0, float(np.max([found.held.max(), found.control.max()])))
     layout = {
         "xaxis": {"title": _title(_("positions shifted by")), "dtick": max(1, len(found.shifts) // 8)},
         "yaxis": {"title": _title(_("missed (1 = as the mean)")), "range": [-0.03 * most, 1.06 * most]},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, "modebar": BUTTONS,
-        "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 1, "y1": 1,
-                    "line": {"color": colors.hatch, "width": 1, "dash": "dot"}}],
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "modebar": BUTTONS,
+        "shapes": [
+            {
+                "type": "line",
+                "x0": 0,
+                "x1": 1,
+                "xref": "paper",
+                "y0": 1,
+                "y1": 1,
+                "line": {"color": colors.hatch, "width": 1, "dash": "dot"},
+            }
+        ],
         "margin": {"l": 8, "r": 8, "t": 60, "b": 8},
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=300)
 
 
@@ -137,14 +201,23 @@ def relative(bias: Floats, stack: analysis.Stack, *, dark: bool = False) -> go.F
     steps, values = analysis.distances(bias)
     color = theme.kind_color(stack, dark)
     traces: list[Part] = [
-        {"type": "scatter", "mode": "lines", "name": f"H{head}", "x": steps, "y": line,
-         "line": {"color": color, "width": 1.5, "shape": "hvh"}, "opacity": 0.75,
-         "hovertemplate": _("H{head}, distance {distance}: {bias}", head=head, distance="%{x}", bias="%{y:.3f}")
-         + "<extra></extra>"}
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"H{head}",
+            "x": steps,
+            "y": line,
+            "line": {"color": color, "width": 1.5, "shape": "hvh"},
+            "opacity": 0.75,
+            "hovertemplate": _("H{head}, distance {distance}: {bias}", head=head, distance="%{x}", bias="%{y:.3f}")
+            + "<extra></extra>",
+        }
         for head, line in enumerate(values)
-    ]  # fmt: skip
+    ]
     layout = {
-        "xaxis": {"title": _title(_("key's position minus query's"))}, "modebar": BUTTONS, "showlegend": False,
+        "xaxis": {"title": _title(_("key's position minus query's"))},
+        "modebar": BUTTONS,
+        "showlegend": False,
         "yaxis": {"title": _title(_("added to the score"))},
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=360)

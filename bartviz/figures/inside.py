@@ -47,13 +47,23 @@ def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar gives its key."""
     frame = Frame(one, shown, dark)
     traces = [
-        *_vectors(frame), *_scores(frame), *_weights(frame), *(_values(frame) if one.v is not None else ()),
-        *_masked(frame), *_pointer(frame),
-    ]  # fmt: skip
+        *_vectors(frame),
+        *_scores(frame),
+        *_weights(frame),
+        *(_values(frame) if one.v is not None else ()),
+        *_masked(frame),
+        *_pointer(frame),
+    ]
     layout = {
-        **frame.axes(), "annotations": frame.captions(), "bargap": 0, "showlegend": False, "modebar": BUTTONS,
-        "shapes": _marks(frame, key), "margin": {"l": 8, "r": 8, "t": 8, "b": 4}, "hovermode": "closest",
-    }  # fmt: skip
+        **frame.axes(),
+        "annotations": frame.captions(),
+        "bargap": 0,
+        "showlegend": False,
+        "modebar": BUTTONS,
+        "shapes": _marks(frame, key),
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 4},
+        "hovermode": "closest",
+    }
     return theme.build(traces, layout, dark=dark, height=frame.height)
 
 
@@ -64,19 +74,47 @@ def _vectors(frame: Frame) -> list[Part]:
     keys = np.concatenate([one.k[frame.keys], empty])  # (rows, d)
     blank = np.full((len(empty), one.width), "", object)
     return [
-        strip(one.q[None], color=theme.QUERY, xaxis="x", yaxis="y2", name="q", dark=dark,
-              hover=_said("q", theme.escape(one.query_label))),
-        strip(keys, color=theme.KEY, xaxis="x", yaxis="y", name="k", dark=dark, hover=_said("k", "%{customdata}"),
-              customdata=np.concatenate([names, blank])),
-        strip(keys * one.q, color=frame.color, xaxis=frame.axis("products"), yaxis="y", name="q × k", dark=dark,
-              hover=_said("q × k", "%{customdata}"), customdata=np.concatenate([names, blank])),
-    ]  # fmt: skip
+        strip(
+            one.q[None],
+            color=theme.QUERY,
+            xaxis="x",
+            yaxis="y2",
+            name="q",
+            dark=dark,
+            hover=_said("q", theme.escape(one.query_label)),
+        ),
+        strip(
+            keys,
+            color=theme.KEY,
+            xaxis="x",
+            yaxis="y",
+            name="k",
+            dark=dark,
+            hover=_said("k", "%{customdata}"),
+            customdata=np.concatenate([names, blank]),
+        ),
+        strip(
+            keys * one.q,
+            color=frame.color,
+            xaxis=frame.axis("products"),
+            yaxis="y",
+            name="q × k",
+            dark=dark,
+            hover=_said("q × k", "%{customdata}"),
+            customdata=np.concatenate([names, blank]),
+        ),
+    ]
 
 
 def _said(vector: str, token: str) -> str:
     """What the pointer says on a strip."""
-    return _("{vector} of {token}, dimension {dimension}: {number}", vector=vector, token=token, dimension="%{x}",
-             number="%{z:.3f}")  # fmt: skip
+    return _(
+        "{vector} of {token}, dimension {dimension}: {number}",
+        vector=vector,
+        token=token,
+        dimension="%{x}",
+        number="%{z:.3f}",
+    )
 
 
 def _scores(frame: Frame) -> list[Part]:
@@ -87,10 +125,14 @@ def _scores(frame: Frame) -> list[Part]:
     ]
     found = [_bar(frame, "scaled", one.scaled[keys], told)]
     if one.bias is not None:
-        texts = [_("{token}: bias of the relative position {bias:.3f}", token=label, bias=one.bias[key])
-                 for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
-        sums = [f"{label}: {one.scaled[key]:.4f} {one.bias[key]:+.4f} = {one.scores[key]:.3f}"
-                for key, label in zip(keys, frame.labels, strict=True)]  # fmt: skip
+        texts = [
+            _("{token}: bias of the relative position {bias:.3f}", token=label, bias=one.bias[key])
+            for key, label in zip(keys, frame.labels, strict=True)
+        ]
+        sums = [
+            f"{label}: {one.scaled[key]:.4f} {one.bias[key]:+.4f} = {one.scores[key]:.3f}"
+            for key, label in zip(keys, frame.labels, strict=True)
+        ]
         found += [_bar(frame, "bias", one.bias[keys], texts), _bar(frame, "score", one.scores[keys], sums)]
     return found
 
@@ -117,8 +159,10 @@ def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
 def _weights(frame: Frame) -> list[Part]:
     one, shown = frame.one, frame.shown
     weights = one.weights[frame.keys].astype(float)
-    told = [_("{token}: weight {weight:.4f}", token=label, weight=weight)
-            for label, weight in zip(frame.labels, weights, strict=True)]  # fmt: skip
+    told = [
+        _("{token}: weight {weight:.4f}", token=label, weight=weight)
+        for label, weight in zip(frame.labels, weights, strict=True)
+    ]
     if shown.rest:
         weights = np.append(weights, shown.rest_weight)
         told.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
@@ -142,28 +186,57 @@ def _values(frame: Frame) -> list[Part]:
     names = np.array(labels, object)[:, None].repeat(width, 1)
     data = np.stack([names, np.vectorize(lambda number: f"{number:.3f}")(values)], axis=2)
     axis = frame.axis("values")
-    said = _("{token}, dimension {dimension}: weight × v = {part}, v = {value}", token="%{customdata[0]}",
-             dimension="%{x}", part="%{z:.3f}", value="%{customdata[1]}")  # fmt: skip
-    summed = _("output for {token}, dimension {dimension}: {number}", token=theme.escape(one.query_label),
-               dimension="%{x}", number="%{z:.3f}")  # fmt: skip
+    said = _(
+        "{token}, dimension {dimension}: weight × v = {part}, v = {value}",
+        token="%{customdata[0]}",
+        dimension="%{x}",
+        part="%{z:.3f}",
+        value="%{customdata[1]}",
+    )
+    summed = _(
+        "output for {token}, dimension {dimension}: {number}",
+        token=theme.escape(one.query_label),
+        dimension="%{x}",
+        number="%{z:.3f}",
+    )
     return [
-        strip(parts, color=theme.VALUE, xaxis=axis, yaxis="y", name="weight × v", dark=frame.dark, customdata=data,
-              hover=said),
-        strip(one.context[None], color=theme.VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark,
-              hover=summed),
-    ]  # fmt: skip
+        strip(
+            parts,
+            color=theme.VALUE,
+            xaxis=axis,
+            yaxis="y",
+            name="weight × v",
+            dark=frame.dark,
+            customdata=data,
+            hover=said,
+        ),
+        strip(
+            one.context[None], color=theme.VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark, hover=summed
+        ),
+    ]
 
 
 def _pointer(frame: Frame) -> list[Part]:
     """Points over the weights that report a click with their key."""
     rows = np.arange(len(frame.keys))
-    told = [_("{token}: weight {weight:.4f}. Click: its products", token=label, weight=frame.one.weights[key])
-            for key, label in zip(frame.keys, frame.labels, strict=True)]  # fmt: skip
+    told = [
+        _("{token}: weight {weight:.4f}. Click: its products", token=label, weight=frame.one.weights[key])
+        for key, label in zip(frame.keys, frame.labels, strict=True)
+    ]
     return [
-        unseen(np.full(len(rows), place), rows, name="keys", size=22, customdata=np.array(frame.keys),
-               xaxis=frame.axis("weight"), yaxis="y", hovertext=told, hoverinfo="text")
+        unseen(
+            np.full(len(rows), place),
+            rows,
+            name="keys",
+            size=22,
+            customdata=np.array(frame.keys),
+            xaxis=frame.axis("weight"),
+            yaxis="y",
+            hovertext=told,
+            hoverinfo="text",
+        )
         for place in (0.15, 0.5, 0.85, 1.2)
-    ]  # fmt: skip
+    ]
 
 
 def _masked(frame: Frame) -> list[Part]:
@@ -176,22 +249,42 @@ def _masked(frame: Frame) -> list[Part]:
     x = [low, high, high, low, low, gap] * len(rows)
     y = [y for row in rows for y in (row - 0.36, row - 0.36, row + 0.36, row + 0.36, row - 0.36, gap)]
     told = [
-        _("{token}: q · k × scale would be {score:.3f}, but it is masked: the score becomes −∞ and the weight exactly "
-          "0",
-          token=frame.labels[row], score=frame.one.scaled[frame.keys[row]])
+        _(
+            "{token}: q · k × scale would be {score:.3f}, but it is masked: the score becomes −∞ and the weight "
+            "exactly 0",
+            token=frame.labels[row],
+            score=frame.one.scaled[frame.keys[row]],
+        )
         for row in rows
-    ]  # fmt: skip
+    ]
     return [
         {
-            "type": "scatter", "mode": "lines", "name": "masked", "x": x, "y": y, "xaxis": axis, "yaxis": "y",
-            "line": {"width": 0}, "fill": "toself", "fillcolor": theme.palette(frame.dark).masked,
-            "fillpattern": pattern(frame.dark), "hoverinfo": "skip",
+            "type": "scatter",
+            "mode": "lines",
+            "name": "masked",
+            "x": x,
+            "y": y,
+            "xaxis": axis,
+            "yaxis": "y",
+            "line": {"width": 0},
+            "fill": "toself",
+            "fillcolor": theme.palette(frame.dark).masked,
+            "fillpattern": pattern(frame.dark),
+            "hoverinfo": "skip",
         },
         {
-            "type": "scatter", "mode": "text", "name": "−∞", "x": [(low + high) / 2] * len(rows), "y": rows,
-            "text": ["−∞"] * len(rows), "xaxis": axis, "yaxis": "y", "hovertext": told, "hoverinfo": "text",
+            "type": "scatter",
+            "mode": "text",
+            "name": "−∞",
+            "x": [(low + high) / 2] * len(rows),
+            "y": rows,
+            "text": ["−∞"] * len(rows),
+            "xaxis": axis,
+            "yaxis": "y",
+            "hovertext": told,
+            "hoverinfo": "text",
         },
-    ]  # fmt: skip
+    ]
 
 
 def _marks(frame: Frame, key: int) -> list[Part]:
@@ -201,14 +294,30 @@ def _marks(frame: Frame, key: int) -> list[Part]:
     for name in ("scaled", "bias", "score", "weight"):
         if name in frame.names:
             place = frame.axis(name)
-            found.append({
-                "type": "line", "xref": place, "yref": "y", "x0": 0, "x1": 0, "y0": -0.5, "y1": frame.rows - 0.5,
-                "line": {"color": colors.hatch, "width": 1},
-            })  # fmt: skip
+            found.append(
+                {
+                    "type": "line",
+                    "xref": place,
+                    "yref": "y",
+                    "x0": 0,
+                    "x1": 0,
+                    "y0": -0.5,
+                    "y1": frame.rows - 0.5,
+                    "line": {"color": colors.hatch, "width": 1},
+                }
+            )
     if key in frame.keys:
         row = frame.keys.index(key)
-        found.append({
-            "type": "rect", "xref": "paper", "yref": "y", "x0": -0.002, "x1": 1.002, "y0": row - 0.5, "y1": row + 0.5,
-            "line": {"color": colors.ink, "width": 1.5},
-        })  # fmt: skip
+        found.append(
+            {
+                "type": "rect",
+                "xref": "paper",
+                "yref": "y",
+                "x0": -0.002,
+                "x1": 1.002,
+                "y0": row - 0.5,
+                "y1": row + 0.5,
+                "line": {"color": colors.ink, "width": 1.5},
+            }
+        )
     return found

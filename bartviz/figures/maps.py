@@ -36,11 +36,12 @@ class Says(NamedTuple):
 
 WEIGHT = Says(
     {
-        "fixed": mark("weight, 0 to 1"), "row": mark("share of the row's largest weight"),
+        "fixed": mark("weight, 0 to 1"),
+        "row": mark("share of the row's largest weight"),
         "log": mark("weight, powers of ten"),
     },
     mark("{row} attends to {column}: {weight}"),
-)  # fmt: skip
+)
 
 
 def attention_map(
@@ -84,10 +85,15 @@ def attention_map(
         said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
         traces = [said, *traces, hatch.hatching(~seen, dark)]
     layout = axes.token_axes(
-        query_labels, key_labels, query_special=query_special, key_special=key_special,
+        query_labels,
+        key_labels,
+        query_special=query_special,
+        key_special=key_special,
         titles=(query_title or _(axes.ROW_TITLE), key_title or _(axes.COLUMN_TITLE)),
-        pooled=factor, height=height, dark=dark,
-    ) | {"shapes": frames(weights.shape, row, dark)}  # fmt: skip
+        pooled=factor,
+        height=height,
+        dark=dark,
+    ) | {"shapes": frames(weights.shape, row, dark)}
     pixels = height or axes.height(query_labels, key_labels)
     if title is not None:
         layout, pixels = layout | _title(title, key_labels, dark), pixels + _title_room(title)
@@ -98,10 +104,18 @@ def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
     """A title above the labels of the columns, in as many lines as it is written."""
     above = axes.label_room(key_labels) + 32
     note = {
-        "text": theme.lines(title, LINE), "showarrow": False, "align": "left",
-        "x": 0, "y": 1, "xref": "paper", "yref": "paper", "yshift": above, "xanchor": "left", "yanchor": "bottom",
+        "text": theme.lines(title, LINE),
+        "showarrow": False,
+        "align": "left",
+        "x": 0,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "yshift": above,
+        "xanchor": "left",
+        "yanchor": "bottom",
         "font": {"size": 15, "color": theme.palette(dark).ink},
-    }  # fmt: skip
+    }
     return {"annotations": [note], "margin": {"l": 8, "r": 8, "t": above + _title_room(title), "b": 8}}
 
 
@@ -134,19 +148,32 @@ def _check(
 
 
 def _weights(
-    weights: Floats, mask: Bools | None, factor: int, kind: Kind, span: Range, says: Says, dark: bool,
+    weights: Floats,
+    mask: Bools | None,
+    factor: int,
+    kind: Kind,
+    span: Range,
+    says: Says,
+    dark: bool,
     height: int | None,
-) -> Part:  # fmt: skip
+) -> Part:
     """The heatmap itself, on the hidden axes, with gaps where everything is masked."""
     seen = weights if mask is None else np.where(mask, weights, np.float32(np.nan))
     values = pool(seen, factor)  # (Q / factor, K / factor)
     exact = {} if span == "fixed" else {"customdata": values}
     return {
-        "type": "heatmap", "name": "weights", "z": shares(values, span), **grid(factor), **exact,
-        "zmin": 0, "zmax": 1, "colorscale": theme.scale(kind, dark),
+        "type": "heatmap",
+        "name": "weights",
+        "z": shares(values, span),
+        **grid(factor),
+        **exact,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": theme.scale(kind, dark),
         "colorbar": _weight_bar(says, span, factor, dark, height),
-        "hoverongaps": False, "hovertemplate": _hover(says, "customdata" if exact else "z", factor),
-    }  # fmt: skip
+        "hoverongaps": False,
+        "hovertemplate": _hover(says, "customdata" if exact else "z", factor),
+    }
 
 
 def _hover(says: Says, value: str, factor: int) -> str:

@@ -25,9 +25,7 @@ View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)
 SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
 WRITTEN = 100  # cells: so many have their number written in them
-_TITLES: dict[Kind, str] = {
-    "encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention"),
-}  # fmt: skip
+_TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
 SHORT = {"-10,000": "-1e4", "-1e9": "-1e9", "lowest": "-3e38", "-inf": "-∞"}
 
 
@@ -41,8 +39,10 @@ def masks(
     Raises SettingError for an unknown view or number.
     """
     expect(record, Record, RECORD)
-    squares = [square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
-               for kind in record.kinds]  # fmt: skip
+    squares = [
+        square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
+        for kind in record.kinds
+    ]
     named = [_(_TITLES[kind]) for kind in record.kinds]
     if view == "weights":
         places = (_place(record.attention(kind), layer, head) for kind in record.kinds)
@@ -76,15 +76,28 @@ def square(
     rows = query or attention.query
     if view == "weights":
         return attention_map(
-            attention.head(layer, head), rows.labels, attention.key.labels, kind=attention.kind, mask=attention.mask,
-            query_special=rows.special, key_special=attention.key.special, row=row, dark=dark, height=height,
-        )  # fmt: skip
+            attention.head(layer, head),
+            rows.labels,
+            attention.key.labels,
+            kind=attention.kind,
+            mask=attention.mask,
+            query_special=rows.special,
+            key_special=attention.key.special,
+            row=row,
+            dark=dark,
+            height=height,
+        )
     factor = math.ceil(max(attention.mask.shape) / SIDE)
     traces = _pattern(attention, factor, dark) if view == "pattern" else _numbers(attention, factor, number, head, dark)
     layout = axes.token_axes(
-        rows.labels, attention.key.labels, query_special=rows.special, key_special=attention.key.special,
-        pooled=factor, height=height, dark=dark,
-    ) | {"shapes": frames(attention.mask.shape, row, dark)}  # fmt: skip
+        rows.labels,
+        attention.key.labels,
+        query_special=rows.special,
+        key_special=attention.key.special,
+        pooled=factor,
+        height=height,
+        dark=dark,
+    ) | {"shapes": frames(attention.mask.shape, row, dark)}
     pixels = height or axes.height(rows.labels, attention.key.labels)
     return theme.build([*traces, axes.anchor()], layout, dark=dark, height=pixels)
 
@@ -130,9 +143,15 @@ def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
     """The open cells, with thin gaps between them where there are few."""
     gap = 1 if max(mask.shape) <= 40 else 0
     return {
-        "type": "heatmap", "name": "open", "z": pool(np.where(mask, values, np.float32(np.nan)), factor),
-        **grid(factor), "xgap": gap, "ygap": gap, "hoverongaps": False, "hovertemplate": f"{words}<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": "open",
+        "z": pool(np.where(mask, values, np.float32(np.nan)), factor),
+        **grid(factor),
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        "hovertemplate": f"{words}<extra></extra>",
+    }
 
 
 def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool) -> Part:
@@ -140,9 +159,19 @@ def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool
     y, x = np.indices(mask.shape, dtype=np.int16)  # (Q, K) each
     texts = [f"{value:.3g}" if seen else number for seen, value in zip(mask.flat, bias.flat, strict=True)]
     return {
-        "type": "scatter", "mode": "text", "name": "numbers", "x": x.ravel(), "y": y.ravel(), "text": texts,
-        "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
-        "textfont": {"family": theme.MONO, "size": 9, "color": [
-            color if seen else theme.palette(dark).ink for color, seen in zip(inks, mask.flat, strict=True)
-        ]},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "text",
+        "name": "numbers",
+        "x": x.ravel(),
+        "y": y.ravel(),
+        "text": texts,
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "textfont": {
+            "family": theme.MONO,
+            "size": 9,
+            "color": [color if seen else theme.palette(dark).ink for color, seen in zip(inks, mask.flat, strict=True)],
+        },
+    }

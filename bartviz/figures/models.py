@@ -44,14 +44,21 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         traces += _bars(one, f"x{suffix}", dark)
         reach = widest * 1.04
         layout[f"xaxis{suffix}"] = {
-            "domain": [left, left + share], "range": [-reach, reach], "showgrid": False, "showticklabels": False,
-            "fixedrange": True, "anchor": "y",
-        }  # fmt: skip
+            "domain": [left, left + share],
+            "range": [-reach, reach],
+            "showgrid": False,
+            "showticklabels": False,
+            "fixedrange": True,
+            "anchor": "y",
+        }
         layout["annotations"] += _titles(one, left + share / 2, f"x{suffix}", dark)
     layout["yaxis"] = {
-        "range": [-0.6, deepest + 0.4], "title": {"text": _("layer, from below")}, "showgrid": False,
-        "fixedrange": True, "tickvals": list(range(0, deepest, max(1, deepest // 6))),
-    }  # fmt: skip
+        "range": [-0.6, deepest + 0.4],
+        "title": {"text": _("layer, from below")},
+        "showgrid": False,
+        "fixedrange": True,
+        "tickvals": list(range(0, deepest, max(1, deepest // 6))),
+    }
     layout["margin"] = {"l": 8, "r": 8, "t": 56, "b": 8}
     return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))
 
@@ -77,10 +84,17 @@ def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
                 for layer, count in zip(layers, counts, strict=True)
             ]
             yield {
-                "type": "bar", "orientation": "h", "y": layers, "x": size, "base": base, "xaxis": axis, "yaxis": "y",
+                "type": "bar",
+                "orientation": "h",
+                "y": layers,
+                "x": size,
+                "base": base,
+                "xaxis": axis,
+                "yaxis": "y",
                 "marker": {"color": _color(side, name, dark), "line": {"width": 1, "color": edge}},
-                "customdata": said, "hovertemplate": hover,
-            }  # fmt: skip
+                "customdata": said,
+                "hovertemplate": hover,
+            }
             base = [start + length for start, length in zip(base, size, strict=True)]
 
 
@@ -99,16 +113,31 @@ def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict
         else _("{count:,.1f} M parameters", count=total / 1e6)
     )
     yield {
-        "text": f"<b>{name}</b><br>{said}", "x": middle, "y": 1, "xref": "paper", "yref": "paper", "showarrow": False,
-        "xanchor": "center", "yanchor": "bottom", "align": "center", "font": {"size": 13},
-    }  # fmt: skip
+        "text": f"<b>{name}</b><br>{said}",
+        "x": middle,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "xanchor": "center",
+        "yanchor": "bottom",
+        "align": "center",
+        "font": {"size": 13},
+    }
     faint = {"size": 12, "color": theme.palette(dark).faint}
     for stack, place, label in ((one.sizes.encoder, -0.5, _("encoder")), (one.sizes.decoder, 0.5, _("decoder"))):
         if stack is not None:
             yield {
-                "text": label, "x": place * one.sizes.width, "y": stack.layers - 0.4, "xref": axis, "yref": "y",
-                "showarrow": False, "xanchor": "center", "yanchor": "bottom", "font": faint,
-            }  # fmt: skip
+                "text": label,
+                "x": place * one.sizes.width,
+                "y": stack.layers - 0.4,
+                "xref": axis,
+                "yref": "y",
+                "showarrow": False,
+                "xanchor": "center",
+                "yanchor": "bottom",
+                "font": faint,
+            }
 
 
 def _brief(name: str) -> str:

@@ -53,9 +53,15 @@ def likeness(attention: Attention, *, query: Tokens | None = None, dark: bool = 
 
 
 def score(
-    attention: Attention, layer: int, head: int, row: int = 0, *, key: int | None = None, by_size: bool = False,
+    attention: Attention,
+    layer: int,
+    head: int,
+    row: int = 0,
+    *,
+    key: int | None = None,
+    by_size: bool = False,
     dark: bool = False,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """The products of one query and one key, dimension by dimension, up to q · k; ``key`` None is the strongest one.
 
     ``by_size``: the largest first. Raises SettingError for a layer, head, row or key that is not there.
@@ -119,9 +125,16 @@ def bias(attention: Attention, *, dark: bool = False) -> go.Figure:
 
 
 def pattern(
-    attention: Attention, name: str, *, layer: int = 0, head: int = 0, row: int = 0, most: int = 24, dark: bool = False,
+    attention: Attention,
+    name: str,
+    *,
+    layer: int = 0,
+    head: int = 0,
+    row: int = 0,
+    most: int = 24,
+    dark: bool = False,
     **settings: int,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """One row of self-attention with nothing closed and under another mask: ``name`` of ``analysis.patterns.PATTERNS``.
 
     The first ``most`` tokens; ``settings`` such as ``window=2`` are the pattern's own. Raises SettingError.
@@ -167,9 +180,12 @@ def gap(record: Record, *, dark: bool = False) -> go.Figure:
 
 
 def cost(
-    model: str, length: int = 512, *, view: Literal["operations", "memory", "decoding"] = "operations",
+    model: str,
+    length: int = 512,
+    *,
+    view: Literal["operations", "memory", "decoding"] = "operations",
     dark: bool = False,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """What a length costs a model, from its configuration: operations, bytes, or steps of decoding with and without a
     cache.
 

@@ -90,10 +90,21 @@ def _traces(panel: Panel, x: str, y: str, bar: Part | None, dark: bool) -> list[
     rows, columns = panel.values.shape
     numbers = panel.values if panel.shown is None else panel.shown
     heat: Part = {
-        "type": "heatmap", "name": panel.title, "z": panel.values, "xaxis": x, "yaxis": y, "zmin": panel.low,
-        "zmax": panel.high, "colorscale": panel.scale, "customdata": numbers, "hovertemplate": panel.hover,
-        "hoverongaps": panel.zeros is not None, "xgap": 1, "ygap": 1, "showscale": bar is not None,
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": panel.title,
+        "z": panel.values,
+        "xaxis": x,
+        "yaxis": y,
+        "zmin": panel.low,
+        "zmax": panel.high,
+        "colorscale": panel.scale,
+        "customdata": numbers,
+        "hovertemplate": panel.hover,
+        "hoverongaps": panel.zeros is not None,
+        "xgap": 1,
+        "ygap": 1,
+        "showscale": bar is not None,
+    }
     if bar is not None:
         heat["colorbar"] = bar
     traces = [heat]
@@ -121,15 +132,24 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
     told = np.abs(panel.values.ravel()) >= reach / 10
     texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
     return {
-        "type": "scatter", "mode": "text", "name": "numbers", "x": across, "y": down, "xaxis": x, "yaxis": y,
-        "text": texts, "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter",
+        "mode": "text",
+        "name": "numbers",
+        "x": across,
+        "y": down,
+        "xaxis": x,
+        "yaxis": y,
+        "text": texts,
+        "hoverinfo": "skip",
+        "showlegend": False,
         "textfont": {
-            "family": theme.MONO, "size": 10,
+            "family": theme.MONO,
+            "size": 10,
             "color": [
                 theme.ink_on(theme.at(panel.scale, float((value - panel.low) / span))) for value in panel.values.flat
             ],
         },
-    }  # fmt: skip
+    }
 
 
 def _short(value: float, digits: int) -> str:
@@ -142,22 +162,42 @@ def _short(value: float, digits: int) -> str:
 def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:
     down, across = np.nonzero(zeros)
     return {
-        "type": "scatter", "mode": "text", "name": "exactly 0", "x": across, "y": down, "xaxis": x, "yaxis": y,
-        "text": ["0"] * len(down), "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter",
+        "mode": "text",
+        "name": "exactly 0",
+        "x": across,
+        "y": down,
+        "xaxis": x,
+        "yaxis": y,
+        "text": ["0"] * len(down),
+        "hoverinfo": "skip",
+        "showlegend": False,
         "textfont": {"family": theme.MONO, "size": 11, "color": theme.palette(dark).faint},
-    }  # fmt: skip
+    }
 
 
 def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
     """A trace that draws nothing but the bar, so that the grid is as high as its neighbours."""
     marker = {
-        "color": [panel.low], "cmin": panel.low, "cmax": panel.high, "colorscale": panel.scale, "colorbar": bar,
+        "color": [panel.low],
+        "cmin": panel.low,
+        "cmax": panel.high,
+        "colorscale": panel.scale,
+        "colorbar": bar,
         "showscale": True,
-    }  # fmt: skip
+    }
     return {
-        "type": "scatter", "mode": "markers", "name": "scale", "x": [None], "y": [None], "xaxis": x, "yaxis": y,
-        "marker": marker, "hoverinfo": "skip", "showlegend": False,
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "markers",
+        "name": "scale",
+        "x": [None],
+        "y": [None],
+        "xaxis": x,
+        "yaxis": y,
+        "marker": marker,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Part:
@@ -165,10 +205,20 @@ def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Pa
     small = {"size": 12, "color": theme.palette(dark).faint}
     ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
-        "orientation": "h", "x": domain[0], "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": room,
-        "lenmode": "fraction", "len": domain[1] - domain[0], "thickness": 10, "outlinewidth": 0,
-        "tickfont": small, "title": {"text": panel.unit, "side": "top", "font": small},
-    }  # fmt: skip
+        "orientation": "h",
+        "x": domain[0],
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "xpad": 0,
+        "ypad": room,
+        "lenmode": "fraction",
+        "len": domain[1] - domain[0],
+        "thickness": 10,
+        "outlinewidth": 0,
+        "tickfont": small,
+        "title": {"text": panel.unit, "side": "top", "font": small},
+    }
 
 
 def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> Part:
@@ -178,15 +228,25 @@ def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> P
     across = axes.shown(panel.column_labels, panel.special, width, "", dark) | {"title": {"text": ""}}
     step = axes.every(rows, 16)
     return {
-        f"xaxis{name}": across | {
-            "domain": list(domain), "anchor": f"y{name}", "range": [-0.5, columns - 0.5], "showgrid": False,
-            "tickangle": -90 if max(map(len, panel.column_labels)) > 3 else 0, "ticks": "",
+        f"xaxis{name}": across
+        | {
+            "domain": list(domain),
+            "anchor": f"y{name}",
+            "range": [-0.5, columns - 0.5],
+            "showgrid": False,
+            "tickangle": -90 if max(map(len, panel.column_labels)) > 3 else 0,
+            "ticks": "",
         },
         f"yaxis{name}": {
-            "anchor": f"x{name}", "range": [rows - 0.5, -0.5], "showgrid": False, "ticks": "", "tickfont": faint,
-            "tickvals": np.arange(0, rows, step), "ticktext": [theme.escape(t) for t in panel.row_labels[::step]],
+            "anchor": f"x{name}",
+            "range": [rows - 0.5, -0.5],
+            "showgrid": False,
+            "ticks": "",
+            "tickfont": faint,
+            "tickvals": np.arange(0, rows, step),
+            "ticktext": [theme.escape(t) for t in panel.row_labels[::step]],
         },
-    }  # fmt: skip
+    }
 
 
 def _frames(panel: Panel, x: str, y: str, dark: bool) -> list[Part]:
@@ -204,10 +264,18 @@ def _frames(panel: Panel, x: str, y: str, dark: bool) -> list[Part]:
 
 def _title(panel: Panel, start: float, dark: bool) -> Part:
     return {
-        "text": theme.escape(panel.title), "x": start, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-        "yanchor": "bottom", "yshift": 4, "showarrow": False, "align": "left",
+        "text": theme.escape(panel.title),
+        "x": start,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 4,
+        "showarrow": False,
+        "align": "left",
         "font": {"size": 14, "color": theme.palette(dark).ink},
-    }  # fmt: skip
+    }
 
 
 def label_room(given: Sequence[Panel]) -> int:

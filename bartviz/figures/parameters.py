@@ -84,12 +84,15 @@ def parameters(
                 "cornerradius": 2,
                 "pattern": {
                     "shape": ["/" if area.hatched else "" for area in areas],
-                    "fgcolor": theme.palette(dark).faint, "fgopacity": 0.35, "size": 7, "solidity": 0.25,
+                    "fgcolor": theme.palette(dark).faint,
+                    "fgopacity": 0.35,
+                    "size": 7,
+                    "solidity": 0.25,
                     "fillmode": "overlay",
                 },
             },
         )
-    )  # fmt: skip
+    )
     theme.layout(figure, dark=dark, height=height)
     colors = theme.palette(dark)
     figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
@@ -216,25 +219,40 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
     for part in parameter_totals.PARTS:
         values = table[part] / 1e6
         figure.add_bar(
-            y=names, x=values, name=roles.said(part), orientation="h",
+            y=names,
+            x=values,
+            name=roles.said(part),
+            orientation="h",
             marker={"color": colors[part], "line": {"width": 0}},
-            text=[f"{value:,.0f}" if value > 18 else "" for value in values], textposition="inside",
-            insidetextanchor="middle", textfont={"color": theme.ink_on(colors[part]), "size": 12}, textangle=0,
+            text=[f"{value:,.0f}" if value > 18 else "" for value in values],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"color": theme.ink_on(colors[part]), "size": 12},
+            textangle=0,
             customdata=[f"{count:,}" for count in table[part]],
             hovertemplate=_(
                 "{model}: {part}<br>{count} parameters", model="%{y}", part=roles.said(part), count="%{customdata}"
-            ) + "<extra></extra>",
-        )  # fmt: skip
+            )
+            + "<extra></extra>",
+        )
     figure.add_scatter(
-        y=names, x=table["claimed"], mode="markers", name=_("as the articles say"),
+        y=names,
+        x=table["claimed"],
+        mode="markers",
+        name=_("as the articles say"),
         marker={"symbol": "diamond-open", "size": 11, "color": theme.palette(dark).ink, "line": {"width": 2}},
         hovertemplate=_("{model}: {count} million in the articles", model="%{y}", count="%{x}") + "<extra></extra>",
-    )  # fmt: skip
+    )
     for model, size, claimed in zip(names, table["parameters"], table["claimed"], strict=True):
         figure.add_annotation(
-            y=model, x=max(size / 1e6, claimed), text=f"{size / 1e6:,.1f}", showarrow=False, xanchor="left", xshift=10,
+            y=model,
+            x=max(size / 1e6, claimed),
+            text=f"{size / 1e6:,.1f}",
+            showarrow=False,
+            xanchor="left",
+            xshift=10,
             font={"family": theme.MONO, "size": 13},
-        )  # fmt: skip
+        )
     theme.layout(figure, dark=dark, height=height)
     figure.update_layout(
         barmode="stack",

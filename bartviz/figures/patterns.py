@@ -90,11 +90,25 @@ def row_bars(
     open_ = _("{token}: {weight} with nothing closed", **told)
     then = _("{token}: {weight} {name}", name=theme.escape(called), **told)
     traces: list[Part] = [
-        {"type": "bar", "name": _("nothing closed"), "x": positions, "y": before, "width": 0.86,
-         "hovertemplate": f"{open_}<extra></extra>", "marker": {"color": "rgba(0,0,0,0)", "line": outline}},
-        {"type": "bar", "name": called, "x": positions, "y": after, "width": 0.6,
-         "hovertemplate": f"{then}<extra></extra>", "marker": {"color": theme.kind_color(kind, dark)}},
-    ]  # fmt: skip
+        {
+            "type": "bar",
+            "name": _("nothing closed"),
+            "x": positions,
+            "y": before,
+            "width": 0.86,
+            "hovertemplate": f"{open_}<extra></extra>",
+            "marker": {"color": "rgba(0,0,0,0)", "line": outline},
+        },
+        {
+            "type": "bar",
+            "name": called,
+            "x": positions,
+            "y": after,
+            "width": 0.6,
+            "hovertemplate": f"{then}<extra></extra>",
+            "marker": {"color": theme.kind_color(kind, dark)},
+        },
+    ]
     if mask is not None and not mask.all():
         traces.insert(0, _closed_keys(~mask, float(max(before.max(), np.nanmax(after))) * 1.05, dark))
     return theme.build(traces, _bar_layout(labels, special, dark), dark=dark, height=300)
@@ -103,18 +117,23 @@ def row_bars(
 def _closed_keys(closed: Bools, top: float, dark: bool) -> Part:
     """Hatching behind the keys that are closed to the row, as high as the figure."""
     return {
-        "type": "bar", "name": _("closed"), "hoverinfo": "skip", "width": 1,
-        "x": np.flatnonzero(closed).astype(np.int16), "y": np.full(int(closed.sum()), top, np.float32),
+        "type": "bar",
+        "name": _("closed"),
+        "hoverinfo": "skip",
+        "width": 1,
+        "x": np.flatnonzero(closed).astype(np.int16),
+        "y": np.full(int(closed.sum()), top, np.float32),
         "marker": {"color": theme.palette(dark).masked, "line": {"width": 0}, "pattern": hatch.pattern(dark)},
-    }  # fmt: skip
+    }
 
 
 def _bar_layout(labels: Sequence[str], special: Bools | None, dark: bool) -> Part:
     small = {"size": 12, "color": theme.palette(dark).faint}
     return {
-        "barmode": "overlay", "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "barmode": "overlay",
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
         "xaxis": axes.shown(labels, special, axes.WIDTH, _(axes.COLUMN_TITLE), dark)
         | {"range": [-0.6, len(labels) - 0.4], "tickangle": -90 if len(labels) > 12 else 0},
         "yaxis": {"title": {"text": _("weight"), "font": small}, "rangemode": "tozero"},
-    }  # fmt: skip
+    }

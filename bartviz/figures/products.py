@@ -23,34 +23,58 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
     order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
     sums = np.cumsum(numbers[order])  # (d,)
     told = [
-        _("dimension {dimension}: {q:.4f} × {k:.4f} = {product:.3f}, sum so far {total:.3f}",
-          dimension=m, q=one.q[m], k=one.k[key, m], product=numbers[m], total=total)
+        _(
+            "dimension {dimension}: {q:.4f} × {k:.4f} = {product:.3f}, sum so far {total:.3f}",
+            dimension=m,
+            q=one.q[m],
+            k=one.k[key, m],
+            product=numbers[m],
+            total=total,
+        )
         for m, total in zip(order, sums, strict=True)
-    ]  # fmt: skip
+    ]
     colors, total = theme.palette(dark), float(one.dots[key])
     traces: list[Part] = [
         {
-            "type": "bar", "name": "q × k", "x": np.arange(one.width), "y": numbers[order],
-            "base": sums - numbers[order], "hovertext": told, "hoverinfo": "text",
+            "type": "bar",
+            "name": "q × k",
+            "x": np.arange(one.width),
+            "y": numbers[order],
+            "base": sums - numbers[order],
+            "hovertext": told,
+            "hoverinfo": "text",
             "marker": {"color": signed(numbers[order], theme.kind_color(one.kind, dark), dark)},
         },
         {
-            "type": "scatter", "mode": "lines", "name": "q · k", "x": [-0.5, one.width - 0.5], "y": [total, total],
-            "line": {"color": colors.ink, "width": 1, "dash": "dot"}, "hoverinfo": "skip",
+            "type": "scatter",
+            "mode": "lines",
+            "name": "q · k",
+            "x": [-0.5, one.width - 0.5],
+            "y": [total, total],
+            "line": {"color": colors.ink, "width": 1, "dash": "dot"},
+            "hoverinfo": "skip",
         },
-    ]  # fmt: skip
+    ]
     note = {
-        "x": 0, "xref": "x domain", "y": total, "text": f"q · k = {total:.3f}", "showarrow": False,
-        "xanchor": "left", "yanchor": "bottom" if total >= 0 else "top",
+        "x": 0,
+        "xref": "x domain",
+        "y": total,
+        "text": f"q · k = {total:.3f}",
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom" if total >= 0 else "top",
         "font": {"family": theme.MONO, "size": 13, "color": colors.ink},
-    }  # fmt: skip
+    }
     title = _("dimension, the largest product first") if by_size else _("dimension")
     layout = {
         "xaxis": _titled(title, dark) | {"showgrid": False, "showticklabels": not by_size, "zeroline": False},
         "yaxis": _titled(_("sum of q × k so far"), dark) | {"zeroline": True, "zerolinecolor": colors.hatch},
-        "annotations": [note], "bargap": 0.12, "modebar": BUTTONS, "showlegend": False,
+        "annotations": [note],
+        "bargap": 0.12,
+        "modebar": BUTTONS,
+        "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
-    }  # fmt: skip
+    }
     return theme.build(traces, layout, dark=dark, height=height)
 
 
@@ -77,26 +101,58 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     names = [_("this head, H{head}", head=one.head), whole]
     traces = [
         bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
-        strip(both, color=theme.VALUE, xaxis="x2", yaxis="y2", name="output", dark=dark,
-              hover=_("{output}, dimension {dimension} of the layer: {number}", output="%{customdata}",
-                      dimension="%{x}", number="%{z:.3f}"),
-              customdata=np.array(names, object)[:, None].repeat(both.shape[1], 1)) | {"ygap": 2 * NAMED},
-    ]  # fmt: skip
+        strip(
+            both,
+            color=theme.VALUE,
+            xaxis="x2",
+            yaxis="y2",
+            name="output",
+            dark=dark,
+            hover=_(
+                "{output}, dimension {dimension} of the layer: {number}",
+                output="%{customdata}",
+                dimension="%{x}",
+                number="%{z:.3f}",
+            ),
+            customdata=np.array(names, object)[:, None].repeat(both.shape[1], 1),
+        )
+        | {"ygap": 2 * NAMED},
+    ]
     layout = {
-        "xaxis": {"domain": [0, 0.3], "range": [0, float(one.shares.max()) * 1.3], "showticklabels": False,
-                  "showgrid": False},
-        "yaxis": {"range": [heads - 0.5, -0.5], "tickvals": list(named), "showgrid": False,
-                  "ticktext": [f"H{head}" for head in named], "tickfont": {"family": theme.MONO, "size": 12}},
+        "xaxis": {
+            "domain": [0, 0.3],
+            "range": [0, float(one.shares.max()) * 1.3],
+            "showticklabels": False,
+            "showgrid": False,
+        },
+        "yaxis": {
+            "range": [heads - 0.5, -0.5],
+            "tickvals": list(named),
+            "showgrid": False,
+            "ticktext": [f"H{head}" for head in named],
+            "tickfont": {"family": theme.MONO, "size": 12},
+        },
         "xaxis2": _titled(_("dimension of the model's width, {width:,}", width=len(one.block)), dark)
         | {"domain": [0.4, 1], "showgrid": False},
         "yaxis2": {"anchor": "x2", "range": [1.5, -0.5], "showticklabels": False, "showgrid": False, "ticks": ""},
         "annotations": [
-            {"text": name, "x": 0, "xref": "x2 domain", "xanchor": "left", "y": place - 0.5, "yref": "y2",
-             "yanchor": "top", "showarrow": False, "font": {"size": 13, "color": colors.ink}}
+            {
+                "text": name,
+                "x": 0,
+                "xref": "x2 domain",
+                "xanchor": "left",
+                "y": place - 0.5,
+                "yref": "y2",
+                "yanchor": "top",
+                "showarrow": False,
+                "font": {"size": 13, "color": colors.ink},
+            }
             for place, name in enumerate(names)
         ],
-        "showlegend": False, "modebar": BUTTONS, "bargap": 0,
-    }  # fmt: skip
+        "showlegend": False,
+        "modebar": BUTTONS,
+        "bargap": 0,
+    }
     return theme.build(traces, layout, dark=dark, height=max(190, 60 + (8 if many else 19) * heads))
 
 

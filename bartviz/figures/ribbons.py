@@ -47,9 +47,11 @@ def ribbons(
         "xaxis": line | _words(shown.below, below, dark) | {"side": "bottom"},
         "xaxis2": line | _words(shown.above, above, dark) | {"side": "top", "overlaying": "x", "matches": "x"},
         "yaxis": {"range": [-0.02, 1.02], "visible": False, "fixedrange": True},
-        "showlegend": False, "hovermode": "closest", "modebar": BUTTONS,
+        "showlegend": False,
+        "hovermode": "closest",
+        "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 70, "b": 70},
-    }  # fmt: skip
+    }
     traces.append({"type": "scatter", "x": [None], "y": [None], "xaxis": "x2", "name": "axis", "hoverinfo": "skip"})
     return theme.build(traces, layout, dark=dark, height=height)
 
@@ -72,15 +74,24 @@ def _band(shown: Ribbons, number: int, above: Floats, below: Floats, dark: bool)
         if low <= weight < high:
             x.append(np.append(below[t] + (above[s] - below[t]) * ease, np.nan))
             y.append(np.append(_BEND, np.nan))
-            pair = _("{below} looks at {above}: {weight:.3f}", below=theme.escape(shown.below[t].text),
-                     above=theme.escape(shown.above[s].text), weight=float(shown.weights[t, s]))  # fmt: skip
+            pair = _(
+                "{below} looks at {above}: {weight:.3f}",
+                below=theme.escape(shown.below[t].text),
+                above=theme.escape(shown.above[s].text),
+                weight=float(shown.weights[t, s]),
+            )
             said += [pair] * (len(_BEND) + 1)
     return {
-        "type": "scatter", "mode": "lines", "name": f"from {low}", "opacity": opacity,
-        "x": np.concatenate(x).astype(np.float32), "y": np.concatenate(y).astype(np.float32),
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"from {low}",
+        "opacity": opacity,
+        "x": np.concatenate(x).astype(np.float32),
+        "y": np.concatenate(y).astype(np.float32),
         "line": {"color": theme.kind_color(shown.head.kind, dark), "width": width},
-        "text": said, "hovertemplate": _POINTED,
-    }  # fmt: skip
+        "text": said,
+        "hovertemplate": _POINTED,
+    }
 
 
 def _words(line: tuple[Word, ...], at: Floats, dark: bool) -> Part:

@@ -40,10 +40,18 @@ def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = Fal
 
 def _title(title: str, left: float, dark: bool) -> Part:
     return {
-        "text": title, "x": left, "y": 1, "xref": "paper", "yref": "paper", "yshift": ABOVE - 4, "align": "left",
-        "showarrow": False, "xanchor": "left", "yanchor": "bottom",
+        "text": title,
+        "x": left,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "yshift": ABOVE - 4,
+        "align": "left",
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
         "font": {"size": 15, "color": theme.palette(dark).ink},
-    }  # fmt: skip
+    }
 
 
 def _axis(axis: str, before: int) -> str:

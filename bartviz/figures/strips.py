@@ -28,11 +28,20 @@ def strip(
     """A trace of vectors below each other, from grey (negative) over the background (0) to ``color``."""
     largest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
     return {
-        "type": "heatmap", "name": name, "z": values.astype(np.float32), "zmin": -largest, "zmax": largest,
+        "type": "heatmap",
+        "name": name,
+        "z": values.astype(np.float32),
+        "zmin": -largest,
+        "zmax": largest,
         "colorscale": [[0, NEGATIVE[dark]], [0.5, theme.palette(dark).background], [1, color]],
-        "showscale": False, "xaxis": xaxis, "yaxis": yaxis, "hovertemplate": f"{hover}<extra></extra>", "ygap": 2,
-        **({} if customdata is None else {"customdata": customdata}), **({} if y is None else {"y": y}),
-    }  # fmt: skip
+        "showscale": False,
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "hovertemplate": f"{hover}<extra></extra>",
+        "ygap": 2,
+        **({} if customdata is None else {"customdata": customdata}),
+        **({} if y is None else {"y": y}),
+    }
 
 
 def bars(
@@ -48,11 +57,24 @@ def bars(
 ) -> Part:
     """A trace of lying bars, one for each row; ``hover`` is taken as it is (escape tokens before)."""
     return {
-        "type": "bar", "orientation": "h", "name": name, "x": values, "y": np.arange(len(values)), "base": base,
-        "marker": {"color": colors}, "xaxis": xaxis, "yaxis": yaxis, "hovertext": hover, "hoverinfo": "text",
-        "showlegend": False, "width": 0.72, "text": text, "textposition": "outside", "cliponaxis": False,
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "x": values,
+        "y": np.arange(len(values)),
+        "base": base,
+        "marker": {"color": colors},
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "showlegend": False,
+        "width": 0.72,
+        "text": text,
+        "textposition": "outside",
+        "cliponaxis": False,
         "textfont": {"family": theme.MONO, "size": 12},
-    }  # fmt: skip
+    }
 
 
 def signed(values: NDArray[Any], color: str, dark: bool) -> list[str]:
@@ -63,6 +85,14 @@ def signed(values: NDArray[Any], color: str, dark: bool) -> list[str]:
 def caption(text: str, x: float, y: float, dark: bool, *, anchor: str = "left", size: int = 13) -> Part:
     """A line of ours over a panel, in parts of the figure; tokens in it must be escaped."""
     return {
-        "text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor, "yanchor": "bottom",
-        "showarrow": False, "align": "left", "font": {"size": size, "color": theme.palette(dark).ink},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": anchor,
+        "yanchor": "bottom",
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": size, "color": theme.palette(dark).ink},
+    }

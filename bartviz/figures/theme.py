@@ -217,11 +217,14 @@ def _base(dark: bool, height: int | None) -> dict[str, Any]:
     """Without one of plotly's own templates: each is copied for every figure, and sent along."""
     colors = palette(dark)
     return {
-        "template": "none", "paper_bgcolor": colors.background, "plot_bgcolor": colors.background, "height": height,
+        "template": "none",
+        "paper_bgcolor": colors.background,
+        "plot_bgcolor": colors.background,
+        "height": height,
         "font": {"family": FACE, "size": 14, "color": colors.ink},
         "hoverlabel": {"font": {"family": FACE, "size": 14}, "align": "left"},
         "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
-    }  # fmt: skip
+    }
 
 
 def _axis(dark: bool) -> dict[str, Any]:

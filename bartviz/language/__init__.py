@@ -76,8 +76,10 @@ def later(message: str, /, **values: object) -> str:
 def _(message: str, /, **values: object) -> str:
     """``message`` in the current language, its ``{names}`` filled with ``values`` as ``str.format`` does."""
     if isinstance(message, Later):
-        return _(message.message, **{name: _(value) if isinstance(value, Later) else value
-                                     for name, value in message.values.items()})  # fmt: skip
+        return _(
+            message.message,
+            **{name: _(value) if isinstance(value, Later) else value for name, value in message.values.items()},
+        )
     said = _catalogue(language := current()).gettext(message) if message else ""
     return _filled(language, said, values) if values else said
 

@@ -31,8 +31,17 @@ _NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?$")
 _LATIN = re.compile(r"[a-z]+$", re.IGNORECASE)
 
 _DIGITS: tuple[Sound, ...] = (
-    "consonant", "ㄹ", "vowel", "consonant", "vowel", "vowel", "consonant", "ㄹ", "ㄹ", "vowel",
-)  # fmt: skip
+    "consonant",
+    "ㄹ",
+    "vowel",
+    "consonant",
+    "vowel",
+    "vowel",
+    "consonant",
+    "ㄹ",
+    "ㄹ",
+    "vowel",
+)
 # by zeros at the end: 십 백 천, 만 (to 천만), 억 (to 천억), 조 (to 천조)
 _ZEROS: tuple[Sound, ...] = (*("consonant",) * 11, *("vowel",) * 4)
 _LETTERS: dict[str, Sound] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}  # 엘 알 엠 엔

@@ -136,10 +136,17 @@ def _build(
     unforeseen = ModelError(later("The model's network cannot be built from its configuration and weights."))
     with alone(job), guarded(unforeseen):
         network, info = _class(name).from_pretrained(
-            None, config=settings.config, state_dict=dict(stored.tensors), dtype=torch.float32,
-            use_safetensors=True, trust_remote_code=False, local_files_only=True,
-            ignore_mismatched_sizes=True, output_loading_info=True, **options,
-        )  # fmt: skip
+            None,
+            config=settings.config,
+            state_dict=dict(stored.tensors),
+            dtype=torch.float32,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+            **options,
+        )
     return network, info
 
 

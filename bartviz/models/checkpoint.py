@@ -37,7 +37,7 @@ _OURS = frozenset(
     {"transformers_version", "architectures", "output_hidden_states", "return_dict", "dtype", "use_cache"}
     | {"chunk_size_feed_forward", "is_encoder_decoder", "id2label", "label2id", "problem_type", "is_decoder"}
     | {"add_cross_attention"}
-)  # fmt: skip
+)
 # Keys that transformers reads although they are no fields (T5 1.1 does not scale its outputs).
 _EXTRA = frozenset({"tie_word_embeddings", "scale_decoder_outputs"})
 _SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")

@@ -15,18 +15,33 @@ from bartviz.language import later
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
 CONFIG_FILES = ("config.json", "generation_config.json")
 TOKENIZER_FILES = (
-    "added_tokens.json", "merges.txt", "sentencepiece.bpe.model", "source.spm", "special_tokens_map.json",
-    "spiece.model", "target.spm", "target_vocab.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
-    "vocab.json", "vocab.txt",
-)  # fmt: skip
+    "added_tokens.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "source.spm",
+    "special_tokens_map.json",
+    "spiece.model",
+    "target.spm",
+    "target_vocab.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
 # Any of these makes a vocabulary; without one transformers builds a tokenizer that knows five special tokens.
 VOCABULARIES: tuple[frozenset[str], ...] = tuple(
     frozenset(names)
     for names in (
-        ("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"), ("spiece.model",), ("tokenizer.model",),
-        ("sentencepiece.bpe.model",), ("source.spm", "target.spm", "vocab.json"),
+        ("tokenizer.json",),
+        ("vocab.txt",),
+        ("vocab.json", "merges.txt"),
+        ("spiece.model",),
+        ("tokenizer.model",),
+        ("sentencepiece.bpe.model",),
+        ("source.spm", "target.spm", "vocab.json"),
     )
-)  # fmt: skip
+)
 WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -35,8 +50,9 @@ _DEPTH = 3  # how far below a root models are looked for
 
 REFUSED = later(
     "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
-    "that {setting} names.", setting=ROOTS_SETTING,
-)  # fmt: skip
+    "that {setting} names.",
+    setting=ROOTS_SETTING,
+)
 NO_FOLDER = later(
     "There is no such folder. A model's folder holds config.json, model.safetensors and the files of its tokenizer."
 )

@@ -29,7 +29,7 @@ _KEPT = frozenset(
     | {"src_lang", "tgt_lang", "source_lang", "target_lang", "separate_vocabs", "clean_up_tokenization_spaces"}
     | {"remove_space", "keep_accents", "trim_offsets", "add_bos_token", "add_eos_token", "legacy", "do_basic_tokenize"}
     | {"add_prefix_space", "never_split", "split_special_tokens", "spaces_between_special_tokens", "padding_side"}
-)  # fmt: skip
+)
 
 
 def notices(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:

@@ -120,10 +120,7 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
         raise ModelError(
             later("The weights do not fit the configuration: {names} has another shape.", names=shown(mismatched))
             if len(mismatched) == 1
-            else later(
-                "The weights do not fit the configuration: {names} have other shapes.",
-                names=shown(mismatched),
-            )
+            else later("The weights do not fit the configuration: {names} have other shapes.", names=shown(mismatched))
         )
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
     if network.config.model_type == "t5" and not output:  # transformers would tie it to the embedding

@@ -34,9 +34,11 @@ _HEADER = "bartviz"
 _DIGEST = "digest"
 _ARRAY = "$array"
 _REASONS = {
-    FileNotFoundError: mark("no such file or folder"), IsADirectoryError: mark("it is a folder"),
-    NotADirectoryError: mark("it lies in no folder"), PermissionError: mark("it is not permitted"),
-}  # fmt: skip
+    FileNotFoundError: mark("no such file or folder"),
+    IsADirectoryError: mark("it is a folder"),
+    NotADirectoryError: mark("it lies in no folder"),
+    PermissionError: mark("it is not permitted"),
+}
 Arrays = dict[str, NDArray[Any]]
 Seal = Literal["unchanged", "changed", "older"]
 T = TypeVar("T")

@@ -57,8 +57,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     if unknown:
         raise SettingError(
             later(
-                "branch() has no option {name}; it takes those of decode() but force and the text's.",
-                name=unknown[0],
+                "branch() has no option {name}; it takes those of decode() but force and the text's.", name=unknown[0]
             )
         )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
@@ -73,8 +72,10 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         return made
     said = later(
         "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
-        placed=count - position, all=len(new), count=count,
-    )  # fmt: skip
+        placed=count - position,
+        all=len(new),
+        count=count,
+    )
     return generate.noticed(made, said)
 
 

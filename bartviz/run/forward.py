@@ -65,9 +65,16 @@ def capture(
         )
     if kind == "encoder-decoder" and target is None:
         return decode(
-            model, text, max_new_tokens=max_new_tokens, top_k=top_k, ablate=ablate, values=values,
-            allow_special=allow_special, truncate=truncate, cancelled=cancelled,
-        )  # fmt: skip
+            model,
+            text,
+            max_new_tokens=max_new_tokens,
+            top_k=top_k,
+            ablate=ablate,
+            values=values,
+            allow_special=allow_special,
+            truncate=truncate,
+            cancelled=cancelled,
+        )
     started = time.perf_counter()
     prepared = prepare.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
     given = None if target is None else prepare.prepare_target(model, target)

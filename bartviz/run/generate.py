@@ -92,10 +92,20 @@ def decode(
     _check_writer(model)
     started = time.perf_counter()
     options = Options(
-        beams=beams, length_penalty=length_penalty, early_stopping=early_stopping, sample=sample,
-        max_new_tokens=max_new_tokens, min_new_tokens=min_new_tokens, no_repeat_ngram_size=no_repeat_ngram_size,
-        top_k=top_k, ablate=ablate, values=values, use_rules=use_rules, cancelled=cancelled, on_step=on_step,
-    )  # fmt: skip
+        beams=beams,
+        length_penalty=length_penalty,
+        early_stopping=early_stopping,
+        sample=sample,
+        max_new_tokens=max_new_tokens,
+        min_new_tokens=min_new_tokens,
+        no_repeat_ngram_size=no_repeat_ngram_size,
+        top_k=top_k,
+        ablate=ablate,
+        values=values,
+        use_rules=use_rules,
+        cancelled=cancelled,
+        on_step=on_step,
+    )
     forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
     prepared = prepare.prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [prepare.start_token(model)]
@@ -145,14 +155,15 @@ def write(
         prepare.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams)
     )
     with torch.inference_mode(), recording(tape):
-        if isinstance(way, search.Settings):
-            written = loop.together(task, tape, way)
-        else:
-            written = loop.alone(task, tape, way)
+        searched = isinstance(way, search.Settings)
+        written = loop.together(task, tape, way) if searched else loop.alone(task, tape, way)
     return prepare.finish(
-        _record(task, written, prepared), started, settings=_settings(task, tape, way, options),
-        notices=prepared.notices, stopped=written.stopped,
-    )  # fmt: skip
+        _record(task, written, prepared),
+        started,
+        settings=_settings(task, tape, way, options),
+        notices=prepared.notices,
+        stopped=written.stopped,
+    )
 
 
 def _check_writer(model: Model) -> None:
@@ -228,11 +239,7 @@ def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_to
     """The length, prompt included, at which the text must stop."""
     if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
         raise SettingError(
-            later(
-                "max_new_tokens is {value}; choose 1 to {limit:,}.",
-                value=max_new_tokens,
-                limit=MOST_NEW_TOKENS,
-            )
+            later("max_new_tokens is {value}; choose 1 to {limit:,}.", value=max_new_tokens, limit=MOST_NEW_TOKENS)
         )
     new = max_new_tokens or generation.max_new_tokens
     longest = prompt + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length

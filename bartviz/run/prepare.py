@@ -42,12 +42,7 @@ class Prepared:
 
 
 def prepare(
-    model: Model,
-    text: str,
-    *,
-    pair: str | None = None,
-    allow_special: bool = False,
-    truncate: Truncate | None = None,
+    model: Model, text: str, *, pair: str | None = None, allow_special: bool = False, truncate: Truncate | None = None
 ) -> Prepared:
     """Clean and tokenize a source text. Raises TextError: empty, or longer than the model takes."""
     cleaned = clean.clean(text)
@@ -261,10 +256,17 @@ def record(
         attention[kind], complete = assemble.attention(model.network, tape, kind, depth, *named[kind], item=item)
         checks += (complete,)
     return Record(
-        model.info, source_text, target_text,
-        attention.get("encoder"), attention.get("decoder"), attention.get("cross"),
-        output=output, steps=steps, provenance=Provenance(checks=checks), pair_text=pair_text,
-    )  # fmt: skip
+        model.info,
+        source_text,
+        target_text,
+        attention.get("encoder"),
+        attention.get("decoder"),
+        attention.get("cross"),
+        output=output,
+        steps=steps,
+        provenance=Provenance(checks=checks),
+        pair_text=pair_text,
+    )
 
 
 def finish(

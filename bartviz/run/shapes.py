@@ -36,15 +36,27 @@ SHAPES: Mapping[str, Shape] = {
     "pegasus": Shape("Pegasus", "PegasusForConditionalGeneration", norm_first=True),
 }
 _PARTS = (
-    "Model", "Decoder", "DecoderLayer", "Attention", "ScaledWordEmbedding", "LearnedPositionalEmbedding",
+    "Model",
+    "Decoder",
+    "DecoderLayer",
+    "Attention",
+    "ScaledWordEmbedding",
+    "LearnedPositionalEmbedding",
     "SinusoidalPositionalEmbedding",
-)  # fmt: skip
+)
 _COMMON = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.ModuleList)
 _ACTIVATIONS = (
-    nn.ReLU, nn.SiLU, nn.Tanh, activations.GELUActivation, activations.SiLUActivation, activations.NewGELUActivation,
-    activations.FastGELUActivation, activations.QuickGELUActivation, activations.GELUTanh,
+    nn.ReLU,
+    nn.SiLU,
+    nn.Tanh,
+    activations.GELUActivation,
+    activations.SiLUActivation,
+    activations.NewGELUActivation,
+    activations.FastGELUActivation,
+    activations.QuickGELUActivation,
+    activations.GELUTanh,
     activations.ReLUSquaredActivation,
-)  # fmt: skip
+)
 
 
 def shape_of(network: PreTrainedModel) -> Shape | None:

@@ -24,8 +24,9 @@ def level() -> str:
     """What ``BARTVIZ_LOG`` says. Raises SettingError for a word that is no level."""
     said = os.environ.get(SETTING, "").strip().lower() or OURS
     if said not in LEVELS:
-        told = later("{name} is {levels}; leave it out for {otherwise}.",
-                     name=SETTING, levels=choices(LEVELS), otherwise=OURS)  # fmt: skip
+        told = later(
+            "{name} is {levels}; leave it out for {otherwise}.", name=SETTING, levels=choices(LEVELS), otherwise=OURS
+        )
         raise SettingError(told)
     return said
 

@@ -258,9 +258,13 @@ class Engine:
 
         def load() -> Model:
             return models.load(
-                name, progress=progress, cancel=_Cancel(ticket), roots=default_roots(), budget=self.models.limit,
+                name,
+                progress=progress,
+                cancel=_Cancel(ticket),
+                roots=default_roots(),
+                budget=self.models.limit,
                 claims=claim,
-            )  # fmt: skip
+            )
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
 
@@ -316,17 +320,31 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
-            model, request.text, max_new_tokens=request.max_new_tokens,
-            top_k=request.top_k, values=values, allow_special=request.allow_special, truncate=request.truncate,
-            cancelled=ticket.cancelled, on_step=on_step, **options(request.search),
-        )  # fmt: skip
+            model,
+            request.text,
+            max_new_tokens=request.max_new_tokens,
+            top_k=request.top_k,
+            values=values,
+            allow_special=request.allow_special,
+            truncate=request.truncate,
+            cancelled=ticket.cancelled,
+            on_step=on_step,
+            **options(request.search),
+        )
     target = request.target
     if target is not None and model.info.kind == "decoder":
         target = _next_word(request.text, target)
     return capture(
-        model, request.text, pair=request.pair, target=target, top_k=request.top_k, values=values,
-        allow_special=request.allow_special, truncate=request.truncate, cancelled=ticket.cancelled,
-    )  # fmt: skip
+        model,
+        request.text,
+        pair=request.pair,
+        target=target,
+        top_k=request.top_k,
+        values=values,
+        allow_special=request.allow_special,
+        truncate=request.truncate,
+        cancelled=ticket.cancelled,
+    )
 
 
 def _next_word(text: str, target: str) -> str:

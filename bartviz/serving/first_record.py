@@ -36,9 +36,10 @@ def read() -> tuple[Record | None, RecordError | None]:
         later(
             "The record that {name} names is not shown. {reason} Let {name} name a file that bartviz has saved, or "
             "leave it out, and start the app again; meanwhile it shows the record that it ships with.",
-            name=NAME, reason=error.args[0],
+            name=NAME,
+            reason=error.args[0],
         )
-    )  # fmt: skip
+    )
 
 
 def _opened(file: Path) -> tuple[Record | None, RecordError | None]:

@@ -29,13 +29,7 @@ def _always() -> bool:
 class Ticket(Generic[T]):
     """One piece of work at the gate. Reading it needs no lock; ``cancel`` may be called from any thread, any time."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        owner: str,
-        work: Callable[[Ticket[T]], T],
-        alive: Callable[[], bool],
-    ) -> None:
+    def __init__(self, gate: Gate, owner: str, work: Callable[[Ticket[T]], T], alive: Callable[[], bool]) -> None:
         self.owner = owner
         self.state: State = "waiting"
         self.error: BartvizError | None = None
@@ -145,11 +139,7 @@ class Gate:
         return len(self._queue)
 
     def submit(
-        self,
-        owner: str,
-        work: Callable[[Ticket[T]], T],
-        *,
-        alive: Callable[[], bool] = lambda: True,
+        self, owner: str, work: Callable[[Ticket[T]], T], *, alive: Callable[[], bool] = lambda: True
     ) -> Ticket[T]:
         """Queue ``work``, which is called with its ticket in the gate's thread, and return at once.
 
@@ -160,8 +150,7 @@ class Gate:
         ticket = Ticket(self, owner, work, alive)
         with self._changed:
             self._leave(
-                [each for each in self._queue if each.cancelled()],
-                later("Nobody waits for this run any more."),
+                [each for each in self._queue if each.cancelled()], later("Nobody waits for this run any more.")
             )
             older = [each for each in self._queue if each.owner == owner]
             place = self._queue.index(older[0]) if older else len(self._queue)

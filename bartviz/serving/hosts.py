@@ -26,8 +26,10 @@ def address(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text.strip("[]")))
     except ValueError:
-        said = later("The address to listen on is that of one of this machine's networks, such as 192.168.1.5; 0.0.0.0 "
-                     "means all of them.")  # fmt: skip
+        said = later(
+            "The address to listen on is that of one of this machine's networks, such as 192.168.1.5; 0.0.0.0 "
+            "means all of them."
+        )
         raise SettingError(said) from None
 
 
@@ -36,8 +38,9 @@ def names(text: str) -> list[str]:
     found = [part.strip().lower().strip("[]").rstrip(".") for part in text.split(",") if part.strip()]
     for name in found:
         if not (_NAME.fullmatch(name) or _is_address(name)):
-            said = later("A name that is served has no scheme, port or path: bart.example, *.school.example or "
-                         "192.168.1.5.")  # fmt: skip
+            said = later(
+                "A name that is served has no scheme, port or path: bart.example, *.school.example or 192.168.1.5."
+            )
             raise SettingError(said)
     return found
 

@@ -38,7 +38,11 @@ def _whole(name: str, otherwise: int) -> int:
         return otherwise
     value = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)) else 0
     if not 1 <= value <= LARGEST:
-        said = later("{name} is a whole number from 1 to {largest:,}; leave it out for {otherwise:,}.",
-                     name=name, largest=LARGEST, otherwise=otherwise)  # fmt: skip
+        said = later(
+            "{name} is a whole number from 1 to {largest:,}; leave it out for {otherwise:,}.",
+            name=name,
+            largest=LARGEST,
+            otherwise=otherwise,
+        )
         raise SettingError(said)
     return value

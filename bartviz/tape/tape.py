@@ -249,9 +249,16 @@ def attend(
     if tape is not None and tape.cancelled():
         raise Cancelled(later("The run was stopped."))
     output, _ = sdpa_attention_forward(
-        module, query, key, value, attention_mask,
-        scaling=scaling, is_causal=is_causal, position_bias=position_bias, **kwargs,
-    )  # (B, Q, H, d)  # fmt: skip
+        module,
+        query,
+        key,
+        value,
+        attention_mask,
+        scaling=scaling,
+        is_causal=is_causal,
+        position_bias=position_bias,
+        **kwargs,
+    )  # (B, Q, H, d)
     site = getattr(module, _SITE, None)
     if tape is None or site is None:
         return output, None

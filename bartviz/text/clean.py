@@ -63,10 +63,14 @@ def clean(text: str) -> Cleaned:
         raise TextError(f"One text is expected, a str and not a {type(text).__name__}. Of several take each by itself.")
     if len(text) > MAX_CHARACTERS:
         raise TooLong(
-            later("The text has {count:,} characters; at most {limit:,} are read at once. Shorten or split it.",
-                  count=len(text), limit=MAX_CHARACTERS),
-            len(text), MAX_CHARACTERS,
-        )  # fmt: skip
+            later(
+                "The text has {count:,} characters; at most {limit:,} are read at once. Shorten or split it.",
+                count=len(text),
+                limit=MAX_CHARACTERS,
+            ),
+            len(text),
+            MAX_CHARACTERS,
+        )
     notices = []
     for change, notice in (
         (lambda t: t.lstrip("\ufeff"), later("The byte order mark before the text was removed.")),
@@ -101,13 +105,20 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
         if can_cut:
             advice = later(
                 "Shorten it by {count:,}, or have only its first or last {limit:,} tokens read.",
-                count=count - limit, limit=limit,
-            )  # fmt: skip
+                count=count - limit,
+                limit=limit,
+            )
         raise TooLong(
-            later("The text has {count:,} tokens; this model reads at most {limit:,}. {advice}",
-                  count=count, limit=limit, advice=advice),
-            count, limit, can_cut=can_cut,
-        )  # fmt: skip
+            later(
+                "The text has {count:,} tokens; this model reads at most {limit:,}. {advice}",
+                count=count,
+                limit=limit,
+                advice=advice,
+            ),
+            count,
+            limit,
+            can_cut=can_cut,
+        )
 
 
 def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> Upload:

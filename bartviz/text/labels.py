@@ -38,11 +38,26 @@ _HIDDEN = regex.compile(r"[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\
 _BLANK = regex.compile(r"[\s\p{Cc}\p{Cf}]+")
 _SIGNS = {"\t": "⇥", "\n": "↵", "\r": "␍", "\u00a0": "⍽"}
 _NAMES = {
-    "\u00ad": "SHY", "\u034f": "CGJ", "\u061c": "ALM", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ",
-    "\u200e": "LRM", "\u200f": "RLM", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO",
-    "\u202e": "RLO", "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
+    "\u00ad": "SHY",
+    "\u034f": "CGJ",
+    "\u061c": "ALM",
+    "\u200b": "ZWSP",
+    "\u200c": "ZWNJ",
+    "\u200d": "ZWJ",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u2060": "WJ",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
     "\ufeff": "BOM",
-}  # fmt: skip
+}
 _MARKS = 4  # combining marks of one character that a label shows; the number of the others is written
 _MARK = regex.compile(r"\p{M}")
 _MANY_MARKS = regex.compile(rf"\p{{M}}{{{_MARKS + 1},}}$")

@@ -91,9 +91,14 @@ class Tokens:
 
         def described() -> Tokens:
             return Tokens(
-                self.ids[index], self.pieces[index], self.labels[index], self.words[index],
-                self.special[index], self.segments[index], self.spans[index],
-            )  # fmt: skip
+                self.ids[index],
+                self.pieces[index],
+                self.labels[index],
+                self.words[index],
+                self.special[index],
+                self.segments[index],
+                self.spans[index],
+            )
 
         return Tokens.lazy(self.ids[index], self.special[index], self.segments[index], described)
 

@@ -42,9 +42,17 @@ def ablation(before: list[float], after: list[float], best: list[int]) -> Ablati
     now = Guesses(np.log(np.array(after, np.float32)), np.array(best), labels, np.array(after, np.float32))
     attention: dict[Kind, np.ndarray] = {kind: np.zeros((3, 4), np.float32) for kind in record.kinds}
     return Ablation(
-        record, {Head("cross", 1, 2): 0.0}, np.arange(3), labels, was, now,
-        np.array([0.0, 0.1, 0.2], np.float32), np.zeros(9, np.float32), attention, record,
-    )  # fmt: skip
+        record,
+        {Head("cross", 1, 2): 0.0},
+        np.arange(3),
+        labels,
+        was,
+        now,
+        np.array([0.0, 0.1, 0.2], np.float32),
+        np.zeros(9, np.float32),
+        attention,
+        record,
+    )
 
 
 def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
@@ -87,9 +95,11 @@ def test_what_moved_without_a_change_of_log_p_is_not_called_equal() -> None:
 
 def test_a_network_without_words_is_told_by_its_states() -> None:
     found = replace(
-        ablation([0.5] * 3, [0.5] * 3, [7] * 3), before=None, after=None,
+        ablation([0.5] * 3, [0.5] * 3, [7] * 3),
+        before=None,
+        after=None,
         distance=np.array([0, 0, 0.25, 0, 0, 0, 0, 0, 0], np.float32),
-    )  # fmt: skip
+    )
     assert np.isnan(found.effect)
     assert "“Ich” moved furthest: cosine distance 0.250" in analysis.notice(found)
     assert list(analysis.rows_table(found).columns) == ["row", "token", "cosine distance"]
@@ -156,8 +166,9 @@ def test_arrays_cannot_be_written_to() -> None:
     found = sweep()
     with pytest.raises(ValueError, match="read-only"):
         found.log_probability[0] = 1
-    assert found.nbytes == sum(array.nbytes for array in (
-        found.log_probability, found.divergence, found.changed, found.distance))  # fmt: skip
+    assert found.nbytes == sum(
+        array.nbytes for array in (found.log_probability, found.divergence, found.changed, found.distance)
+    )
 
 
 def test_outputs_are_laid_side_by_side() -> None:
@@ -165,9 +176,11 @@ def test_outputs_are_laid_side_by_side() -> None:
     b = replace(b, ids=np.array([0, 9, 8, 2]))  # want became two tokens, the last one fell out
     found = aligned(a, b)
     assert [(part.same, part.before, part.after) for part in found] == [
-        (True, slice(0, 1), slice(0, 1)), (False, slice(1, 2), slice(1, 3)), (True, slice(2, 3), slice(3, 4)),
+        (True, slice(0, 1), slice(0, 1)),
+        (False, slice(1, 2), slice(1, 3)),
+        (True, slice(2, 3), slice(3, 4)),
         (False, slice(3, 4), slice(4, 4)),
-    ]  # fmt: skip
+    ]
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.lists(st.integers(0, 4), min_size=1, max_size=8))

@@ -19,7 +19,7 @@ from bartviz.analysis.added import (
     number_of,
     rounded,
     softmax_added,
-)  # fmt: skip
+)
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import EMBEDDED
@@ -113,8 +113,11 @@ def test_unknown_numbers_and_formats_are_refused_with_the_choices() -> None:
 def test_what_the_masks_page_says_of_a_row_that_is_masked_wholly() -> None:
     """Computed for every row of the record that ships: the expert level of that page says this in words."""
     record = open_record(EMBEDDED / "records" / "start.safetensors")
-    rows = [row for layer, head in np.ndindex(record.attention("encoder").shape[:2])
-            for row in record.attention("encoder").scores(layer, head)]  # fmt: skip
+    rows = [
+        row
+        for layer, head in np.ndindex(record.attention("encoder").shape[:2])
+        for row in record.attention("encoder").scores(layer, head)
+    ]
     found: dict[tuple[str, str], set[str]] = {}
     for row in rows[::7]:
         for line in compare_numbers(row).to_dict("records"):

@@ -112,8 +112,9 @@ def test_rows_of_a_record_without_output_are_named_by_what_they_read(record: Rec
     for reading in ("reads", "predicts"):
         np.testing.assert_allclose(
             table(bare, heads_of(bare), reading=reading).weights[:-1],
-            table(record, heads_of(record), reading=reading).weights[:-1], atol=1e-6,
-        )  # fmt: skip
+            table(record, heads_of(record), reading=reading).weights[:-1],
+            atol=1e-6,
+        )
 
 
 def test_a_set_of_heads_is_their_mean_and_is_named(record: Record) -> None:
@@ -147,8 +148,11 @@ def test_every_link_is_in_the_table_with_its_judgement(record: Record) -> None:
     gold = read("0-0 1-1 2?2", 7, 6)
     frame = link_table(shown, {(0, 0), (2, 2), (5, 5)}, gold)
     assert dict(zip(frame["source"], frame["judged"], strict=True)) == {
-        "I": "right, sure", "want": "missed", "to": "right, possible", "car": "wrong",
-    }  # fmt: skip
+        "I": "right, sure",
+        "want": "missed",
+        "to": "right, possible",
+        "car": "wrong",
+    }
     assert frame["weight"].tolist() == pytest.approx([shown.weights[j, i] for i, j in ((0, 0), (1, 1), (2, 2), (5, 5))])
 
 

@@ -104,11 +104,12 @@ def ruled(position: int, rule: str, rival: int, **settings: object) -> Record:
     rivals = {position: (record.beams or trees.tree()).nodes[rival].token}
     steps = tuple(
         replace(
-            step, rule=rule if step.position == position else None,
+            step,
+            rule=rule if step.position == position else None,
             candidates=(rivals.get(step.position, step.chosen), step.chosen),
         )
         for step in record.steps
-    )  # fmt: skip
+    )
     return replace(record, steps=steps)
 
 

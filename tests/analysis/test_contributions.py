@@ -32,9 +32,17 @@ def by_hand() -> Attention:
     out = numbers([[3, 0], [4, 1]], 1, 2, 2, 1)
     tokens = stand_in.tokens(("b", "c"))
     return Attention(
-        "cross", q, k, 1.0, np.ones((1, 2), np.bool_), tokens.take(slice(1)), tokens,
-        v=v, out=out, out_bias=numbers([[1, 1]], 1, 2),
-    )  # fmt: skip
+        "cross",
+        q,
+        k,
+        1.0,
+        np.ones((1, 2), np.bool_),
+        tokens.take(slice(1)),
+        tokens,
+        v=v,
+        out=out,
+        out_bias=numbers([[1, 1]], 1, 2),
+    )
 
 
 def test_the_arithmetic_by_hand() -> None:

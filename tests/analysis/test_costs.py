@@ -18,18 +18,36 @@ from bartviz.analysis.costs import FLOPS, MAX_LENGTH, Costs
 from bartviz.errors import SettingError
 
 BERT = {
-    "model_type": "bert", "vocab_size": 50, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3,
-    "intermediate_size": 40, "max_position_embeddings": 300,
-}  # fmt: skip
-BART = {
-    "model_type": "bart", "vocab_size": 50, "d_model": 24, "encoder_layers": 2, "decoder_layers": 3,
-    "encoder_attention_heads": 3, "decoder_attention_heads": 4, "encoder_ffn_dim": 40, "decoder_ffn_dim": 56,
+    "model_type": "bert",
+    "vocab_size": 50,
+    "hidden_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "intermediate_size": 40,
     "max_position_embeddings": 300,
-}  # fmt: skip
+}
+BART = {
+    "model_type": "bart",
+    "vocab_size": 50,
+    "d_model": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 3,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 40,
+    "decoder_ffn_dim": 56,
+    "max_position_embeddings": 300,
+}
 T5 = {
-    "model_type": "t5", "vocab_size": 50, "d_model": 24, "d_kv": 5, "d_ff": 40, "num_layers": 2,
-    "num_decoder_layers": 3, "num_heads": 3,
-}  # fmt: skip
+    "model_type": "t5",
+    "vocab_size": 50,
+    "d_model": 24,
+    "d_kv": 5,
+    "d_ff": 40,
+    "num_layers": 2,
+    "num_decoder_layers": 3,
+    "num_heads": 3,
+}
 GPT2 = {"model_type": "gpt2", "vocab_size": 50, "n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 300}
 ALBERT = BERT | {"model_type": "albert", "embedding_size": 8, "inner_group_num": 2}
 CASES = [
@@ -210,10 +228,18 @@ class Held(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.now -= self.sizes.pop(key, 0)
 
 
-@pytest.mark.parametrize(("config", "architecture"), [
-    (BERT, "BertModel"), (BERT | {"vocab_size": 3000}, "BertForMaskedLM"), (BART, "BartModel"), (GPT2, "GPT2Model"),
-    (BART | {"vocab_size": 3000}, "BartForConditionalGeneration"), (T5, "T5Model"),
-], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "architecture"),
+    [
+        (BERT, "BertModel"),
+        (BERT | {"vocab_size": 3000}, "BertForMaskedLM"),
+        (BART, "BartModel"),
+        (GPT2, "GPT2Model"),
+        (BART | {"vocab_size": 3000}, "BartForConditionalGeneration"),
+        (T5, "T5Model"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 @pytest.mark.parametrize(("n", "m"), [(256, 16), (40, 40), (16, 256)])
 def test_activations_are_within_a_fifth(config: dict[str, Any], architecture: str, n: int, m: int) -> None:
     wide = {"hidden_size": 60, "intermediate_size": 240, "d_model": 60, "d_ff": 240, "n_embd": 60, "d_kv": 20}

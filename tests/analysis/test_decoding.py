@@ -35,12 +35,16 @@ def small(mode: str = "greedy") -> Record:
         Step(1, 1, end, (ho, end), 2.0, float(np.log(0.25)), "forced end token"),
     )
     return Record(
-        replace(stand_in.model_info(), width=4), "Hi", "Ha",
+        replace(stand_in.model_info(), width=4),
+        "Hi",
+        "Ha",
         by_hand("encoder", SOURCE, SOURCE, [[0, 0, 0]] * 2, [[0, 0, 0]] * 2),
         by_hand("decoder", READS, READS, [[0, 0]] * 2, [[0, 0]] * 2),
         by_hand("cross", READS, SOURCE, [[1, 0], [0, 1]], [[0, ln3, 0], [0, 0, ln2]]),
-        output=OUTPUT, steps=steps, provenance=Provenance(settings={"mode": mode}),
-    )  # fmt: skip
+        output=OUTPUT,
+        steps=steps,
+        provenance=Provenance(settings={"mode": mode}),
+    )
 
 
 def decoded(prompt: int = 3) -> Record:

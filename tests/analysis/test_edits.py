@@ -28,10 +28,23 @@ def edit(position: int = 3) -> Edit:
     now = Guesses(logs - ~same, np.where(same, np.arange(9), 3), stand_in.OUTPUT, np.full(9, 0.5, np.float32))
     equal = {kind: np.broadcast_to(same, (3, 4, 9)).copy() for kind in record.kinds}
     return Edit(
-        record, "target", position, "Ich", "Du", 77, {"encoder": np.zeros((4, 9), np.float32), "decoder": hidden},
-        {kind: np.where(one, 0, 0.5).astype(np.float32) for kind, one in equal.items()}, equal,
-        np.arange(9), stand_in.OUTPUT, was, now, np.where(same, 0, 0.1).astype(np.float32), same, record,
-    )  # fmt: skip
+        record,
+        "target",
+        position,
+        "Ich",
+        "Du",
+        77,
+        {"encoder": np.zeros((4, 9), np.float32), "decoder": hidden},
+        {kind: np.where(one, 0, 0.5).astype(np.float32) for kind, one in equal.items()},
+        equal,
+        np.arange(9),
+        stand_in.OUTPUT,
+        was,
+        now,
+        np.where(same, 0, 0.1).astype(np.float32),
+        same,
+        record,
+    )
 
 
 def test_what_stays_is_said_to_be_equal_to_the_last_bit() -> None:

@@ -16,8 +16,9 @@ from tests.support import records
 
 
 def test_a_sharp_head_whose_silence_changes_little_is_the_quietest() -> None:
-    record = encoder([[[[0.9, 0.1, 0]] * 3, [[0.6, 0.2, 0.2]] * 3, [[0.98, 0.01, 0.01]] * 3, [[0.34, 0.33, 0.33]] * 3]],
-                     ABC)  # fmt: skip
+    record = encoder(
+        [[[[0.9, 0.1, 0]] * 3, [[0.6, 0.2, 0.2]] * 3, [[0.98, 0.01, 0.01]] * 3, [[0.34, 0.33, 0.33]] * 3]], ABC
+    )
     heads = tuple(Head("encoder", 0, head) for head in range(4))
     change = np.array([-0.05, 0.0, -3.0, 0.0], np.float32)
     nothing = np.zeros(4, np.float32)

@@ -20,9 +20,7 @@ from tests.support import records, stand_in
 HOME = Path(__file__).parents[2] / "bartviz" / "embedded" / "records"
 
 
-def attention(
-    kind: Kind, weights: ArrayLike, query: Tokens, key: Tokens, *, v: ArrayLike | None = None
-) -> Attention:  # fmt: skip
+def attention(kind: Kind, weights: ArrayLike, query: Tokens, key: Tokens, *, v: ArrayLike | None = None) -> Attention:
     """Attention whose heads have exactly these weights (L, H, Q, K): keys are unit vectors, queries are logarithms."""
     given = np.asarray(weights, np.float32)
     layers, heads, _rows, columns = given.shape
@@ -121,9 +119,14 @@ def pair() -> Record:
     weights = [[[[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]]]]
     even = np.full((1, 1, 3, 3), 1 / 3)
     return Record(
-        stand_in.model_info(), "I sleep", "ich schlafe", attention("encoder", even, source, source),
-        attention("decoder", even, reads, reads), attention("cross", weights, reads, source), output=output,
-    )  # fmt: skip
+        stand_in.model_info(),
+        "I sleep",
+        "ich schlafe",
+        attention("encoder", even, source, source),
+        attention("decoder", even, reads, reads),
+        attention("cross", weights, reads, source),
+        output=output,
+    )
 
 
 def test_the_shift_by_hand() -> None:

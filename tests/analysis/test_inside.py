@@ -37,11 +37,18 @@ def by_hand(bias: list[float] | None = None, mask: tuple[bool, ...] = (True, Tru
     """
     keys = stand_in.tokens(("a", "b", "c"))
     return Attention(
-        "cross", numbers([1, 2], 1, 1, 1, 2), numbers([1, 0, 0, 1, 1, 1], 1, 1, 3, 2), math.log(2),
-        np.array([mask]), keys.take(slice(1)), keys, v=numbers([7, 0, 0, 7, 7, 7], 1, 1, 3, 2),
-        bias=None if bias is None else numbers(bias, 1, 1, 3), out=numbers([2, 0, 0, 2], 1, 2, 1, 2),
+        "cross",
+        numbers([1, 2], 1, 1, 1, 2),
+        numbers([1, 0, 0, 1, 1, 1], 1, 1, 3, 2),
+        math.log(2),
+        np.array([mask]),
+        keys.take(slice(1)),
+        keys,
+        v=numbers([7, 0, 0, 7, 7, 7], 1, 1, 3, 2),
+        bias=None if bias is None else numbers(bias, 1, 1, 3),
+        out=numbers([2, 0, 0, 2], 1, 2, 1, 2),
         out_bias=numbers([1, 1], 1, 2),
-    )  # fmt: skip
+    )
 
 
 def test_the_arithmetic_by_hand() -> None:

@@ -103,6 +103,10 @@ def test_heads_of_a_text_that_was_cut_off_look_as_they_do_in_the_whole(
         (chosen.table.source.labels[i], chosen.table.target.labels[j]) for i, j in links(chosen.table.weights, "mutual")
     }
     assert named <= {
-        ("My", "Mein"), ("brother", "Bruder"), ("works", "arbeitet"),
-        ("Yesterday", "Gestern"), ("bought", "kaufte"), ("my", "meine"),
-    }  # fmt: skip
+        ("My", "Mein"),
+        ("brother", "Bruder"),
+        ("works", "arbeitet"),
+        ("Yesterday", "Gestern"),
+        ("bought", "kaufte"),
+        ("my", "meine"),
+    }

@@ -131,9 +131,14 @@ def test_padding_changes_nothing() -> None:
     tokens = attention.query.take(slice(kept))
     assert attention.v is not None
     short = dataclasses.replace(
-        attention, q=attention.q[:, :, :kept], k=attention.k[:, :, :kept], v=attention.v[:, :, :kept],
-        mask=attention.mask[:kept, :kept], query=tokens, key=tokens,
-    )  # fmt: skip
+        attention,
+        q=attention.q[:, :, :kept],
+        k=attention.k[:, :, :kept],
+        v=attention.v[:, :, :kept],
+        mask=attention.mask[:kept, :kept],
+        query=tokens,
+        key=tokens,
+    )
     padded, plain = measures.of_record(long, "encoder"), measures.measures(short)
     for name in plain.values:
         np.testing.assert_allclose(padded.values[name], plain.values[name], rtol=1e-5, atol=1e-6, err_msg=name)

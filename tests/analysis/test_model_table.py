@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bartviz.analysis.model_table import PROPERTIES, differs, said, subject, tables
+from bartviz.analysis.objectives import objectives
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.analysis.objectives import objectives
 from bartviz.families.sizes import FAMILIES
 from bartviz.families.training import TRAINING
 from bartviz.language import speaking

@@ -64,9 +64,15 @@ def test_what_a_record_says_of_its_model_is_too_little_to_count() -> None:
 
 def test_a_bert_of_two_wide_vectors_by_hand() -> None:
     config = {
-        "model_type": "bert", "vocab_size": 7, "hidden_size": 2, "num_hidden_layers": 1, "num_attention_heads": 1,
-        "intermediate_size": 3, "max_position_embeddings": 5, "type_vocab_size": 2,
-    }  # fmt: skip
+        "model_type": "bert",
+        "vocab_size": 7,
+        "hidden_size": 2,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "intermediate_size": 3,
+        "max_position_embeddings": 5,
+        "type_vocab_size": 2,
+    }
     table = parameters(config)
     embeddings = 7 * 2 + 5 * 2 + 2 * 2 + 2 + 2
     attention = 4 * (2 * 2 + 2) + 2 + 2
@@ -105,8 +111,10 @@ def test_bart_base_counts_its_shared_matrix_once() -> None:
     assert table["count"].sum() == 139_420_416
     uses = table[table["shared_with"] == "model.shared.weight"]
     assert list(uses["name"]) == [
-        "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight",
-    ]  # fmt: skip
+        "model.encoder.embed_tokens.weight",
+        "model.decoder.embed_tokens.weight",
+        "lm_head.weight",
+    ]
     assert (uses["count"] == 0).all()
     assert (uses["elements"] == 50_265 * 768).all()
 

@@ -52,9 +52,7 @@ def test_a_span_shares_a_column_with_its_mask_and_what_was_written_there() -> No
 def test_a_deleted_word_has_nothing_below_it_and_may_come_back() -> None:
     found = places(noised(CLEAN, keep(CLEAN, 0, 2, 3, 4, 5), (1,)), said("I want to buy a car"))
     assert found[1] == Place((1,), (), (Said("want", 0.5, "right"),))
-    assert [mark for _, mark in marks(found)] == [
-        "I/kept", "want/right", "to/kept", "buy/kept", "a/kept", "car/kept"
-    ]  # fmt: skip
+    assert [mark for _, mark in marks(found)] == ["I/kept", "want/right", "to/kept", "buy/kept", "a/kept", "car/kept"]
 
 
 def test_a_word_where_nothing_was_missing_stands_alone() -> None:

@@ -25,9 +25,14 @@ def found() -> Repair:
 def score(chances: list[float], right: list[bool], lost: list[bool]) -> Score:
     count = len(chances)
     return Score(
-        ("x",) * count, np.zeros(count, np.bool_), np.log(np.array(chances, np.float32)), ("y",) * count,
-        np.full(count, 0.5, np.float32), np.array(right), np.array(lost),
-    )  # fmt: skip
+        ("x",) * count,
+        np.zeros(count, np.bool_),
+        np.log(np.array(chances, np.float32)),
+        ("y",) * count,
+        np.full(count, 0.5, np.float32),
+        np.array(right),
+        np.array(lost),
+    )
 
 
 def test_accuracy_and_loss_by_hand() -> None:

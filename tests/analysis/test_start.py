@@ -37,9 +37,16 @@ def two_words(probability: float = 0.5, rule: str | None = None, mode: str = "gr
         Step(i, i, Candidate(i, "x", probability, 0.0), (), 1.0, float(np.log(probability)), rule) for i in range(3)
     )
     return Record(
-        stand_in.model_info(), "old cat", "Katze", encoder, own, attention("cross", cross, given, source),
-        output=output, steps=steps, provenance=Provenance(settings={"mode": mode}),
-    )  # fmt: skip
+        stand_in.model_info(),
+        "old cat",
+        "Katze",
+        encoder,
+        own,
+        attention("cross", cross, given, source),
+        output=output,
+        steps=steps,
+        provenance=Provenance(settings={"mode": mode}),
+    )
 
 
 def test_words_keep_their_pieces_and_special_tokens_stand_alone() -> None:
@@ -200,9 +207,11 @@ def test_percent_never_rounds_to_certainty(probability: float, said: str) -> Non
 def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
     labels = ("a", " cat", "</s>", "it", " slept", "</s>")
     tokens = replace(
-        stand_in.tokens(labels), segments=np.array([0, 0, 0, 1, 1, 1]),
-        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None), words=(0, 1, None, 2, 3, None),
-    )  # fmt: skip
+        stand_in.tokens(labels),
+        segments=np.array([0, 0, 0, 1, 1, 1]),
+        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None),
+        words=(0, 1, None, 2, 3, None),
+    )
     assert [word.text for word in start.words(tokens, "A Cat", "It SLEPT")] == [
         "A",
         "Cat",

@@ -14,9 +14,14 @@ from tests.analysis.test_measures import head
 from tests.support import loaded, records, stand_in
 
 UNKNOWN = Tokens(
-    np.arange(5), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), ("[CLS]", *["[UNK]"] * 3, "[SEP]"), (None, 0, 1, 2, None),
-    np.array([True, False, False, False, True]), np.zeros(5, np.int64), (None, (0, 1), (2, 3), (4, 5), None),
-)  # fmt: skip
+    np.arange(5),
+    ("[CLS]", *["[UNK]"] * 3, "[SEP]"),
+    ("[CLS]", *["[UNK]"] * 3, "[SEP]"),
+    (None, 0, 1, 2, None),
+    np.array([True, False, False, False, True]),
+    np.zeros(5, np.int64),
+    (None, (0, 1), (2, 3), (4, 5), None),
+)
 
 
 def test_unknown_words_are_the_same_only_where_they_are_written_alike() -> None:

@@ -27,9 +27,14 @@ def made(words: list[int | None], labels: list[str] | None = None, segments: lis
     """Tokens of these words; labels are their positions."""
     n = len(words)
     return Tokens(
-        ids=np.arange(n), pieces=("x",) * n, labels=tuple(labels or map(str, range(n))), words=tuple(words),
-        special=np.array([word is None for word in words]), segments=np.array(segments or [0] * n), spans=(None,) * n,
-    )  # fmt: skip
+        ids=np.arange(n),
+        pieces=("x",) * n,
+        labels=tuple(labels or map(str, range(n))),
+        words=tuple(words),
+        special=np.array([word is None for word in words]),
+        segments=np.array(segments or [0] * n),
+        spans=(None,) * n,
+    )
 
 
 def test_groups() -> None:

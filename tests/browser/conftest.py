@@ -112,9 +112,13 @@ def visit(chrome: Browser) -> Iterator[Open]:
             errors.append(f"{message.text} ({message.location['url']})")
 
     def open_page(
-        address: str, *, scheme: str = "light", size: tuple[int, int] = (1366, 768), still: bool = True,
+        address: str,
+        *,
+        scheme: str = "light",
+        size: tuple[int, int] = (1366, 768),
+        still: bool = True,
         locale: str = "en-US",
-    ) -> Page:  # fmt: skip
+    ) -> Page:
         context = chrome.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if scheme == "dark" else "light",

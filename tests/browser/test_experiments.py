@@ -24,9 +24,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of 12 x 12 heads that takes a while."""
     folder = tmp_path_factory.mktemp("models")
     networks.save(
-        "bert", folder / "wide-bert", num_hidden_layers=12, num_attention_heads=12, hidden_size=384,
+        "bert",
+        folder / "wide-bert",
+        num_hidden_layers=12,
+        num_attention_heads=12,
+        hidden_size=384,
         intermediate_size=1536,
-    )  # fmt: skip
+    )
     return folder
 
 

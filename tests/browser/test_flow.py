@@ -13,11 +13,16 @@ from tests.browser.conftest import Open, go, settle
 
 TEXT = "The weather is nice today."
 HOSTILE = (
-    "</script><script>alert(1)</script>", "<!--<script>", "'\"><img src=x onerror=alert(1)>",
-    "![a](http://example.org/a.png)", "**b** # h ##ing $x$ :red[r]", "<s> </s> <pad> <mask>",
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "'\"><img src=x onerror=alert(1)>",
+    "![a](http://example.org/a.png)",
+    "**b** # h ##ing $x$ :red[r]",
+    "<s> </s> <pad> <mask>",
     "%{z} 1999 12 3 2024-01-01",
-    "나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301", "the the the the",
-)  # fmt: skip
+    "나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301",
+    "the the the the",
+)
 
 
 def run(page: Page, text: str) -> None:

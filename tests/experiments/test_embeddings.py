@@ -45,12 +45,15 @@ def test_it_is_so_for_any_text(family: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("family", "parts", "first", "norm"),
     [
-        ("bert", ["token", "position", "segment"], 0, True), ("roberta", ["token", "position", "segment"], 2, True),
-        ("distilbert", ["token", "position"], 0, True), ("bart", ["token", "position"], 2, True),
-        ("gpt2", ["token", "position"], 0, False), ("t5", ["token"], None, False),
+        ("bert", ["token", "position", "segment"], 0, True),
+        ("roberta", ["token", "position", "segment"], 2, True),
+        ("distilbert", ["token", "position"], 0, True),
+        ("bart", ["token", "position"], 2, True),
+        ("gpt2", ["token", "position"], 0, False),
+        ("t5", ["token"], None, False),
         ("marian", ["token", "position"], 0, False),
     ],
-)  # fmt: skip
+)
 def test_the_parts_that_each_family_adds(family: str, parts: list[str], first: int | None, norm: bool) -> None:
     model = loaded.model(family)
     target = "Die Katze." if family in networks.ENCODER_DECODERS else None

@@ -17,8 +17,11 @@ from tests.support import loaded
 from training import denoise, sequence
 
 TEXTS = (
-    "The cat is sleeping on the sofa. She reads a book.", "나는 차를 사고 싶어요.", "car", "Ich will ein Auto, bitte!",
-)  # fmt: skip
+    "The cat is sleeping on the sofa. She reads a book.",
+    "나는 차를 사고 싶어요.",
+    "car",
+    "Ich will ein Auto, bitte!",
+)
 
 
 @pytest.mark.parametrize("name", ["bart-tiny-denoise", "small"])
@@ -51,9 +54,10 @@ def test_the_written_text_is_greedy_and_its_words_have_their_tokens_probabilitie
     assert own[0, 1:12].tolist() == output.ids.tolist()[:11]  # the last token is forced to be the end
     for word, place in zip(written_words(found.written), words(found.written.target_text or ""), strict=True):
         steps = [
-            step for step in found.written.steps
+            step
+            for step in found.written.steps
             if (span := output.spans[step.row]) is not None and span[0] < place.end and span[1] > place.start
-        ]  # fmt: skip
+        ]
         assert word.text == place.text
         assert word.probability == pytest.approx(float(np.prod([step.chosen.probability for step in steps])), abs=1e-6)
     assert all(0 <= word.probability <= 1 for word in written_words(found.written))

@@ -13,10 +13,19 @@ from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED, Entry, entry
 
 NAMED = [
-    "bert-base-uncased", "bert-large-uncased", "facebook/bart-base", "facebook/bart-large", "facebook/bart-large-cnn",
-    "gpt2", "gpt2-medium", "t5-small", "t5-base", "Helsinki-NLP/opus-mt-en-de", "google/pegasus-xsum",
+    "bert-base-uncased",
+    "bert-large-uncased",
+    "facebook/bart-base",
+    "facebook/bart-large",
+    "facebook/bart-large-cnn",
+    "gpt2",
+    "gpt2-medium",
+    "t5-small",
+    "t5-base",
+    "Helsinki-NLP/opus-mt-en-de",
+    "google/pegasus-xsum",
     "sshleifer/distilbart-cnn-12-6",
-]  # fmt: skip
+]
 each = pytest.mark.parametrize("known", CATALOGUE, ids=lambda known: known.name)
 
 

@@ -34,8 +34,12 @@ def test_each_link_is_one_path_from_its_source_to_its_output_word(record: Record
     figure = lines(shown, frozenset({(0, 0), (3, 4), (6, 5)}), gold=gold)
     drawn = traces(figure)
     assert [name for name in drawn if name[-1] == ")"] == [
-        "right, sure (1)", "right, possible (1)", "wrong (1)", "missed (1)", "possible, not found (0)",
-    ]  # fmt: skip
+        "right, sure (1)",
+        "right, possible (1)",
+        "wrong (1)",
+        "missed (1)",
+        "possible, not found (0)",
+    ]
     path = drawn["right, possible (1)"]
     assert path.y[0] == pytest.approx(3.5)  # source word 3 of 7
     assert path.y[-2] == pytest.approx(4.5 * 7 / 6)  # output word 4 of 6, over the same height

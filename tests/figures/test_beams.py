@@ -19,9 +19,10 @@ def nodes(figure: Any) -> dict[int, Any]:
     """Number of a node -> (step, rank, what the pointer says)."""
     return {
         number: (x, y, said)
-        for trace in figure.data if trace.mode == "markers+text"
+        for trace in figure.data
+        if trace.mode == "markers+text"
         for number, x, y, said in zip(trace.customdata, trace.x, trace.y, trace.hovertext, strict=True)
-    }  # fmt: skip
+    }
 
 
 def of(tree: BeamTree) -> Record:

@@ -89,8 +89,15 @@ def test_the_end_of_the_positions_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (12_582_912, "12.6 MB"), (150_994_944, "151 MB"), (2.28e9, "2.28 GB"),
-     (7e15, "7,000 TB")],
-)  # fmt: skip
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (12_582_912, "12.6 MB"),
+        (150_994_944, "151 MB"),
+        (2.28e9, "2.28 GB"),
+        (7e15, "7,000 TB"),
+    ],
+)
 def test_bytes(count: float, said: str) -> None:
     assert bytes_text(count) == said

@@ -51,8 +51,10 @@ def test_outputs_are_bars_and_a_network_without_words_has_none() -> None:
 def test_three_masks_side_by_side() -> None:
     figure = figures.edits(reach())
     assert [trace.name for trace in figure.data if trace.type == "heatmap"] == [
-        "Bidirectional: all open", "Window of 1 on each side", "Causal",
-    ]  # fmt: skip
+        "Bidirectional: all open",
+        "Window of 1 on each side",
+        "Causal",
+    ]
     one = reach_figure(reach(), masks=["causal"], place=5)
     assert one.data[0].colorbar.title.text == "relative change"
     assert reach_figure(reach(), masks=["causal"], bar=False).data[0].showscale is False
@@ -74,9 +76,10 @@ def test_in_long_texts_what_is_0_is_grey_and_still_tells_its_token() -> None:
     assert short.layout.plot_bgcolor == theme.palette(False).background
     assert all(trace.hoverongaps for trace in short.data if trace.type == "heatmap")
     long = replace(
-        reach(), tokens=stand_in.tokens([f"t{i}" for i in range(120)]),
+        reach(),
+        tokens=stand_in.tokens([f"t{i}" for i in range(120)]),
         changes={name: np.tile(change, 20) for name, change in reach().changes.items()},
-    )  # fmt: skip
+    )
     for dark in (False, True):
         figure = figures.edits(long, dark=dark)
         assert not [trace for trace in figure.data if trace.name == "exactly 0"]

@@ -23,9 +23,12 @@ def test_a_notebook_asks_no_other_host_and_is_sent_the_script_once(monkeypatch: 
     monkeypatch.setattr(theme.Figure, "_script_sent", False)
     record = stand_in.record()
     shown = [
-        figures.heads(record.attention("cross"), layer=0), figures.masks(record), figures.sizes(),
-        figures.cost("bert-base-uncased"), theme.enlarged(figures.parameters("facebook/bart-base"), 1.2),
-    ]  # fmt: skip
+        figures.heads(record.attention("cross"), layer=0),
+        figures.masks(record),
+        figures.sizes(),
+        figures.cost("bert-base-uncased"),
+        theme.enlarged(figures.parameters("facebook/bart-base"), 1.2),
+    ]
     bundles = [figure._repr_mimebundle_() for figure in shown]
     assert [SCRIPT in bundle["text/html"] for bundle in bundles] == [True, False, False, False, False]
     for bundle in bundles:

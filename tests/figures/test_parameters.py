@@ -67,8 +67,9 @@ def test_the_public_table_draws_the_same_map() -> None:
 def test_layers_and_sublayers_in_reading_order() -> None:
     found = areas("facebook/bart-base")
     assert [id_ for id_, area in found.items() if area["parents"] == "decoder"] == [
-        "decoder/embeddings", *(f"decoder/layer {layer}" for layer in range(6)),
-    ]  # fmt: skip
+        "decoder/embeddings",
+        *(f"decoder/layer {layer}" for layer in range(6)),
+    ]
     below = [area["labels"] for id_, area in found.items() if area["parents"] == "decoder/layer 3"]
     assert below == ["self-attention", "cross-attention", "feed-forward"]
     assert areas("bert-base-uncased")["encoder/layer 11"]["labels"] == "L11"

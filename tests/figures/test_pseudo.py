@@ -74,9 +74,14 @@ def links(gold: bool, cells: bool = False) -> go.Figure:
 def likely() -> Score:
     flags = np.array([True, False])
     return Score(
-        ("1", "2"), ~flags & ~flags, np.log(np.array([0.5, 0.2], np.float32)), ("1", "3"),
-        np.array([0.5, 0.6], np.float32), flags, ~flags,
-    )  # fmt: skip
+        ("1", "2"),
+        ~flags & ~flags,
+        np.log(np.array([0.5, 0.2], np.float32)),
+        ("1", "3"),
+        np.array([0.5, 0.6], np.float32),
+        flags,
+        ~flags,
+    )
 
 
 def one(row: int, bias: bool = False) -> inside.Inside:
@@ -164,7 +169,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "operations": lambda: costs.operations(Costs("bert-base-uncased"), 100),
     "memory": lambda: costs.memory(Costs("facebook/bart-base"), 100),
     "cache": lambda: costs.decoding(Costs("facebook/bart-base"), 20, 8),
-}  # fmt: skip
+}
 
 
 def stand_in_biased() -> Record:

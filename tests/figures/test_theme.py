@@ -84,8 +84,13 @@ def test_empty_label_keeps_its_place() -> None:
 def test_a_colour_of_a_scale_is_mixed_between_its_stops() -> None:
     scale: theme.Scale = [[0.0, "#000000"], [0.5, "#ff0000"], [1.0, "#ffffff"]]
     assert [theme.at(scale, share) for share in (-1, 0, 0.25, 0.5, 1, 2)] == [
-        "#000000", "#000000", "#800000", "#ff0000", "#ffffff", "#ffffff",
-    ]  # fmt: skip
+        "#000000",
+        "#000000",
+        "#800000",
+        "#ff0000",
+        "#ffffff",
+        "#ffffff",
+    ]
 
 
 def luminance(color: str) -> float:

@@ -23,21 +23,55 @@ from tests.support import loaded
 TEXT = "the cat sat on the mat"
 # The key of each chart of the pages -> the function of bartviz.figures that draws it.
 VIEWS = {
-    "inputs_sum": "inputs", "inputs_positions": "positions", "inputs_shift": "shift", "inputs_bias": "bias",
-    "square_": "masks", "pattern_square": "masks", "pattern_row_bars": "pattern", "closed_row": "pattern",
-    "inside_row": "inside", "inside_products": "score", "inside_share": "share", "inside_scaling": "scaling",
-    "inside_gelu": "activation", "inside_norms": "norms", "inside_growth": "growth",
-    "compare_scatter": "compare", "compare_matrix": "compare", "compare_difference": "compare",
-    "compare_likeness": "likeness", "compare_layer": "rollout", "compare_rollout": "rollout",
-    "compare_weights": "contribution", "compare_norms": "contribution",
-    "beam_tree": "beams", "denoising_tokens": "denoising", "denoising_": "heads",
-    "worth_": "ablation", "ablation_bars": "ablation", "moved_": "moved",
-    "edit_": "edits", "edit_outputs": "edits", "reach_": "edits",
-    "alignment_lines": "alignment", "alignment_matrix": "alignment",
-    "parameters": "parameters", "operations": "cost", "memory": "cost", "decoding_cost": "cost", "sizes": "sizes",
-    "layers": "models", "fooled_gap": "gap", "fooled_quiet": "quiet", "fooled_mean_": "heads", "fooled_sinks": "heads",
-    "fooled_hidden": "heads", "fooled_": "heads", "fooled_trained": "heads", "fooled_random": "heads",
-}  # fmt: skip
+    "inputs_sum": "inputs",
+    "inputs_positions": "positions",
+    "inputs_shift": "shift",
+    "inputs_bias": "bias",
+    "square_": "masks",
+    "pattern_square": "masks",
+    "pattern_row_bars": "pattern",
+    "closed_row": "pattern",
+    "inside_row": "inside",
+    "inside_products": "score",
+    "inside_share": "share",
+    "inside_scaling": "scaling",
+    "inside_gelu": "activation",
+    "inside_norms": "norms",
+    "inside_growth": "growth",
+    "compare_scatter": "compare",
+    "compare_matrix": "compare",
+    "compare_difference": "compare",
+    "compare_likeness": "likeness",
+    "compare_layer": "rollout",
+    "compare_rollout": "rollout",
+    "compare_weights": "contribution",
+    "compare_norms": "contribution",
+    "beam_tree": "beams",
+    "denoising_tokens": "denoising",
+    "denoising_": "heads",
+    "worth_": "ablation",
+    "ablation_bars": "ablation",
+    "moved_": "moved",
+    "edit_": "edits",
+    "edit_outputs": "edits",
+    "reach_": "edits",
+    "alignment_lines": "alignment",
+    "alignment_matrix": "alignment",
+    "parameters": "parameters",
+    "operations": "cost",
+    "memory": "cost",
+    "decoding_cost": "cost",
+    "sizes": "sizes",
+    "layers": "models",
+    "fooled_gap": "gap",
+    "fooled_quiet": "quiet",
+    "fooled_mean_": "heads",
+    "fooled_sinks": "heads",
+    "fooled_hidden": "heads",
+    "fooled_": "heads",
+    "fooled_trained": "heads",
+    "fooled_random": "heads",
+}
 CHARTS = {"figure", "plotly_chart", "clickable", "one_map"}
 
 
@@ -120,7 +154,7 @@ REFUSED: dict[str, tuple[Callable[[Record], Any], str]] = {
     "no decoder": (lambda record: figures.cost("bert-base-uncased", view="decoding"), "writes nothing"),
     "no view": (lambda record: figures.cost("gpt2", view="x"), "operations, memory or decoding"),  # type: ignore[arg-type]
     "no inputs": (figures.positions, "bartviz.experiments.embeddings.inputs"),  # type: ignore[dict-item]
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -47,7 +47,7 @@ def test_each_pair_is_decided_by_what_it_follows(found: str) -> None:
         ("ㄹ", "물 “서울” **물** 물(차) ㄹ"),
         (None, "😀 人 м _ ▁ ( “ - {row} %{y} <b>%{customdata[0]}</b> 10000000000000000"),
     ],
-)  # fmt: skip
+)
 def test_how_a_text_is_read_aloud(found: str | None, texts: str) -> None:
     for text in texts.split():
         assert (text, sound(text)) == (text, found)

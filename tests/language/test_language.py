@@ -95,12 +95,27 @@ def test_a_translation_has_the_places_of_its_message(code: str) -> None:
 # Said otherwise once, beside the word that counts: the reader of one page must know a thing again on the next.
 REJECTED = {
     "ko": {
-        "바이어스": "편향", "나트": "내트", "옌센": "젠슨", "페널티": "벌점", "퍼플렉서티": "퍼플렉시티",
-        "빔 서치": "빔 탐색", "문턱": "기준값", "윈도": "창", "프리픽스": "접두부", "왼쪽 창": "사이드바",
-        "카탈로그": "목록", "이어쓰기": "이어 쓰기", "마디": "노드", "포스트 노름": "post-norm",
-        "바이트 수준": "바이트 단위", "닷 프로덕트": "내적", "레이어": "층", "웨이트": "가중치", "스텝": "단계",
-    },
-}  # fmt: skip
+        "바이어스": "편향",
+        "나트": "내트",
+        "옌센": "젠슨",
+        "페널티": "벌점",
+        "퍼플렉서티": "퍼플렉시티",
+        "빔 서치": "빔 탐색",
+        "문턱": "기준값",
+        "윈도": "창",
+        "프리픽스": "접두부",
+        "왼쪽 창": "사이드바",
+        "카탈로그": "목록",
+        "이어쓰기": "이어 쓰기",
+        "마디": "노드",
+        "포스트 노름": "post-norm",
+        "바이트 수준": "바이트 단위",
+        "닷 프로덕트": "내적",
+        "레이어": "층",
+        "웨이트": "가중치",
+        "스텝": "단계",
+    }
+}
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -108,8 +123,11 @@ def test_a_term_has_one_word(code: str) -> None:
     rejected = REJECTED[code]
     found = [
         f"{file.name}: {bad}, not {rejected[bad]}: {said[:60]}"
-        for file, forms in translated(code).values() for said in forms for bad in rejected if bad in said
-    ]  # fmt: skip
+        for file, forms in translated(code).values()
+        for said in forms
+        for bad in rejected
+        if bad in said
+    ]
     assert not found, "\n".join(found)
 
 

@@ -13,10 +13,13 @@ NOTICES = (
     later("The first {count:,} of {all:,} tokens are shown.", count=512, all=1340),
     later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=0.4),
     later("The configuration asks for {words}: ignored.", words="num_labels, id2label"),
-    later("{reason} The copy of an earlier download is used (commit {commit}).", commit="ab1",
-          reason=later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=30)),
+    later(
+        "{reason} The copy of an earlier download is used (commit {commit}).",
+        commit="ab1",
+        reason=later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=30),
+    ),
     "NUL characters were removed.",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("notice", NOTICES)

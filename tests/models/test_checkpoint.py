@@ -74,12 +74,29 @@ VALUES = st.recursive(
 )
 KEYS = st.sampled_from(
     (
-        "vocab_size", "d_model", "encoder_layers", "scale_embedding", "activation_function", "pad_token_id", "dropout",
-        "forced_eos_token_id", "architectures", "num_beams", "bad_words_ids", "id2label", "trained", "auto_map",
-        "dtype", "decoder_start_token_id", "max_length", "init_std", "normalize_before", "tie_word_embeddings",
+        "vocab_size",
+        "d_model",
+        "encoder_layers",
+        "scale_embedding",
+        "activation_function",
+        "pad_token_id",
+        "dropout",
+        "forced_eos_token_id",
+        "architectures",
+        "num_beams",
+        "bad_words_ids",
+        "id2label",
+        "trained",
+        "auto_map",
+        "dtype",
+        "decoder_start_token_id",
+        "max_length",
+        "init_std",
+        "normalize_before",
+        "tie_word_embeddings",
         "early_stopping",
     )
-)  # fmt: skip
+)
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4))

@@ -37,12 +37,16 @@ def test_many_pickles_are_named_shortly() -> None:
 @pytest.mark.parametrize(
     ("names", "whole"),
     [
-        (["tokenizer.json"], True), (["vocab.txt"], True), (["vocab.json", "merges.txt"], True),
+        (["tokenizer.json"], True),
+        (["vocab.txt"], True),
+        (["vocab.json", "merges.txt"], True),
         (["vocab.json"], False),
-        (["source.spm", "target.spm", "vocab.json"], True), (["source.spm", "vocab.json"], False),
-        (["tokenizer_config.json", "special_tokens_map.json"], False), (["spiece.model"], True),
+        (["source.spm", "target.spm", "vocab.json"], True),
+        (["source.spm", "vocab.json"], False),
+        (["tokenizer_config.json", "special_tokens_map.json"], False),
+        (["spiece.model"], True),
     ],
-)  # fmt: skip
+)
 def test_what_makes_a_vocabulary(names: list[str], whole: bool) -> None:
     if whole:
         folders.check_vocabulary(names)

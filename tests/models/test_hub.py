@@ -388,9 +388,18 @@ def test_a_body_longer_than_promised(server: Hub, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [b"", b"<html>", b"[]", b"{}", b'{"sha": "../../x", "siblings": []}', b'{"sha": 3, "siblings": []}',
-     b'{"sha": "' + b"a" * 40 + b'", "siblings": {}}', b"\xff\xfe", b"{" * 200_000],
-)  # fmt: skip
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b'{"sha": "../../x", "siblings": []}',
+        b'{"sha": 3, "siblings": []}',
+        b'{"sha": "' + b"a" * 40 + b'", "siblings": {}}',
+        b"\xff\xfe",
+        b"{" * 200_000,
+    ],
+)
 def test_a_hub_that_talks_nonsense(answer: bytes, server: Hub) -> None:
     server.fault("/api/", body=answer)
     assert "not understood" in refused()
@@ -400,10 +409,15 @@ def test_a_listing_cannot_lead_out_of_the_cache(server: Hub, tmp_path: Path) -> 
     """Names with slashes, hashes that are paths, sizes that are none: those entries do not exist for us."""
     entry = {"rfilename": "config.json", "size": 3, "blobId": "a" * 40}
     evil = [
-        {**entry, "rfilename": "../../../evil"}, {**entry, "rfilename": "sub/config.json"}, {**entry, "rfilename": 3},
-        {**entry, "blobId": "../../../evil"}, {**entry, "size": "3"}, {**entry, "lfs": {"sha256": "../x"}},
-        "text", None,
-    ]  # fmt: skip
+        {**entry, "rfilename": "../../../evil"},
+        {**entry, "rfilename": "sub/config.json"},
+        {**entry, "rfilename": 3},
+        {**entry, "blobId": "../../../evil"},
+        {**entry, "size": "3"},
+        {**entry, "lfs": {"sha256": "../x"}},
+        "text",
+        None,
+    ]
     server.fault("/api/", body=json.dumps({"sha": "a" * 40, "siblings": evil}).encode())
     refused()
     assert not list(tmp_path.rglob("*evil*"))

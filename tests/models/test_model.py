@@ -190,7 +190,7 @@ CONFIGS: dict[str, tuple[Spoil, str]] = {
     "eos out of range": (lambda f: networks.edit(f, eos_token_id=5000), "eos_token_id"),
     "relative positions": (lambda f: networks.edit(f, position_embedding_type="relative_key"), "relative positions"),
     "other norms": (lambda f: networks.edit(f, normalize_before=True), "normalize_before"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CONFIGS)
@@ -528,11 +528,18 @@ def test_a_tokenizer_cannot_read_other_files(bart: Path, tmp_path: Path) -> None
 def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
     networks.edit(bart, "tokenizer_config.json", tokenizer_class=kind)
     networks.edit(
-        bart, "tokenizer.json",
+        bart,
+        "tokenizer.json",
         truncation={"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0},
-        padding={"strategy": {"Fixed": 64}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 1,
-                 "pad_type_id": 0, "pad_token": "<pad>"},
-    )  # fmt: skip
+        padding={
+            "strategy": {"Fixed": 64},
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 1,
+            "pad_type_id": 0,
+            "pad_token": "<pad>",
+        },
+    )
     whole = networks.tokenizer("bart")(networks.PROBE)["input_ids"]
     files = folders.contents(bart)
     words, _ = tokenizer.read(files, checkpoint.read(files))
@@ -558,8 +565,7 @@ def test_generation_settings_in_an_old_config_are_kept(bart: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"num_beams": "x"}, {"forced_bos_token_id": 9999}, {"decoder_start_token_id": -1}, {"bad_words_ids": 7}],
+    "changes", [{"num_beams": "x"}, {"forced_bos_token_id": 9999}, {"decoder_start_token_id": -1}, {"bad_words_ids": 7}]
 )
 def test_bad_generation_settings_are_refused(changes: dict[str, object], bart: Path) -> None:
     networks.edit(bart, "generation_config.json", **changes)
@@ -741,14 +747,31 @@ def test_models_load_side_by_side(saved: Path) -> None:
 
 
 BAD_NAMES = {
-    "empty": "", "dots": "..", "system": "/etc", "url": "https://example.org/model", "three parts": "a/b/c",
-    "newline": "facebook/bart\nbase", "NUL": "bert\0base", "300 characters": "b" * 300,
+    "empty": "",
+    "dots": "..",
+    "system": "/etc",
+    "url": "https://example.org/model",
+    "three parts": "a/b/c",
+    "newline": "facebook/bart\nbase",
+    "NUL": "bert\0base",
+    "300 characters": "b" * 300,
     "homoglyph": "bеrt-base-uncased",
-    "climbing": "../../etc", "inside": "facebook/../etc", "double dash": "a--b", "git": "a/b.git", "dot": ".",
-    "backslash": "..\\etc", "space": "bert base", "tilde": "~root", "slash": "/", "dash": "-rf/x",
+    "climbing": "../../etc",
+    "inside": "facebook/../etc",
+    "double dash": "a--b",
+    "git": "a/b.git",
+    "dot": ".",
+    "backslash": "..\\etc",
+    "space": "bert base",
+    "tilde": "~root",
+    "slash": "/",
+    "dash": "-rf/x",
     "bidi": "bert\u202ebase",
-    "long path": "/" + "x" * 5000, "scheme": "file:///etc/passwd", "percent": "bert%2f..", "two slashes": "a//b",
-}  # fmt: skip
+    "long path": "/" + "x" * 5000,
+    "scheme": "file:///etc/passwd",
+    "percent": "bert%2f..",
+    "two slashes": "a//b",
+}
 
 
 @pytest.mark.parametrize("case", BAD_NAMES)
@@ -790,10 +813,17 @@ def test_roots_refuse_everything_else_with_the_same_words(saved: Path, tmp_path:
     """Nobody learns what else there is on the machine: there or not there, the words are the same."""
     (tmp_path / "link").symlink_to(saved / "bart")
     outside: list[str | Path] = [
-        saved / "bart", "/etc", "/etc/passwd", "/root/nothing/here", tmp_path / "link", "./nothing",
+        saved / "bart",
+        "/etc",
+        "/etc/passwd",
+        "/root/nothing/here",
+        tmp_path / "link",
+        "./nothing",
         str(saved / "none"),
-        f"{tmp_path}/../{saved.name}/bart", "..", "~/x",
-    ]  # fmt: skip
+        f"{tmp_path}/../{saved.name}/bart",
+        "..",
+        "~/x",
+    ]
     words = set()
     for name in outside:
         with pytest.raises(ModelError) as caught:

@@ -31,8 +31,13 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
     assert not page.error
     said = words(page)
     assert all(f"<span>{name}</span>" in said for name in ("original", "corrupted", "reconstructed"))
-    whole = {"infilling": "text infilling", "masking": "token masking", "deletion": "token deletion",
-             "permutation": "sentence permutation", "rotation": "document rotation"}[noise]  # fmt: skip
+    whole = {
+        "infilling": "text infilling",
+        "masking": "token masking",
+        "deletion": "token deletion",
+        "permutation": "sentence permutation",
+        "rotation": "document rotation",
+    }[noise]
     found = repair(bartviz.load("small-bart", roots=default_roots()), TEXT, whole, seed=5)
     assert f"accuracy {found.score.accuracy:.3f}" in said
     assert f"Loss {found.score.loss:.3f} nats" in said

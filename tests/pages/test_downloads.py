@@ -107,9 +107,18 @@ def test_likeness_and_rollout_have_names_and_a_table(given: Given, record: Recor
 
 def test_the_parts_of_the_arithmetic_can_be_taken_along(given: Given, record: Record) -> None:
     opened(
-        "inside", record, None, level="expert", kind="cross", layer="1", head="2", row="3", token="4", follow="false",
+        "inside",
+        record,
+        None,
+        level="expert",
+        kind="cross",
+        layer="1",
+        head="2",
+        row="3",
+        token="4",
+        follow="false",
         around="scaling",
-    )  # fmt: skip
+    )
     assert given["inside"]["of"] == "cross-L1H2-row3"
     files = given["inside-products"]
     assert files["of"] == "cross-L1H2-row3-key4"

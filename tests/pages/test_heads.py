@@ -30,9 +30,7 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
     meta = drawn(app)
     assert meta["kind"] == "cross"
     assert meta["predicts"]
-    assert meta["begin"] == {
-        "layer": 1, "head": 0, "what": "head", "row": 1, "view": "map", "rows": [], "keys": [],
-    }  # fmt: skip
+    assert meta["begin"] == {"layer": 1, "head": 0, "what": "head", "row": 1, "view": "map", "rows": [], "keys": []}
 
 
 @pytest.mark.parametrize(
@@ -53,8 +51,14 @@ def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str
 def test_a_link_leads_to_head_row_and_view(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="2", head="3", row="4", view="lines", weights="mean of its layer")
     assert drawn(app)["begin"] == {
-        "layer": 2, "head": 3, "what": "layer", "row": 4, "view": "lines", "rows": [], "keys": [],
-    }  # fmt: skip
+        "layer": 2,
+        "head": 3,
+        "what": "layer",
+        "row": 4,
+        "view": "lines",
+        "rows": [],
+        "keys": [],
+    }
     assert "Mean of the 4 heads of encoder layer 2" in words(app)
 
 
@@ -82,9 +86,12 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
     attention = record.attention(kind)
     parts = {"encoder": None, "decoder": None, "cross": None, kind: attention}
     alone = replace(
-        record, **parts, model=stand_in.model_info(kind), steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
+        record,
+        **parts,
+        model=stand_in.model_info(kind),
+        steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
         output=None if kind == "encoder" else record.output,
-    )  # fmt: skip
+    )
     app = opened(alone, kind="Cross", layer="2")
     assert f"{kind.title()} L2H0" in words(app)
 

@@ -81,16 +81,22 @@ def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
 def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
     parts = {"encoder": None, "decoder": None, "cross": None, kind: record.attention(kind)}
     alone = replace(
-        record, **parts, model=stand_in.model_info(kind), steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
+        record,
+        **parts,
+        model=stand_in.model_info(kind),
+        steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
         output=None if kind == "encoder" else record.output,
-    )  # fmt: skip
+    )
     assert f"{kind} L1H0" in words(opened(alone, kind="Cross"))
 
 
 @pytest.mark.parametrize(
     ("tab", "said"),
-    [("Without the scaling", "Without the division"), ("GELU and ReLU", "This model has GELU"),
-     ("Before or after the norm", "post-norm")],
-)  # fmt: skip
+    [
+        ("Without the scaling", "Without the division"),
+        ("GELU and ReLU", "This model has GELU"),
+        ("Before or after the norm", "post-norm"),
+    ],
+)
 def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
     assert said in words(opened(record, around=tab))

@@ -170,15 +170,21 @@ def test_the_csv_opens_its_questions(app: App, monkeypatch: pytest.MonkeyPatch) 
         found = urlsplit(lines[3]["quiz"])
         assert (found.netloc, found.path) == ("here", "/base/quiz")
         assert parse_qs(found.query) == {
-            "quiz_seed": ["7"], "quiz_count": ["10"], "quiz_question": ["4"], "model": ["stand-in"], "text": ["A & b"],
-        }  # fmt: skip
+            "quiz_seed": ["7"],
+            "quiz_count": ["10"],
+            "quiz_question": ["4"],
+            "model": ["stand-in"],
+            "text": ["A & b"],
+        }
         assert ("link" in lines[0]) == answers
     question = quiz.questions[3]
     seen = urlsplit(lines[3]["link"])
     assert seen.path == f"/base/{question.page}"
     assert {key: value for key, (value,) in parse_qs(seen.query).items()} == {
-        **question.query, "model": "stand-in", "text": "A & b",
-    }  # fmt: skip
+        **question.query,
+        "model": "stand-in",
+        "text": "A & b",
+    }
 
 
 STARTING = open_record(first_record.FILE)

@@ -157,9 +157,12 @@ def without_a_layer(record: Record) -> Record:
         if getattr(cross, name) is not None
     }
     less = replace(
-        sample, heads=sample.heads[:-1], rows=sample.rows[:-1], output=sample.output[:-1],
+        sample,
+        heads=sample.heads[:-1],
+        rows=sample.rows[:-1],
+        output=sample.output[:-1],
         v=None if sample.v is None else sample.v[:-1],
-    )  # fmt: skip
+    )
     return replace(record, cross=replace(cross, sample=less, **fewer))
 
 
@@ -168,10 +171,13 @@ def steps_with(record: Record, **changes: Any) -> Record:
 
 
 def sure(record: Record) -> Record:
-    return replace(record, steps=tuple(
-        replace(step, chosen=replace(step.chosen, probability=0.999), log_probability=math.log(0.999))
-        for step in record.steps
-    ))  # fmt: skip
+    return replace(
+        record,
+        steps=tuple(
+            replace(step, chosen=replace(step.chosen, probability=0.999), log_probability=math.log(0.999))
+            for step in record.steps
+        ),
+    )
 
 
 TAMPERED: dict[str, Callable[[Record], Record]] = {

@@ -77,10 +77,12 @@ def test_the_hand_sized_search() -> None:
     ]
     assert [node.state for node in search.nodes[9:]] == ["pruned", "pruned"]
     assert [node.score for node in search.nodes[:9]] == pytest.approx(
-        [math.log(p) / n for p, n in
-         [(0.5, 1), (0.4, 1), (0.1, 1), (0.36, 2), (0.2, 2), (0.15, 2), (0.1, 2), (0.194, 3), (0.135, 3)]],
+        [
+            math.log(p) / n
+            for p, n in [(0.5, 1), (0.4, 1), (0.1, 1), (0.36, 2), (0.2, 2), (0.15, 2), (0.1, 2), (0.194, 3), (0.135, 3)]
+        ],
         abs=1e-6,
-    )  # fmt: skip
+    )
     assert search.best == 3
 
 
@@ -153,13 +155,17 @@ def both(model: Model, network: Any, text: str, beams: int, new: int) -> None:
 RULES: dict[str, dict[str, Any]] = {
     "none": {},
     "summary": {
-        "length_penalty": 2.0, "early_stopping": True, "min_length": 10, "no_repeat_ngram_size": 3,
-        "forced_bos_token_id": 5, "forced_eos_token_id": 2,
+        "length_penalty": 2.0,
+        "early_stopping": True,
+        "min_length": 10,
+        "no_repeat_ngram_size": 3,
+        "forced_bos_token_id": 5,
+        "forced_eos_token_id": 2,
     },
     "short": {"length_penalty": -0.5, "early_stopping": "never"},
     "translation": {"bad_words_ids": [[5]], "renormalize_logits": True, "early_stopping": True},
     "penalties": {"repetition_penalty": 1.4, "encoder_repetition_penalty": 1.3, "length_penalty": 0.0},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -182,9 +188,17 @@ def test_a_summarizers_settings_come_from_its_files(tmp_path: Path) -> None:
     """Those of bart-large-cnn: 4 beams, 56 to 142 tokens, penalty 2, no 3 tokens twice, early stopping."""
     folder = networks.save("bart", tmp_path / "bart", seed=3, spread=0.3, max_position_embeddings=160)
     networks.edit(
-        folder, "generation_config.json", num_beams=4, min_length=56, max_length=142, length_penalty=2.0,
-        no_repeat_ngram_size=3, early_stopping=True, forced_bos_token_id=0, forced_eos_token_id=2,
-    )  # fmt: skip
+        folder,
+        "generation_config.json",
+        num_beams=4,
+        min_length=56,
+        max_length=142,
+        length_penalty=2.0,
+        no_repeat_ngram_size=3,
+        early_stopping=True,
+        forced_bos_token_id=0,
+        forced_eos_token_id=2,
+    )
     model = bartviz.load(folder)
     record = bartviz.decode(model, TEXT, beams="own")
     network = copy.deepcopy(model.network)
@@ -388,8 +402,12 @@ def test_the_checkpoints_own_settings() -> None:
     record = bartviz.decode(model, TEXT, beams="own")
     said = record.provenance.settings
     assert {name: said[name] for name in ("mode", "beams", "length_penalty", "early_stopping", "max_new_tokens")} == {
-        "mode": "beam search", "beams": 4, "length_penalty": 2.0, "early_stopping": True, "max_new_tokens": 13,
-    }  # fmt: skip
+        "mode": "beam search",
+        "beams": 4,
+        "length_penalty": 2.0,
+        "early_stopping": True,
+        "max_new_tokens": 13,
+    }
     assert said["rules"] == ("no 3 tokens repeated", "minimum length", "forced end token")
     assert bartviz.decode(loaded.model("bart"), TEXT, beams="own", max_new_tokens=3).beams is None
     assert record.provenance.notices == ()

@@ -243,8 +243,7 @@ def _other_kernel(made: PreTrainedModel) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [_exchange, _strange_activation, _hook, _hook_before, _own_forward, _half, _training, _other_kernel],
+    "change", [_exchange, _strange_activation, _hook, _hook_before, _own_forward, _half, _training, _other_kernel]
 )
 def test_a_changed_network_is_not_known(change: Callable[[PreTrainedModel], None]) -> None:
     made = network("bart")

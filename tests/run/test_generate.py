@@ -221,9 +221,12 @@ def test_the_longest_text_has_a_first_token_only() -> None:
 def test_any_rules_give_the_tokens_of_generate(first: int, ngram: int, penalty: int, least: int) -> None:
     model = loaded.model("bart")
     model = with_rules(
-        model, no_repeat_ngram_size=ngram, repetition_penalty=float(penalty), min_length=least,
+        model,
+        no_repeat_ngram_size=ngram,
+        repetition_penalty=float(penalty),
+        min_length=least,
         forced_bos_token_id=first % model.info.vocabulary,
-    )  # fmt: skip
+    )
     record = bartviz.decode(model, "I want to buy a car.", max_new_tokens=14)
     assert chosen(record) == generated("bart", model, record.source.ids, max_new_tokens=14)
 

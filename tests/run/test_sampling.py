@@ -40,8 +40,10 @@ def test_the_filters_by_hand(options: dict[str, Any], expected: list[float]) -> 
 
 @given(
     st.lists(st.floats(-20, 20, width=32), min_size=2, max_size=40),
-    st.floats(0.05, 5.0), st.integers(0, 45), st.floats(0.01, 1.0),
-)  # fmt: skip
+    st.floats(0.05, 5.0),
+    st.integers(0, 45),
+    st.floats(0.01, 1.0),
+)
 def test_the_filters_are_those_of_transformers_in_their_order(
     logits: list[float], temperature: float, top_k: int, top_p: float
 ) -> None:
@@ -67,9 +69,14 @@ def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             real = generate(
-                model, network, source_of(record), do_sample=True, num_beams=1, max_new_tokens=12,
+                model,
+                network,
+                source_of(record),
+                do_sample=True,
+                num_beams=1,
+                max_new_tokens=12,
                 **({"top_k": 0, "top_p": 1.0} | options),
-            )  # fmt: skip
+            )
         assert chosen(record) == real.ids
 
 
@@ -152,8 +159,12 @@ def test_it_says_how_it_was_drawn(tmp_path: Path) -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, sample=Sampling(0.8, 40, 0.9, 12), max_new_tokens=4)
     said = record.provenance.settings
     assert {name: said[name] for name in ("mode", "temperature", "top_k", "top_p", "seed")} == {
-        "mode": "sampling", "temperature": 0.8, "top_k": 40, "top_p": 0.9, "seed": 12,
-    }  # fmt: skip
+        "mode": "sampling",
+        "temperature": 0.8,
+        "top_k": 40,
+        "top_p": 0.9,
+        "seed": 12,
+    }
     record.save(tmp_path / "x.safetensors")
     assert bartviz.open(tmp_path / "x.safetensors") == record
 
@@ -167,9 +178,12 @@ def test_values_silenced_heads_and_cancelling() -> None:
     seen: list[int] = []
     with pytest.raises(Cancelled):
         bartviz.decode(
-            model, TEXT, sample=Sampling(), on_step=lambda step, longest: seen.append(step),
+            model,
+            TEXT,
+            sample=Sampling(),
+            on_step=lambda step, longest: seen.append(step),
             cancelled=lambda: len(seen) == 2,
-        )  # fmt: skip
+        )
     assert seen == [1, 2]
 
 

@@ -61,8 +61,12 @@ def test_errors_that_lead_to_each_other_end() -> None:
 def test_a_wrong_level_is_refused_before_the_server_starts() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bartviz", "app", "--port", "18190"],
-        capture_output=True, text=True, timeout=60, env={**os.environ, "BARTVIZ_LOG": "loud"}, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "BARTVIZ_LOG": "loud"},
+        check=False,
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("bartviz: BARTVIZ_LOG is debug, info")
     assert "http" not in done.stdout

@@ -19,5 +19,10 @@ def test_every_message_is_found_wherever_it_stands(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text(SOURCE, "utf-8")
     assert {message for _line, message in messages(file)} == {
-        "a name", "in braces", "{count} in them", "deep", ("{count} head", "{count} heads"), "one message",
-    }  # fmt: skip
+        "a name",
+        "in braces",
+        "{count} in them",
+        "deep",
+        ("{count} head", "{count} heads"),
+        "one message",
+    }

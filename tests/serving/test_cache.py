@@ -173,9 +173,7 @@ def test_discard_forgets_one_value() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 130)), max_size=60))
-def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(
-    asked: list[tuple[str, int]],
-) -> None:
+def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(asked: list[tuple[str, int]]) -> None:
     cache = ByteCache[bytes](100)
     for key, size in asked:
         cache.get(key, lambda size=size: bytes(size), len)  # type: ignore[misc]
@@ -188,13 +186,7 @@ def test_a_key_is_its_content() -> None:
     assert content_key("m", {"a": 1, "b": [2, None]}) == content_key("m", {"b": [2, None], "a": 1})
     keys = {
         content_key(*parts)
-        for parts in (
-            ("m", "ab"),
-            ("m", "a", "b"),
-            ("ma", "b"),
-            ("m", "ab", None),
-            ("m", "ab\ud800"),
-        )
+        for parts in (("m", "ab"), ("m", "a", "b"), ("ma", "b"), ("m", "ab", None), ("m", "ab\ud800"))
     }
     assert len(keys) == 5
     with pytest.raises(TypeError):

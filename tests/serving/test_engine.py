@@ -290,6 +290,8 @@ def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Ticket, "report", listen)
     finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=3)))
     assert [note for note, _ in told[:3]] == [
-        "Starting the model library, once per server", "Loading the model", "Running the model",
-    ]  # fmt: skip
+        "Starting the model library, once per server",
+        "Loading the model",
+        "Running the model",
+    ]
     assert ("Writing: token 1 of at most 3", 1 / 3) in told

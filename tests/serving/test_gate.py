@@ -17,11 +17,7 @@ class Blocker:
     """Work that says when it has begun and ends when told to, or when cancelled."""
 
     def __init__(self, value: str = "value") -> None:
-        self.value, self.begun, self.proceed = (
-            value,
-            threading.Event(),
-            threading.Event(),
-        )
+        self.value, self.begun, self.proceed = (value, threading.Event(), threading.Event())
 
     def __call__(self, ticket: Ticket[str]) -> str:
         self.begun.set()
@@ -109,11 +105,7 @@ def test_a_full_queue_refuses_with_the_number_and_keeps_who_waits() -> None:
         gate.submit("c", value("c"))
     newer = gate.submit("b", value("newer b"))  # takes its own place, so there is room
     blocker.proceed.set()
-    assert (first.result(), newer.result(), second.state) == (
-        "a",
-        "newer b",
-        "cancelled",
-    )
+    assert (first.result(), newer.result(), second.state) == ("a", "newer b", "cancelled")
 
 
 def test_who_is_gone_neither_runs_nor_takes_a_place() -> None:
@@ -142,11 +134,7 @@ def test_a_run_whose_owner_leaves_stops() -> None:
     ("fault", "kind", "text"),
     [
         (TextError("The text is empty."), TextError, "The text is empty."),
-        (
-            RuntimeError("a secret text in /home"),
-            BartvizError,
-            r"inside the model \(RuntimeError\)",
-        ),
+        (RuntimeError("a secret text in /home"), BartvizError, r"inside the model \(RuntimeError\)"),
         (MemoryError(), BudgetError, "no memory left"),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), BudgetError, "no memory left"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), BudgetError, "no memory left"),

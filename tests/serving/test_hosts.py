@@ -20,10 +20,23 @@ def test_this_machine_is_served(host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        None, "", ":8501", "evil.example", "localhost.evil.example", "evil.localhost", "127.0.0.1.evil.example",
-        "localhost:port", "localhost:99999", "user@localhost", "localhost/", "localhost#", "127.0.0.2", "[::1", "[::1]",
+        None,
+        "",
+        ":8501",
+        "evil.example",
+        "localhost.evil.example",
+        "evil.localhost",
+        "127.0.0.1.evil.example",
+        "localhost:port",
+        "localhost:99999",
+        "user@localhost",
+        "localhost/",
+        "localhost#",
+        "127.0.0.2",
+        "[::1",
+        "[::1]",
     ],
-)  # fmt: skip
+)
 def test_no_other_name_is(host: str | None) -> None:
     assert not hosts.serves(LOCAL, host)
 
@@ -42,12 +55,17 @@ def test_a_pattern_means_what_is_below_it() -> None:
 @pytest.mark.parametrize(
     ("origin", "host"),
     [
-        (None, "localhost:8501"), ("http://localhost:8501", "localhost:8501"), ("http://localhost", "localhost:80"),
-        ("https://LOCALHOST", "localhost:443"), ("http://127.0.0.1:9000", "127.0.0.1"), ("http://[::1]:85", "[::1]:85"),
-        ("https://bart.example", "bart.example"), ("http://bart.example:8080", "bart.example"),
+        (None, "localhost:8501"),
+        ("http://localhost:8501", "localhost:8501"),
+        ("http://localhost", "localhost:80"),
+        ("https://LOCALHOST", "localhost:443"),
+        ("http://127.0.0.1:9000", "127.0.0.1"),
+        ("http://[::1]:85", "[::1]:85"),
+        ("https://bart.example", "bart.example"),
+        ("http://bart.example:8080", "bart.example"),
         ("https://bart.example", "127.0.0.1:8501"),  # the proxy wrote a Host of its own
     ],
-)  # fmt: skip
+)
 def test_a_page_of_this_server_may_ask_it(origin: str | None, host: str) -> None:
     assert hosts.comes_from_here(["localhost", "bart.example"], origin, host)
 
@@ -55,11 +73,21 @@ def test_a_page_of_this_server_may_ask_it(origin: str | None, host: str) -> None
 @pytest.mark.parametrize(
     "origin",
     [
-        "http://localhost:9000", "http://127.0.0.1:8501", "https://localhost:443", "http://evil.example:8501", "null",
-        "", "file://", "http://", "http://localhost:8501/page", "http://me@localhost:8501", "http://localhost:x",
-        "https://bart.example.evil.example", "localhost:8501",
+        "http://localhost:9000",
+        "http://127.0.0.1:8501",
+        "https://localhost:443",
+        "http://evil.example:8501",
+        "null",
+        "",
+        "file://",
+        "http://",
+        "http://localhost:8501/page",
+        "http://me@localhost:8501",
+        "http://localhost:x",
+        "https://bart.example.evil.example",
+        "localhost:8501",
     ],
-)  # fmt: skip
+)
 def test_no_other_page_may(origin: str) -> None:
     assert not hosts.comes_from_here(["localhost", "127.0.0.1", "*", "bart.example"], origin, "localhost:8501")
     assert not hosts.comes_from_here(["localhost"], origin, None)
@@ -67,8 +95,12 @@ def test_no_other_page_may(origin: str) -> None:
 
 def test_names_are_read_with_commas_and_without_case() -> None:
     assert hosts.names("Bart.Example, 192.168.1.5,*.school.example,[::1], *") == [
-        "bart.example", "192.168.1.5", "*.school.example", "::1", "*",
-    ]  # fmt: skip
+        "bart.example",
+        "192.168.1.5",
+        "*.school.example",
+        "::1",
+        "*",
+    ]
     assert hosts.names("") == []
 
 
@@ -81,8 +113,11 @@ def test_what_is_no_name_is_refused_without_being_repeated(text: str) -> None:
 
 def test_an_address_is_one_and_no_name() -> None:
     assert [hosts.address(text) for text in ("localhost", "0.0.0.0", "[::1]", "192.168.1.5")] == [
-        "127.0.0.1", "0.0.0.0", "::1", "192.168.1.5",
-    ]  # fmt: skip
+        "127.0.0.1",
+        "0.0.0.0",
+        "::1",
+        "192.168.1.5",
+    ]
     with pytest.raises(SettingError, match=r"0\.0\.0\.0 means all"):
         hosts.address("bart.example")
 
@@ -102,13 +137,19 @@ def test_the_names_of_this_machine_ask_nobody(monkeypatch: pytest.MonkeyPatch) -
     [
         ("127.0.0.1", LOCAL, "Only this machine can open it."),
         ("::1", LOCAL, "Only this machine can open it."),
-        ("127.0.0.1", [*LOCAL, "bart.example"],
-         "Only this machine can open it, and whoever a proxy on it lets in as bart.example."),
-        ("0.0.0.0", [*LOCAL, "192.168.1.5", "desk"],
-         "Everyone in your network can open it: http://192.168.1.5:80, http://desk:80."),
+        (
+            "127.0.0.1",
+            [*LOCAL, "bart.example"],
+            "Only this machine can open it, and whoever a proxy on it lets in as bart.example.",
+        ),
+        (
+            "0.0.0.0",
+            [*LOCAL, "192.168.1.5", "desk"],
+            "Everyone in your network can open it: http://192.168.1.5:80, http://desk:80.",
+        ),
         ("0.0.0.0", ["*"], "Everyone in your network can open it, under any name, on port 80."),
         ("0.0.0.0", LOCAL, "It listens on your network but answers only this machine: allow a name with --allow."),
     ],
-)  # fmt: skip
+)
 def test_who_can_open_it_is_one_sentence(listening: str, allowed: list[str], said: str) -> None:
     assert hosts.reach(listening, 80, allowed) == said

@@ -230,9 +230,14 @@ def test_the_memory_of_evicted_models_goes_back_to_the_system(tmp_path: Path) ->
     for seed, name in enumerate(NAMES):
         networks.save("bert", tmp_path / name, seed=seed, hidden_size=768, intermediate_size=3072, num_hidden_layers=3)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=300, check=True, cwd=ROOT,
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+        cwd=ROOT,
         env={**os.environ, "NAMES": " ".join(NAMES), "BARTVIZ_MODEL_ROOTS": str(tmp_path), "HF_HUB_OFFLINE": "1"},
-    )  # fmt: skip
+    )
     found = json.loads(done.stdout.splitlines()[-1])
     above = [(each - found["base"]) / found["model"] for each in found["after"]]
     assert max(above) < 1.5, above

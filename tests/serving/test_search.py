@@ -36,11 +36,19 @@ def test_the_checkpoints_own_settings_and_changed_rules() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"beams": 1}, {"beams": 99}, {"length_penalty": 50.0}, {"temperature": 0.0}, {"temperature": float("nan")},
-        {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"seed": -1}, {"min_new_tokens": -2},
+        {"beams": 1},
+        {"beams": 99},
+        {"length_penalty": 50.0},
+        {"temperature": 0.0},
+        {"temperature": float("nan")},
+        {"top_k": -1},
+        {"top_p": 0.0},
+        {"top_p": 1.5},
+        {"seed": -1},
+        {"min_new_tokens": -2},
         {"ngrams": 11},
     ],
-)  # fmt: skip
+)
 def test_a_number_outside_its_range_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingError):
         Search(**wrong)

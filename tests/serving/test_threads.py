@@ -26,9 +26,13 @@ def test_numpy_is_told_before_it_comes(said: str | None, expected: str) -> None:
     if said is not None:
         environment["OPENBLAS_NUM_THREADS"] = said
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment,
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
         cwd=Path(__file__).parents[2],
-    )  # fmt: skip
+    )
     assert done.stdout.split() == [expected, "False"]
 
 

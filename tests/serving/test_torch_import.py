@@ -34,9 +34,14 @@ for attempt in range(2):
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
 def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT,
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    )
     told = done.stdout.splitlines()
     assert len(told) == 2
     assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in told)

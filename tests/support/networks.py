@@ -24,32 +24,54 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 transformers.utils.logging.disable_progress_bar()
 
 SENTENCES = (
-    "I want to buy a car.", "Ich will ein Auto kaufen.", "The cat is sleeping on the sofa.",
+    "I want to buy a car.",
+    "Ich will ein Auto kaufen.",
+    "The cat is sleeping on the sofa.",
     "Die Katze schläft auf dem Sofa.",
-    "A small dog runs through the old garden.", "Ein kleiner Hund läuft durch den alten Garten.",
-    "She reads a book about the history of the city.", "Sie liest ein Buch über die Geschichte der Stadt.",
-    "We are going to the market tomorrow morning.", "Wir gehen morgen früh auf den Markt.",
-    "Attention is a weighted average of values.", "나는 차를 사고 싶어요.",
+    "A small dog runs through the old garden.",
+    "Ein kleiner Hund läuft durch den alten Garten.",
+    "She reads a book about the history of the city.",
+    "Sie liest ein Buch über die Geschichte der Stadt.",
+    "We are going to the market tomorrow morning.",
+    "Wir gehen morgen früh auf den Markt.",
+    "Attention is a weighted average of values.",
+    "나는 차를 사고 싶어요.",
     "The weather was cold, but the children played outside.",
-    "Das Wetter war kalt, aber die Kinder spielten draußen.", "How many people live in this house?", "What time is it?",
-)  # fmt: skip
+    "Das Wetter war kalt, aber die Kinder spielten draußen.",
+    "How many people live in this house?",
+    "What time is it?",
+)
 PROBE = "The cat is going to buy a car."
 VOCABULARY = 420
 _BYTE_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 _BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 _SMALL_ENCODER = {
-    "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48,
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
     "max_position_embeddings": 128,
-}  # fmt: skip
+}
 _SMALL_BART = {
-    "d_model": 32, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 48, "decoder_ffn_dim": 40, "max_position_embeddings": 128,
-}  # fmt: skip
+    "d_model": 32,
+    "encoder_layers": 3,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 40,
+    "max_position_embeddings": 128,
+}
 _SMALL_T5 = {
-    "d_model": 32, "d_kv": 6, "d_ff": 48, "num_layers": 3, "num_decoder_layers": 2, "num_heads": 4,
+    "d_model": 32,
+    "d_kv": 6,
+    "d_ff": 48,
+    "num_layers": 3,
+    "num_decoder_layers": 2,
+    "num_heads": 4,
     "decoder_start_token_id": 0,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -108,9 +130,18 @@ def sentence_pieces(folder: Path, name: str, *, pad: int = -1, end: int = 0, unk
     path = folder / name
     with path.open("wb") as file:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(SENTENCES), model_writer=file, vocab_size=180, model_type="unigram",
-            bos_id=-1, pad_id=pad, eos_id=end, unk_id=unknown, hard_vocab_limit=False, minloglevel=2, num_threads=1,
-        )  # fmt: skip
+            sentence_iterator=iter(SENTENCES),
+            model_writer=file,
+            vocab_size=180,
+            model_type="unigram",
+            bos_id=-1,
+            pad_id=pad,
+            eos_id=end,
+            unk_id=unknown,
+            hard_vocab_limit=False,
+            minloglevel=2,
+            num_threads=1,
+        )
     return path
 
 
@@ -169,9 +200,13 @@ def _marian() -> PreTrainedTokenizerBase:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # recommends a package
         return transformers.MarianTokenizer(
-            source_spm=str(folder / "source.spm"), target_spm=str(folder / "target.spm"),
-            vocab=str(folder / "vocab.json"), source_lang="en", target_lang="de", model_max_length=128,
-        )  # fmt: skip
+            source_spm=str(folder / "source.spm"),
+            target_spm=str(folder / "target.spm"),
+            vocab=str(folder / "vocab.json"),
+            source_lang="en",
+            target_lang="de",
+            model_max_length=128,
+        )
 
 
 FAMILIES: Mapping[str, Recipe] = {
@@ -179,12 +214,11 @@ FAMILIES: Mapping[str, Recipe] = {
     "bert-pretraining": Recipe("BertForPreTraining", _bert, _SMALL_ENCODER),
     "roberta": Recipe("RobertaForMaskedLM", lambda: _bart("RobertaTokenizer"), _SMALL_ENCODER | {"type_vocab_size": 1}),
     "distilbert": Recipe(
-        "DistilBertForMaskedLM", lambda: _bert("DistilBertTokenizer"),
+        "DistilBertForMaskedLM",
+        lambda: _bert("DistilBertTokenizer"),
         {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 128},
     ),
-    "electra": Recipe(
-        "ElectraForMaskedLM", lambda: _bert("ElectraTokenizer"), _SMALL_ENCODER | {"embedding_size": 16}
-    ),
+    "electra": Recipe("ElectraForMaskedLM", lambda: _bert("ElectraTokenizer"), _SMALL_ENCODER | {"embedding_size": 16}),
     "albert": Recipe("AlbertForMaskedLM", _albert, _SMALL_ENCODER | {"embedding_size": 16}),
     "bart": Recipe("BartForConditionalGeneration", _bart, _SMALL_BART | {"decoder_start_token_id": 2}),
     "mbart": Recipe("MBartForConditionalGeneration", _mbart, _SMALL_BART),
@@ -195,7 +229,7 @@ FAMILIES: Mapping[str, Recipe] = {
         "T5ForConditionalGeneration", _t5, _SMALL_T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
     ),
     "gpt2": Recipe("GPT2LMHeadModel", _gpt2, {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 128}),
-}  # fmt: skip
+}
 ENCODERS = ("bert", "bert-pretraining", "roberta", "distilbert", "electra", "albert")
 ENCODER_DECODERS = ("bart", "mbart", "marian", "pegasus", "t5", "t5-gated")
 

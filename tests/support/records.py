@@ -97,12 +97,15 @@ def encoder_decoder(
     deep = partial(attention, layers=layers[0], heads=heads[0], seed=seed)
     shallow = partial(attention, layers=layers[1], heads=heads[1], seed=seed)
     return Record(
-        stand_in.model_info(layers=layers, heads=heads), "".join(source), "".join(output),
+        stand_in.model_info(layers=layers, heads=heads),
+        "".join(source),
+        "".join(output),
         deep("encoder", read, read, padding=padding),
         shallow("decoder", given, given),
         shallow("cross", given, read, padding=padding),
-        output=out, steps=stand_in.steps(out),
-    )  # fmt: skip
+        output=out,
+        steps=stand_in.steps(out),
+    )
 
 
 labels = st.lists(st.sampled_from(ODD), min_size=1, max_size=9)
@@ -116,9 +119,15 @@ def attentions(draw: st.DrawFn, kind: Kind | None = None) -> Attention:
     query = stand_in.tokens(draw(labels))
     key = stand_in.tokens(draw(labels)) if chosen == "cross" else query
     return attention(
-        chosen, query, key, layers=draw(st.integers(1, 3)), heads=draw(st.integers(1, 3)),
-        padding=draw(st.integers(0, len(key))), bias=draw(st.booleans()), seed=draw(st.integers(0, 2**16)),
-    )  # fmt: skip
+        chosen,
+        query,
+        key,
+        layers=draw(st.integers(1, 3)),
+        heads=draw(st.integers(1, 3)),
+        padding=draw(st.integers(0, len(key))),
+        bias=draw(st.booleans()),
+        seed=draw(st.integers(0, 2**16)),
+    )
 
 
 @st.composite
@@ -132,6 +141,10 @@ def records(draw: st.DrawFn) -> Record:
     if build == "decoder":
         return decoder_only((*output, "</s>"), layers=draw(sizes), heads=draw(sizes), seed=seed)
     return encoder_decoder(
-        source, output, layers=(draw(sizes), draw(sizes)), heads=(draw(sizes), draw(sizes)),
-        padding=draw(st.integers(0, len(source) - 1)), seed=seed,
-    )  # fmt: skip
+        source,
+        output,
+        layers=(draw(sizes), draw(sizes)),
+        heads=(draw(sizes), draw(sizes)),
+        padding=draw(st.integers(0, len(source) - 1)),
+        seed=seed,
+    )

@@ -15,20 +15,58 @@ from streamlit.testing.v1 import AppTest
 # Fields of Streamlit's messages that nobody reads: names of things, formats, scripts.
 UNREAD = frozenset(
     (
-        "id", "key", "user_key", "form_id", "page", "page_script_hash", "format", "type", "query_param_key",
-        "component_name", "js_content", "js_source_path", "css_content", "html_content", "tag", "element_id",
-        "deferred_file_id", "shortcut", "language", "icon", "url", "icon_position", "fragment_id", "spec", "config",
-        "columns", "arrow_data", "data", "json", "arrow", "bytes", "mixed", "default", "value", "unit", "raw_values",
-        "element_type", "style", "theme", "figure_json", "query_string", "default_tab_label", "name",
-        "registered_handler_names", "isolate_styles", "scope",
+        "id",
+        "key",
+        "user_key",
+        "form_id",
+        "page",
+        "page_script_hash",
+        "format",
+        "type",
+        "query_param_key",
+        "component_name",
+        "js_content",
+        "js_source_path",
+        "css_content",
+        "html_content",
+        "tag",
+        "element_id",
+        "deferred_file_id",
+        "shortcut",
+        "language",
+        "icon",
+        "url",
+        "icon_position",
+        "fragment_id",
+        "spec",
+        "config",
+        "columns",
+        "arrow_data",
+        "data",
+        "json",
+        "arrow",
+        "bytes",
+        "mixed",
+        "default",
+        "value",
+        "unit",
+        "raw_values",
+        "element_type",
+        "style",
+        "theme",
+        "figure_json",
+        "query_string",
+        "default_tab_label",
+        "name",
+        "registered_handler_names",
+        "isolate_styles",
+        "scope",
     )
-)  # fmt: skip
+)
 # Keys of a figure whose strings are read.
 READ = frozenset(
-    (
-        "text", "ticktext", "hovertemplate", "hovertext", "name", "title", "labels", "texttemplate", "customdata",
-    )
-)  # fmt: skip
+    ("text", "ticktext", "hovertemplate", "hovertext", "name", "title", "labels", "texttemplate", "customdata")
+)
 
 
 def texts(page: AppTest) -> Iterator[tuple[str, str]]:

@@ -160,9 +160,14 @@ def _model(size: int = 500, **options: Any) -> bytes:
     """A .model file of the ``sentencepiece`` package, with its usual normalization (NFKC)."""
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines()), model_writer=out, vocab_size=size, hard_vocab_limit=False, minloglevel=2,
-        bos_id=-1 if "pad_id" in options else 1, **options,
-    )  # fmt: skip
+        sentence_iterator=iter(lines()),
+        model_writer=out,
+        vocab_size=size,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        bos_id=-1 if "pad_id" in options else 1,
+        **options,
+    )
     return out.getvalue()
 
 

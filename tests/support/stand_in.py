@@ -33,9 +33,14 @@ def tokens(labels: Sequence[str]) -> Tokens:
         spans.append(None if special else (start, place))
     special_flags = np.array([word is None for word in words])
     return Tokens(
-        ids=np.arange(len(labels)), pieces=tuple(labels), labels=tuple(label.strip() or label for label in labels),
-        words=tuple(words), special=special_flags, segments=np.zeros(len(labels), np.int64), spans=tuple(spans),
-    )  # fmt: skip
+        ids=np.arange(len(labels)),
+        pieces=tuple(labels),
+        labels=tuple(label.strip() or label for label in labels),
+        words=tuple(words),
+        special=special_flags,
+        segments=np.zeros(len(labels), np.int64),
+        spans=tuple(spans),
+    )
 
 
 def attention(kind: Kind, query: Tokens, key: Tokens, *, layers: int = 3, heads: int = 4, seed: int = 0) -> Attention:
@@ -57,10 +62,22 @@ def model_info(
     heads: tuple[int, int] = (4, 4),
 ) -> ModelInfo:
     return ModelInfo(
-        name="stand-in", source="embedded", family="bart", architecture="Stand-in", kind=kind, trained=trained,
-        encoder_layers=layers[0], encoder_heads=heads[0], decoder_layers=layers[1], decoder_heads=heads[1],
-        width=32, vocabulary=100, positions=128, parameters=1_234_567, fingerprint="stand-in",
-    )  # fmt: skip
+        name="stand-in",
+        source="embedded",
+        family="bart",
+        architecture="Stand-in",
+        kind=kind,
+        trained=trained,
+        encoder_layers=layers[0],
+        encoder_heads=heads[0],
+        decoder_layers=layers[1],
+        decoder_heads=heads[1],
+        width=32,
+        vocabulary=100,
+        positions=128,
+        parameters=1_234_567,
+        fingerprint="stand-in",
+    )
 
 
 def steps(output: Tokens) -> tuple[Step, ...]:
@@ -81,9 +98,14 @@ def steps(output: Tokens) -> tuple[Step, ...]:
 
 
 def record(
-    source: Sequence[str] = SOURCE, output: Sequence[str] = OUTPUT, *, kind: ModelKind = "encoder-decoder",
-    trained: bool = True, layers: int = 3, heads: int = 4,
-) -> Record:  # fmt: skip
+    source: Sequence[str] = SOURCE,
+    output: Sequence[str] = OUTPUT,
+    *,
+    kind: ModelKind = "encoder-decoder",
+    trained: bool = True,
+    layers: int = 3,
+    heads: int = 4,
+) -> Record:
     """A whole record of a model of this kind; the decoder reads ``</s>`` and then the output shifted by one."""
     read, out, info = (
         tokens(source),
@@ -98,8 +120,13 @@ def record(
         return Record(info, text, None, None, attention("decoder", read, read, **size), None)
     given = replace(tokens(("</s>", *output[:-1])), ids=np.array([len(out) - 1, *out.ids[:-1]]))
     return Record(
-        info, text, "".join(label for label in output if not label.startswith("<")),
-        attention("encoder", read, read, **size), attention("decoder", given, given, **size),
-        attention("cross", given, read, **size), output=out, steps=steps(out),
+        info,
+        text,
+        "".join(label for label in output if not label.startswith("<")),
+        attention("encoder", read, read, **size),
+        attention("decoder", given, given, **size),
+        attention("cross", given, read, **size),
+        output=out,
+        steps=steps(out),
         provenance=Provenance(seconds=0.12, stopped="</s>"),
-    )  # fmt: skip
+    )

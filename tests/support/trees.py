@@ -33,10 +33,16 @@ def tree() -> BeamTree:
         step = number // 4
         nodes.append(
             Hypothesis(
-                step, parent, Candidate(token, label, p, 0.0), total, total / (step + 1), number % 4, state,
+                step,
+                parent,
+                Candidate(token, label, p, stand_in.LOG_Z + math.log(p)),
+                total,
+                total / (step + 1),
+                number % 4,
+                state,
                 "minimum length" if number == 11 else None,
             )
-        )  # fmt: skip
+        )
     return BeamTree(2, 1.0, True, tuple(nodes), 8)
 
 
@@ -47,8 +53,8 @@ def record(**settings: Any) -> Record:
     steps = []
     for position, number in enumerate(found.path(found.best)):
         own = found.nodes[number].token
-        candidates = (found.nodes[0].token, own) if position == 0 else (own,)
-        steps.append(Step(position, position, own, candidates, 1.0, math.log(own.probability)))
+        candidates, bits = ((found.nodes[0].token, own), 1.4) if position == 0 else ((own,), 1.0)
+        steps.append(Step(position, position, own, candidates, bits, math.log(own.probability)))
     ids = np.array([step.chosen.token_id for step in steps])
     assert base.output is not None
     assert base.decoder is not None
@@ -79,7 +85,7 @@ def large(beams: int = 4, steps: int = 60, seed: int = 0) -> BeamTree:
             state: State = "pruned" if rank >= beams else "open"
             if last and rank < beams:
                 state = "finished" if rank else "best"
-            token = Candidate(int(random.integers(100)), f"w{step}", p, 0.0)
+            token = Candidate(int(random.integers(100)), f"w{step}", p, stand_in.LOG_Z + math.log(p))
             nodes.append(Hypothesis(step, parent, token, total, total / (step + 1), rank, state))
         alive = list(range(start, start + beams))
     return BeamTree(beams, 1.0, False, tuple(nodes), len(nodes) - 2 * beams)

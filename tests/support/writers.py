@@ -48,9 +48,12 @@ def generate(model: Model, network: PreTrainedModel, source: Ints, **options: An
     ids = torch.from_numpy(source.copy())[None]  # (1, n)
     with torch.inference_mode():
         out = network.generate(
-            ids, attention_mask=torch.ones_like(ids), generation_config=settings,
-            return_dict_in_generate=True, output_scores=True,
-        )  # fmt: skip
+            ids,
+            attention_mask=torch.ones_like(ids),
+            generation_config=settings,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
     given = len(source) if model.info.kind == "decoder" else 1
     score = getattr(out, "sequences_scores", None)
     return Generated(out.sequences[0, given:].tolist(), None if score is None else float(score[0]))
@@ -80,7 +83,9 @@ def one_pass(family: str, record: Record) -> Mapping[Kind, Sequence[np.ndarray[A
         inputs["decoder_input_ids"] = torch.from_numpy(record.decoder.query.ids.copy())[None]
     with torch.inference_mode():
         out = loaded.reference(family)(**inputs, output_attentions=True)
-    layers: dict[Kind, Any] = {"decoder": out.attentions} if record.cross is None else {
-        "encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions,
-    }  # fmt: skip
+    layers: dict[Kind, Any] = (
+        {"decoder": out.attentions}
+        if record.cross is None
+        else {"encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions}
+    )
     return {kind: [weights[0].numpy() for weights in found] for kind, found in layers.items()}

@@ -22,16 +22,19 @@ TEXT = "The cat is sleeping on the sofa, but the children played outside."
 TARGET = "Die Katze schläft auf dem Sofa."
 ENDINGS: Mapping[Kind, tuple[str, ...]] = {
     "encoder": (
-        "encoder.layers.{}.self_attn.out_proj", "encoder.block.{}.layer.0.SelfAttention.o",
-        "encoder.layer.{}.attention.output.dense", "transformer.layer.{}.attention.out_lin",
+        "encoder.layers.{}.self_attn.out_proj",
+        "encoder.block.{}.layer.0.SelfAttention.o",
+        "encoder.layer.{}.attention.output.dense",
+        "transformer.layer.{}.attention.out_lin",
         "albert_layer_groups.0.albert_layers.0.attention.dense",
     ),
     "decoder": (
-        "decoder.layers.{}.self_attn.out_proj", "decoder.block.{}.layer.0.SelfAttention.o",
+        "decoder.layers.{}.self_attn.out_proj",
+        "decoder.block.{}.layer.0.SelfAttention.o",
         "transformer.h.{}.attn.c_proj",
     ),
     "cross": ("decoder.layers.{}.encoder_attn.out_proj", "decoder.block.{}.layer.1.EncDecAttention.o"),
-}  # fmt: skip
+}
 
 
 @contextmanager

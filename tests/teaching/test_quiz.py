@@ -67,9 +67,7 @@ def shares(record: Record, question: Question, name: object) -> float:
     if question.about["measure"] == "previous":
         found = [weights[row, row - 1] for row in rows if row > 0 and given.mask[row, row - 1]]
     else:
-        found = [
-            weights[row][given.key.special].sum() for row in rows if given.mask[row][given.key.special].any()
-        ]  # fmt: skip
+        found = [weights[row][given.key.special].sum() for row in rows if given.mask[row][given.key.special].any()]
     return float(np.mean(found))
 
 
@@ -106,7 +104,7 @@ def average(record: Record, question: Question) -> None:
     values = [
         float(np.mean([distance(heads[place(option.fact)[1]][row], mean[row]) for row in rows]))
         for option in question.options
-    ]  # fmt: skip
+    ]
     assert all(values[question.answer] >= value + 0.0499 for value in others(question, values))
 
 
@@ -261,10 +259,23 @@ def memory(record: Record, question: Question) -> None:
 
 
 CHECKS: dict[str, Callable[[Record, Question], None]] = {
-    "closed": closed, "whose": whose, "missing": missing, "impossible": impossible, "look": look, "shift": shift,
-    "previous": most_shares, "rest": most_shares, "product": product, "rule": rule, "entropy": entropy,
-    "average": average, "noise": noised, "shared": shared, "feed_forward": feed_forward, "memory": memory,
-}  # fmt: skip
+    "closed": closed,
+    "whose": whose,
+    "missing": missing,
+    "impossible": impossible,
+    "look": look,
+    "shift": shift,
+    "previous": most_shares,
+    "rest": most_shares,
+    "product": product,
+    "rule": rule,
+    "entropy": entropy,
+    "average": average,
+    "noise": noised,
+    "shared": shared,
+    "feed_forward": feed_forward,
+    "memory": memory,
+}
 
 
 def check(record: Record, question: Question) -> None:
@@ -421,9 +432,15 @@ def test_a_text_with_a_mask_in_it_is_not_damaged_again() -> None:
 
 GRID = Grid(("0 <b>",), ("0 a|b", "1 =x"), ((0.25, None),), "cross")
 HAND = Question(
-    "missing", "How large is <it> | #1?", (Option("=0.75", "x", 1), Option("0.5*", "y", 2)), 0, "1 − 0.25 wherefore",
-    "heads", {"row": "0"}, (GRID,),
-)  # fmt: skip
+    "missing",
+    "How large is <it> | #1?",
+    (Option("=0.75", "x", 1), Option("0.5*", "y", 2)),
+    0,
+    "1 − 0.25 wherefore",
+    "heads",
+    {"row": "0"},
+    (GRID,),
+)
 
 
 def test_the_sheet_with_answers_and_the_one_without() -> None:
@@ -467,9 +484,10 @@ def test_the_csv_has_a_line_for_each_question_and_no_formula() -> None:
 def test_the_links_of_the_csv_name_the_model_the_text_and_the_question() -> None:
     made = {"model": "bart", "text": "a & b"}
     table = sheet.table(
-        [HAND, HAND], address=lambda page, query: sheet.path(page, {**query, **made}),
+        [HAND, HAND],
+        address=lambda page, query: sheet.path(page, {**query, **made}),
         asked=lambda number: {"quiz_question": str(number)},
-    )  # fmt: skip
+    )
     assert table["link"].tolist() == ["/heads?row=0&model=bart&text=a+%26+b"] * 2
     assert table["quiz"][1] == "/quiz?quiz_question=2&model=bart&text=a+%26+b"
 

@@ -32,12 +32,31 @@ def test_nothing_to_see_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "</script><script>alert(1)</script>", "<!--<script>", "'\"><img onerror=alert(1)>", "![a](http://a.b/c.png)",
-        "**b** # h ##ing $x$ :red[r]", "<s> </s> <pad> <mask>", "[CLS] [SEP]", "%{z}", "the the the", "1999 12 3",
-        "2024-01-01", "\u202eabc\u200b", "e\u0301", "👨‍👩‍👧", "한국어 สวัสดี مرحبا", "a" + "\u0301" * 200,
-        "\u1112\u1161\u11ab", " leading and trailing ", "a\tb\nc", "=1+1", "\x1b[31m", "a\ufeffb", "\ufffe",
+        "</script><script>alert(1)</script>",
+        "<!--<script>",
+        "'\"><img onerror=alert(1)>",
+        "![a](http://a.b/c.png)",
+        "**b** # h ##ing $x$ :red[r]",
+        "<s> </s> <pad> <mask>",
+        "[CLS] [SEP]",
+        "%{z}",
+        "the the the",
+        "1999 12 3",
+        "2024-01-01",
+        "\u202eabc\u200b",
+        "e\u0301",
+        "👨‍👩‍👧",
+        "한국어 สวัสดี مرحبا",
+        "a" + "\u0301" * 200,
+        "\u1112\u1161\u11ab",
+        " leading and trailing ",
+        "a\tb\nc",
+        "=1+1",
+        "\x1b[31m",
+        "a\ufeffb",
+        "\ufffe",
     ],
-)  # fmt: skip
+)
 def test_text_stays_as_it_was_typed(text: str) -> None:
     assert clean(text) == Cleaned(text)
 

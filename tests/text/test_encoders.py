@@ -47,8 +47,11 @@ def test_a_tokenizer_without_spans_is_refused() -> None:
 
 
 OPTIONS: tuple[dict[str, Any], ...] = (
-    {}, {"allow_special": True}, {"target": True}, {"target": True, "allow_special": True},
-)  # fmt: skip
+    {},
+    {"allow_special": True},
+    {"target": True},
+    {"target": True, "allow_special": True},
+)
 
 
 def test_two_threads_do_not_change_each_others_answers() -> None:

@@ -15,9 +15,14 @@ def scheme(name: str) -> Scheme:
 def test_each_tokenizer_has_its_scheme() -> None:
     kinds = {name: scheme(name).kind for name in ("bert", "bart", "gpt2", "t5", "t5_model", "pegasus", "mbart")}
     assert kinds == {
-        "bert": "prefix", "bart": "bytes", "gpt2": "bytes", "t5": "space", "t5_model": "space", "pegasus": "space",
+        "bert": "prefix",
+        "bart": "bytes",
+        "gpt2": "bytes",
+        "t5": "space",
+        "t5_model": "space",
+        "pegasus": "space",
         "mbart": "space",
-    }  # fmt: skip
+    }
 
 
 def test_a_piece_as_text() -> None:

@@ -23,12 +23,33 @@ FAMILY = "👨‍👩‍👧"
 ACCENT = "e\u0301"
 TYPED = "<s> </s> <pad> <mask> [CLS] [SEP] [MASK] <unk> <|endoftext|> <extra_id_0> <mask_1>"
 HARD = (
-    "I want to buy a car.", "한국어 번역가", f"caf{ACCENT} é {FAMILY} x", "สวัสดีครับ 你好吗abc", "مَرْحَبًا بك", "हिन्दी",
-    "a" + "\u0301" * 200 + " b", "the the the  the", "1999 12 3", "2024-01-01", "</script><script>alert(1)</script>",
-    "<!--<script>", "'\"><img onerror=x>", "![a](http://a.b)", "**b** # h ##ing $x$ :red[r]", "%{z}",
-    " a\u00a0b\tc\r\nd", "a\u200bb\u202ec\u200d", "ﬁ ① ½ x…", "▁a ▁ Ġb ##c", "🇩🇪🏴󠁧󠁢󠁥󠁮󠁧󠁿1️⃣👍🏽", ">>deu<< Ja", ">>xyz<< Ja",
-    "\n", "  ", ".",
-)  # fmt: skip
+    "I want to buy a car.",
+    "한국어 번역가",
+    f"caf{ACCENT} é {FAMILY} x",
+    "สวัสดีครับ 你好吗abc",
+    "مَرْحَبًا بك",
+    "हिन्दी",
+    "a" + "\u0301" * 200 + " b",
+    "the the the  the",
+    "1999 12 3",
+    "2024-01-01",
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "'\"><img onerror=x>",
+    "![a](http://a.b)",
+    "**b** # h ##ing $x$ :red[r]",
+    "%{z}",
+    " a\u00a0b\tc\r\nd",
+    "a\u200bb\u202ec\u200d",
+    "ﬁ ① ½ x…",
+    "▁a ▁ Ġb ##c",
+    "🇩🇪🏴󠁧󠁢󠁥󠁮󠁧󠁿1️⃣👍🏽",
+    ">>deu<< Ja",
+    ">>xyz<< Ja",
+    "\n",
+    "  ",
+    ".",
+)
 
 UNSEEN = regex.compile(
     r"[[\p{Cc}\p{Cn}\p{Co}\p{Z}--\x20]\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u3164]",

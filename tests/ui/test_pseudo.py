@@ -21,10 +21,14 @@ LETTERS = re.compile(r"[^\W\d_]+")
 # Texts of a visitor, tokens, names of models and files, and what is written the same in every language.
 GIVEN = " ".join(
     [
-        *stand_in.SOURCE, *stand_in.OUTPUT, "kaufen stand-in Stand-in Haus", *LANGUAGES.values(),
-        *(entry.name for entry in CATALOGUE), *(one.text for found in examples.BY_KIND.values() for one in found),
+        *stand_in.SOURCE,
+        *stand_in.OUTPUT,
+        "kaufen stand-in Stand-in Haus",
+        *LANGUAGES.values(),
+        *(entry.name for entry in CATALOGUE),
+        *(one.text for found in examples.BY_KIND.values() for one in found),
     ]
-)  # fmt: skip
+)
 # Formats, units, functions and terms that are written so in every language; and the sentence of the articles.
 SAME = """CSV NPZ HTML Pharaoh Markdown MB kB GB TB FLOPs ID log tanh ReLU GELU gelu relu softmax pre post norm
 float bfloat int NaN CLS SEP MASK Ich will ein Auto kaufen"""
@@ -33,13 +37,18 @@ KNOWN = frozenset(LETTERS.findall(f"{GIVEN} {SAME}"))
 VIEWS: dict[str, tuple[dict[str, str], ...]] = {
     "inputs": tuple({"look": look} for look in ("sum", "positions", "tokenizers")),
     "masks": (
-        {"see": "patterns"}, {"see": "patterns", "pattern": "causal"}, {"see": "zero"}, {"view": "weights"},
+        {"see": "patterns"},
+        {"see": "patterns", "pattern": "causal"},
+        {"see": "zero"},
+        {"view": "weights"},
         {"view": "numbers"},
     ),
     "inside": ({"around": "activation"}, {"around": "norms"}, {"kind": "encoder", "order": "largest"}),
     "heads": (
-        {"view": "lines", "range": "log"}, {"view": "text", "range": "row", "hide": "true", "divide": "true"},
-        {"weights": "all", "kind": "encoder"}, {"weights": "layer", "words": "true", "small": "layer"},
+        {"view": "lines", "range": "log"},
+        {"view": "text", "range": "row", "hide": "true", "divide": "true"},
+        {"weights": "all", "kind": "encoder"},
+        {"weights": "layer", "words": "true", "small": "layer"},
     ),
     "compare": tuple({"below": tab} for tab in ("all", "likeness", "rollout", "contribution", "measures")),
     "experiments": ({"experiment": "edit"}, {"experiment": "reach"}),
@@ -48,7 +57,7 @@ VIEWS: dict[str, tuple[dict[str, str], ...]] = {
     "alignment": ({"align": "head", "links": "threshold"}, {"align": "set"}, {"align": "layer", "words": "true"}),
     "decoding": ({"search": "beams"}, {"search": "sampling"}, {"search": "checkpoint"}),
     "denoising": tuple({"look": look} for look in ("attention", "tokens")),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)

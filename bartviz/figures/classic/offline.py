@@ -112,8 +112,10 @@ def page(
     numbers = np.stack([weights(attention, one, window) for one in layers])  # (layers, H, rows, columns)
     data: dict[str, Any] = {
         "attention": [{"name": None, "attn": numbers.tolist(), "left_text": left, "right_text": right}],
-        "default_filter": "0", "root_div_id": _ROOT, "include_layers": layers,
-    }  # fmt: skip
+        "default_filter": "0",
+        "root_div_id": _ROOT,
+        "include_layers": layers,
+    }
     if view == "head":
         data |= {"layer": layers[0], "heads": None}
     else:
@@ -153,9 +155,12 @@ def _script(view: View, data: dict[str, Any], dark: bool) -> str:
 def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
     colors = theme.palette(dark)
     style = _STYLE.format(
-        scheme="dark" if dark else "light", background=colors.background, ink=colors.ink, hover=colors.grid,
+        scheme="dark" if dark else "light",
+        background=colors.background,
+        ink=colors.ink,
+        hover=colors.grid,
         face=theme.FACE,
-    )  # fmt: skip
+    )
     scripts = f"{_written() if libraries is None else _linked(libraries)}<script>{_LOADER}</script>"
     policy = _POLICY if libraries is None else _POLICY_LINKED
     sentences = "".join(f'<p class="told">{html.escape(one)}</p>' for one in told)

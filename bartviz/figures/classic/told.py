@@ -16,19 +16,24 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
     if view == "model":
         return _(
             "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",
-            layers=layers, heads=heads, kind=kind,
-        )  # fmt: skip
+            layers=layers,
+            heads=heads,
+            kind=kind,
+        )
     if layer is None:
         return _(
             "The {heads} heads of one {kind} layer, a colour each: choose the layer, point at a token to see where it "
             "looks; click a square to switch a head off.",
-            heads=heads, kind=kind,
-        )  # fmt: skip
+            heads=heads,
+            kind=kind,
+        )
     return _(
         "{heads} heads of {kind} layer {layer}, a colour each: point at a token to see where it looks; click a "
         "square to switch a head off.",
-        heads=heads, kind=kind, layer=layer,
-    )  # fmt: skip
+        heads=heads,
+        kind=kind,
+        layer=layer,
+    )
 
 
 def sides(attention: Attention, reading: Reading) -> str:
@@ -57,6 +62,12 @@ def cap(attention: Attention, window: Window, most: int) -> str:
         "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
         "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
         "to 1.",
-        first_row=rows.start, last_row=rows.stop - 1, all_rows=all_rows, first_column=columns.start,
-        last_column=columns.stop - 1, all_columns=all_columns, most=most, weights=CELLS,
-    )  # fmt: skip
+        first_row=rows.start,
+        last_row=rows.stop - 1,
+        all_rows=all_rows,
+        first_column=columns.start,
+        last_column=columns.stop - 1,
+        all_columns=all_columns,
+        most=most,
+        weights=CELLS,
+    )

@@ -47,8 +47,15 @@ cannot notice it: their 0 is exact, equal to the last bit.
 prune heads jointly instead.
 """),
     terms=(
-        "ablation", "head", "layer", "log-probability", "KL divergence", "Jensen-Shannon distance", "hidden state",
-        "teacher forcing", "output matrix",
+        "ablation",
+        "head",
+        "layer",
+        "log-probability",
+        "KL divergence",
+        "Jensen-Shannon distance",
+        "hidden state",
+        "teacher forcing",
+        "output matrix",
     ),
     code="""
 import bartviz
@@ -61,4 +68,4 @@ sweep = bartviz.ablate_sweep(model, record, kinds=["cross"])
 for place in sweep.ranked()[:3]:
     print(sweep.heads[place], round(float(sweep.log_probability[place]), 3))
 """,
-)  # fmt: skip
+)

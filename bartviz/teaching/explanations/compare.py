@@ -53,7 +53,15 @@ $$R_l = \tfrac{1}{2}\left(\bar{A}_l + I\right) R_{l-1}, \qquad R_{-1} = I$$
 One sentence is one sample: take several texts before you name a head.
 """),
     terms=(
-        "head", "weight", "entropy", "sink", "Jensen-Shannon distance", "contribution", "rollout", "value", "residual",
+        "head",
+        "weight",
+        "entropy",
+        "sink",
+        "Jensen-Shannon distance",
+        "contribution",
+        "rollout",
+        "value",
+        "residual",
     ),
     code="""
 import bartviz
@@ -68,4 +76,4 @@ print(rollout.rollout(record.encoder).round(2))  # (tokens, tokens), rows sum to
 print(contributions.norms(record.encoder, 1, 0).round(2))  # lengths of what each key adds
 figure = bartviz.figures.compare(record.encoder, x="distance", y="previous")
 """,
-)  # fmt: skip
+)

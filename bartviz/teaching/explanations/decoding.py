@@ -64,8 +64,22 @@ Sources: Sutskever et al. 2014 (beams); Wu et al. 2016, section 7 (length); Holt
 2018 (top-k).
 """),
     terms=(
-        "step", "token", "candidate", "probability", "logits", "log-probability", "entropy", "greedy", "beam",
-        "length penalty", "sampling", "temperature", "top-k", "top-p", "branch", "cache",
+        "step",
+        "token",
+        "candidate",
+        "probability",
+        "logits",
+        "log-probability",
+        "entropy",
+        "greedy",
+        "beam",
+        "length penalty",
+        "sampling",
+        "temperature",
+        "top-k",
+        "top-p",
+        "branch",
+        "cache",
     ),
     code="""
 import bartviz
@@ -80,4 +94,4 @@ four = bartviz.decode(model, "I want to buy a car.", beams=4)
 print(four.target_text, four.beams.nodes[four.beams.best].score)
 drawn = bartviz.decode(model, "I want to buy a car.", sample=bartviz.Sampling(temperature=0.8, top_p=0.9, seed=1))
 """,
-)  # fmt: skip
+)

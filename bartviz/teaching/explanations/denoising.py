@@ -53,8 +53,19 @@ probability of what fills them. BERT's own training left a tenth of the chosen w
 for another tenth (Devlin et al. 2019, section 3.1).
 """),
     terms=(
-        "noise function", "token masking", "token deletion", "text infilling", "sentence permutation",
-        "document rotation", "mask token", "encoder", "decoder", "teacher forcing", "loss", "accuracy", "probability",
+        "noise function",
+        "token masking",
+        "token deletion",
+        "text infilling",
+        "sentence permutation",
+        "document rotation",
+        "mask token",
+        "encoder",
+        "decoder",
+        "teacher forcing",
+        "loss",
+        "accuracy",
+        "probability",
     ),
     code="""
 import bartviz
@@ -68,4 +79,4 @@ print(found.score.right.mean(), -found.score.log_probability.mean())  # accuracy
 bert = bartviz.load("bert-tiny-en")
 print(guesses(bert, "A man is playing a <mask>."))
 """,
-)  # fmt: skip
+)

@@ -43,8 +43,16 @@ in both runs: after a change it need not be the right one any more.
 ask what one path carries, states are put from one run into the other (causal mediation, Vig et al. 2020).
 """),
     terms=(
-        "token", "hidden state", "layer", "bidirectional", "causal", "row", "Jensen-Shannon distance", "KL divergence",
-        "probability", "teacher forcing",
+        "token",
+        "hidden state",
+        "layer",
+        "bidirectional",
+        "causal",
+        "row",
+        "Jensen-Shannon distance",
+        "KL divergence",
+        "probability",
+        "teacher forcing",
     ),
     code="""
 import bartviz
@@ -56,4 +64,4 @@ print(found.old, "->", found.new)
 print(found.hidden["encoder"].round(3))  # (1 + layers, tokens); 0 only where equal to the last bit
 print(found.divergence.round(3))  # KL of each scored row, nats
 """,
-)  # fmt: skip
+)

@@ -57,8 +57,21 @@ Sources: Sennrich et al. 2016 (BPE); Wu et al. 2016 (WordPiece); Kudo and Richar
 2019 (segments); Raffel et al. 2020 (relative bias).
 """),
     terms=(
-        "token", "piece", "id", "vocabulary", "tokenizer", "special token", "unknown token", "BPE", "WordPiece",
-        "SentencePiece", "vector", "embedding", "position", "segment", "LayerNorm",
+        "token",
+        "piece",
+        "id",
+        "vocabulary",
+        "tokenizer",
+        "special token",
+        "unknown token",
+        "BPE",
+        "WordPiece",
+        "SentencePiece",
+        "vector",
+        "embedding",
+        "position",
+        "segment",
+        "LayerNorm",
     ),
     code="""
 import bartviz
@@ -72,4 +85,4 @@ print(record.source.pieces, record.source.ids)
 print({name: lengths.round(2) for name, lengths in norms(parts).items()})
 print(abs(parts.entered - parts.own).max())  # rebuilt here, against the model's own first hidden state
 """,
-)  # fmt: skip
+)

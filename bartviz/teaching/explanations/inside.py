@@ -56,8 +56,18 @@ products and weights are computed again here. Every layer is compared with what 
 title says of how many heads and rows.
 """),
     terms=(
-        "query", "key", "value", "vector", "score", "scale", "softmax", "weight", "mask", "position bias",
-        "output matrix", "head",
+        "query",
+        "key",
+        "value",
+        "vector",
+        "score",
+        "scale",
+        "softmax",
+        "weight",
+        "mask",
+        "position bias",
+        "output matrix",
+        "head",
     ),
     code="""
 import bartviz
@@ -72,4 +82,4 @@ weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
 print(abs(weights - cross.head(layer, head)[row]).max())  # the same numbers
 output = cross.out[layer, :, head] @ (weights @ v)  # (width,) what this head adds to the layer's output
 """,
-)  # fmt: skip
+)

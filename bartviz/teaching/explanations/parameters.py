@@ -50,8 +50,19 @@ leaves the output apart; BERT ties its masked-word head; ALBERT uses one layer's
 Sources: Press and Wolf 2017 (tied weights); Vaswani et al. 2017, table 1; Kaplan et al. 2020, table 1 (operations).
 """),
     terms=(
-        "parameters", "configuration", "embedding", "tied weights", "layer", "width", "feed-forward", "GELU",
-        "residual", "LayerNorm", "multiply-add", "cache", "checkpoint",
+        "parameters",
+        "configuration",
+        "embedding",
+        "tied weights",
+        "layer",
+        "width",
+        "feed-forward",
+        "GELU",
+        "residual",
+        "LayerNorm",
+        "multiply-add",
+        "cache",
+        "checkpoint",
     ),
     code="""
 import bartviz
@@ -64,4 +75,4 @@ costs = Costs("facebook/bart-base")
 print(costs.operations(512))
 print(costs.memory(512))
 """,
-)  # fmt: skip
+)

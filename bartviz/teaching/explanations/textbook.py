@@ -45,4 +45,4 @@ print(verdict("14").word, verdict("14").why)
 more = claims.judge_all(bartviz.load(claims.MODEL))  # those that need a run of a model
 print(ledger(more=more)["verdict"].value_counts())
 """,
-)  # fmt: skip
+)

@@ -71,11 +71,7 @@ TERMS: dict[str, Term] = {
         formula=r"p_i \propto e^{z_i / T}",
         page="decoding",
     ),
-    "top-k": Term(
-        name=mark("top-k"),
-        text=mark("Sampling among the k likeliest tokens alone."),
-        page="decoding",
-    ),
+    "top-k": Term(name=mark("top-k"), text=mark("Sampling among the k likeliest tokens alone."), page="decoding"),
     "top-p": Term(
         name=mark("top-p"),
         text=mark("Sampling among the likeliest tokens that together reach the probability p."),

@@ -27,9 +27,11 @@ def looks_at(record: Record, kind: Kind, layer: int, head: int, row: int) -> dic
     first, second = (int(place) for place in np.argsort(-line, kind="stable")[:2])
     labels = record.attention(kind).key.labels
     return {
-        "key": labels[first], "weight": float(line[first]), "second": labels[second],
+        "key": labels[first],
+        "weight": float(line[first]),
+        "second": labels[second],
         "second_weight": float(line[second]),
-    }  # fmt: skip
+    }
 
 
 def step_of(record: Record, label: str) -> Step:
@@ -42,9 +44,11 @@ def chosen(record: Record, label: str) -> dict[str, object]:
     step = step_of(record, label)
     other = next(one for one in step.candidates if one.token_id != step.chosen.token_id)
     return {
-        "token": step.chosen.label, "chance": step.chosen.probability, "other": other.label,
+        "token": step.chosen.label,
+        "chance": step.chosen.probability,
+        "other": other.label,
         "other_chance": other.probability,
-    }  # fmt: skip
+    }
 
 
 def special_share(record: Record, kind: Kind, layer: int, head: int) -> float:

@@ -23,12 +23,26 @@ COUNT, MOST_QUESTIONS, MOST_SEED = 10, 40, 999_999
 _LAPS = 6  # how often each kind is asked for another question, at most
 
 # In the order in which a round asks: what can be seen at once comes first.
-KINDS: Mapping[str, Maker] = MappingProxyType({
-    "closed": rows.closed, "whose": rows.whose, "missing": rows.missing, "impossible": rows.impossible,
-    "look": heads.look, "shift": output.shift, "previous": heads.previous, "rest": heads.rest,
-    "product": output.product, "rule": output.rule, "entropy": rows.entropy, "average": heads.average,
-    "noise": noise.noise, "shared": model.shared, "feed_forward": model.feed_forward, "memory": model.memory,
-})  # fmt: skip
+KINDS: Mapping[str, Maker] = MappingProxyType(
+    {
+        "closed": rows.closed,
+        "whose": rows.whose,
+        "missing": rows.missing,
+        "impossible": rows.impossible,
+        "look": heads.look,
+        "shift": output.shift,
+        "previous": heads.previous,
+        "rest": heads.rest,
+        "product": output.product,
+        "rule": output.rule,
+        "entropy": rows.entropy,
+        "average": heads.average,
+        "noise": noise.noise,
+        "shared": model.shared,
+        "feed_forward": model.feed_forward,
+        "memory": model.memory,
+    }
+)
 
 
 def questions(record: Record, seed: int, count: int = COUNT) -> tuple[Question, ...]:
@@ -37,8 +51,13 @@ def questions(record: Record, seed: int, count: int = COUNT) -> tuple[Question, 
     As many kinds as possible come before a kind is asked twice. Raises SettingError for a seed or count out of range.
     """
     if not 0 <= seed <= MOST_SEED or not 1 <= count <= MOST_QUESTIONS:
-        raise SettingError(later("A seed is from 0 to {seed:,}, and a quiz has 1 to {count} questions.",
-                                 seed=MOST_SEED, count=MOST_QUESTIONS))  # fmt: skip
+        raise SettingError(
+            later(
+                "A seed is from 0 to {seed:,}, and a quiz has 1 to {count} questions.",
+                seed=MOST_SEED,
+                count=MOST_QUESTIONS,
+            )
+        )
     material = Material(record)
     order = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
     found: list[Question] = []

@@ -41,23 +41,31 @@ _Found = tuple[Kind, list[tuple[int, int]]]
 def previous(material: Material, random: Generator) -> Question | None:
     """Which of these heads looks most at the previous token?"""
     return _most(
-        material, random, "previous",
+        material,
+        random,
+        "previous",
         lambda kind: later("Which of these {kind} heads looks most at the token before?", kind=kind),
         lambda said: later(
             "Averaged over the rows of this text's words, {head} puts {share:.2f} of a row's weight on the token just "
-            "before it. The next best of these puts {next:.2f} there.", **said),
-    )  # fmt: skip
+            "before it. The next best of these puts {next:.2f} there.",
+            **said,
+        ),
+    )
 
 
 def rest(material: Material, random: Generator) -> Question | None:
     """Which of these heads rests most on special tokens?"""
     return _most(
-        material, random, "special",
+        material,
+        random,
+        "special",
         lambda kind: later("Which of these {kind} heads rests most on special tokens?", kind=kind),
         lambda said: later(
             "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The next "
-            "best of these puts {next:.2f} there. A head that has nothing to look for rests on them.", **said),
-    )  # fmt: skip
+            "best of these puts {next:.2f} there. A head that has nothing to look for rests on them.",
+            **said,
+        ),
+    )
 
 
 def _most(
@@ -83,9 +91,16 @@ def _most(
         maps = sum((small(material.record, kind, attention.head(*one), _short(one)) for one in sorted(found)), ())
         said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
         return Question(
-            measure if measure == "previous" else "rest", ask(kind_said(kind)), options, answer, tell(said), "heads",
-            _query(kind, best), maps, {"kind": kind, "measure": measure},
-        )  # fmt: skip
+            measure if measure == "previous" else "rest",
+            ask(kind_said(kind)),
+            options,
+            answer,
+            tell(said),
+            "heads",
+            _query(kind, best),
+            maps,
+            {"kind": kind, "measure": measure},
+        )
     return None
 
 
@@ -102,8 +117,12 @@ def _clear(values: Floats, random: Generator) -> list[tuple[int, int]] | None:
 
 def _head(values: Floats, place: tuple[int, int], best: float) -> Option:
     share = float(values[place])
-    says = later("{head} puts {share:.2f} there; the best of these {best:.2f}.", head=_short(place), share=share,
-                 best=float(best))  # fmt: skip
+    says = later(
+        "{head} puts {share:.2f} there; the best of these {best:.2f}.",
+        head=_short(place),
+        share=share,
+        best=float(best),
+    )
     return Option(_short(place), says, _short(place))
 
 
@@ -139,14 +158,23 @@ def look(material: Material, random: Generator) -> Question | None:
             if kind == "cross"
             else later("In {kind} head {head}, at which token does the row of {token} (row {row}) look most?", **named)
         )
-        why = later("{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
-                    weight=float(weights[best]), key=quote(labels[best]),
-                    second=float(np.delete(weights, best).max()))  # fmt: skip
+        why = later(
+            "{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
+            weight=float(weights[best]),
+            key=quote(labels[best]),
+            second=float(np.delete(weights, best).max()),
+        )
         return Question(
-            "look", prompt, options, answer, why, "heads", _query(kind, place, row=str(row)),
+            "look",
+            prompt,
+            options,
+            answer,
+            why,
+            "heads",
+            _query(kind, place, row=str(row)),
             small(record, kind, attention.head(*place), _short(place)),
             {"kind": kind, "head": _short(place), "row": row},
-        )  # fmt: skip
+        )
     return None
 
 
@@ -195,13 +223,25 @@ def average(material: Material, random: Generator) -> Question | None:
         maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
         return Question(
             "average",
-            later("A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "
-                  "{layer}?", **said),
-            options, answer,
-            later("{head} is {far:.2f} away from the mean (Jensen-Shannon distance, 0 to 1), the next of these only "
-                  "{next:.2f}.", head=f"L{layer}H{best}", far=float(far[best]), next=float(max(far[others]))),
-            "heads", _query(kind, (layer, best), weights="layer"), maps, {"kind": kind, "layer": layer},
-        )  # fmt: skip
+            later(
+                "A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "
+                "{layer}?",
+                **said,
+            ),
+            options,
+            answer,
+            later(
+                "{head} is {far:.2f} away from the mean (Jensen-Shannon distance, 0 to 1), the next of these only "
+                "{next:.2f}.",
+                head=f"L{layer}H{best}",
+                far=float(far[best]),
+                next=float(max(far[others])),
+            ),
+            "heads",
+            _query(kind, (layer, best), weights="layer"),
+            maps,
+            {"kind": kind, "layer": layer},
+        )
     return None
 
 

@@ -45,24 +45,36 @@ def _which(material: Material, random: Generator) -> Question | None:
         "token embedding": later("It is one matrix with {count} uses.", count=len(_used(rows)))
     }
     options, answer = shuffled(
-        random, Option(offered[tied[0]], told[tied[0]], tied[0]),
+        random,
+        Option(offered[tied[0]], told[tied[0]], tied[0]),
         [Option(offered[role], told[role], role) for role in roles if role not in tied],
-    )  # fmt: skip
+    )
     return Question(
         "shared",
         later("One matrix of {model} works in more than one place. Which one?", model=material.record.model.name),
-        options, answer,
-        later("The token embeddings are one matrix with {count} uses ({uses}); counted once, they are {share} of all "
-              "parameters.", count=len(_used(rows)), uses=uses, share=parameter_totals.percent(_owner(rows) / parameter_totals.total(rows))),
-        "parameters", {"of": material.record.model.name}, about={"asked": "which"},
-    )  # fmt: skip
+        options,
+        answer,
+        later(
+            "The token embeddings are one matrix with {count} uses ({uses}); counted once, they are {share} of all "
+            "parameters.",
+            count=len(_used(rows)),
+            uses=uses,
+            share=parameter_totals.percent(_owner(rows) / parameter_totals.total(rows)),
+        ),
+        "parameters",
+        {"of": material.record.model.name},
+        about={"asked": "which"},
+    )
 
 
 def _used(rows: Sequence[Parameter]) -> tuple[str, ...]:
     """What the token embedding is used for; one use where nothing shares it."""
     ties = [one for one in parameter_totals.shared(rows) if one.role == "token embedding"]
-    said = {"encoder input": later("encoder input"), "decoder input": later("decoder input"),
-            "output layer": later("output layer")}  # fmt: skip
+    said = {
+        "encoder input": later("encoder input"),
+        "decoder input": later("decoder input"),
+        "output layer": later("output layer"),
+    }
     return tuple(said.get(use, use) for use in ties[0].uses) if ties else (later("token embedding"),)
 
 
@@ -80,16 +92,31 @@ def _places(material: Material, random: Generator) -> Question | None:
         Option(str(count), later("There are {count} uses: {uses}.", count=len(uses), uses=listed(uses)), count)
         for count in range(1, 5)
     )
-    why = later("{count} uses: {uses}. A sum that adds each of them counts the same numbers {count} times.",
-                count=len(uses), uses=listed(uses))  # fmt: skip
+    why = later(
+        "{count} uses: {uses}. A sum that adds each of them counts the same numbers {count} times.",
+        count=len(uses),
+        uses=listed(uses),
+    )
     if len(uses) == 1:
         why = later("Nothing else uses it: encoder, decoder and output layer have matrices of their own.")
-    return Question(
-        "shared",
-        later("Encoder, decoder and output layer may share one matrix of token embeddings. In how many places does "
-              "{model} use it?", model=material.record.model.name),
-        options, len(uses) - 1, why, "parameters", {"of": material.record.model.name}, about={"asked": "places"},
-    ) if len(uses) <= 4 else None  # fmt: skip
+    return (
+        Question(
+            "shared",
+            later(
+                "Encoder, decoder and output layer may share one matrix of token embeddings. In how many places does "
+                "{model} use it?",
+                model=material.record.model.name,
+            ),
+            options,
+            len(uses) - 1,
+            why,
+            "parameters",
+            {"of": material.record.model.name},
+            about={"asked": "places"},
+        )
+        if len(uses) <= 4
+        else None
+    )
 
 
 def feed_forward(material: Material, random: Generator) -> Question | None:
@@ -97,12 +124,18 @@ def feed_forward(material: Material, random: Generator) -> Question | None:
     rows = material.parameters
     sides: list[Component] = [
         side for side in ("encoder", "decoder") if any(row.component == side and row.layer == 0 for row in rows)
-    ]  # fmt: skip
+    ]
     if not sides:
         return None
     side = sides[int(random.integers(len(sides)))]
-    sizes = {name: sum(row.elements for row in rows if row.component == side and row.layer == 0
-                       and parameter_totals.sublayer(row.role) == name) for name in parameter_totals.SUBLAYERS}  # fmt: skip
+    sizes = {
+        name: sum(
+            row.elements
+            for row in rows
+            if row.component == side and row.layer == 0 and parameter_totals.sublayer(row.role) == name
+        )
+        for name in parameter_totals.SUBLAYERS
+    }
     attention = sizes["self-attention"] + sizes["cross-attention"]
     if not attention or not sizes["feed-forward"]:
         return None
@@ -114,19 +147,33 @@ def feed_forward(material: Material, random: Generator) -> Question | None:
     said = {"ff": sizes["feed-forward"], "attention": attention, "ratio": ratio}
     name = material.record.model.name
     if sizes["cross-attention"]:
-        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
-                       "parameter of its two attentions?", model=name)  # fmt: skip
+        prompt = later(
+            "In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+            "parameter of its two attentions?",
+            model=name,
+        )
     elif side == "decoder":
-        prompt = later("In a decoder layer of {model}, how many parameters has the feed-forward part for each "
-                       "parameter of its attention?", model=name)  # fmt: skip
+        prompt = later(
+            "In a decoder layer of {model}, how many parameters has the feed-forward part for each "
+            "parameter of its attention?",
+            model=name,
+        )
     else:
-        prompt = later("In an encoder layer of {model}, how many parameters has the feed-forward part for each "
-                       "parameter of its attention?", model=name)  # fmt: skip
+        prompt = later(
+            "In an encoder layer of {model}, how many parameters has the feed-forward part for each "
+            "parameter of its attention?",
+            model=name,
+        )
     return Question(
-        "feed_forward", prompt, options, answer,
+        "feed_forward",
+        prompt,
+        options,
+        answer,
         later("{ff:,} against {attention:,}, layer norms included: {ratio:.2f} to 1.", **said),
-        "parameters", {"of": material.record.model.name}, about={"side": side},
-    )  # fmt: skip
+        "parameters",
+        {"of": material.record.model.name},
+        about={"side": side},
+    )
 
 
 def _times(factor: float, attention: int) -> Option:
@@ -142,15 +189,21 @@ def memory(material: Material, random: Generator) -> Question | None:
     attention = record.attention(kind)
     squared = bool(random.random() < 0.6)
     now = _bytes(attention, 1, squared)
-    powers = {1: later("as much as now"), 2: later("twice as much"), 4: later("four times as much"),
-              8: later("eight times as much")}  # fmt: skip
+    powers = {
+        1: later("as much as now"),
+        2: later("twice as much"),
+        4: later("four times as much"),
+        8: later("eight times as much"),
+    }
     right = 4 if squared else 2
     why = (
         later("Every token looks at every token: n × n weights a head, so twice the text takes four times as much.")
         if squared
-        else later("Queries and keys are one vector a token and head: twice the text takes twice as much. Only the "
-                   "weights between tokens grow with the square.")
-    )  # fmt: skip
+        else later(
+            "Queries and keys are one vector a token and head: twice the text takes twice as much. Only the "
+            "weights between tokens grow with the square."
+        )
+    )
     says = {
         1: later("Every further token needs room of its own."),
         2: why
@@ -163,14 +216,27 @@ def memory(material: Material, random: Generator) -> Question | None:
         Option(later("{said}: {size}", said=said, size=size(now * factor)), says[factor], factor)
         for factor, said in powers.items()
     )
-    named = {"kind": kind_said(kind), "layers": attention.shape[0], "heads": attention.shape[1],
-             "tokens": attention.shape[2], "twice": 2 * attention.shape[2], "size": size(now)}  # fmt: skip
+    named = {
+        "kind": kind_said(kind),
+        "layers": attention.shape[0],
+        "heads": attention.shape[1],
+        "tokens": attention.shape[2],
+        "twice": 2 * attention.shape[2],
+        "size": size(now),
+    }
     prompt = (
-        later("The weights of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. How much for "
-              "{twice}?", **named) if squared
-        else later("The queries and keys of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. "
-                   "How much for {twice}?", **named)
-    )  # fmt: skip
+        later(
+            "The weights of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. How much for "
+            "{twice}?",
+            **named,
+        )
+        if squared
+        else later(
+            "The queries and keys of {layers} {kind} layers of {heads} heads take {size} for {tokens} tokens. "
+            "How much for {twice}?",
+            **named,
+        )
+    )
     query = {"of": record.model.name} if material.parameters else {}
     about = {"kind": kind, "squared": squared, "bytes": now}
     return Question("memory", prompt, options, list(powers).index(right), why, "parameters", query, about=about)

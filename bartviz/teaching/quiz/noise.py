@@ -16,9 +16,12 @@ from bartviz.teaching.quiz.question import Material, Option, Question, drawn, sh
 FEWEST, LONGEST = 4, 48
 """Words that a text must and may have."""
 WORDS = {
-    "token masking": "masking", "token deletion": "deletion", "text infilling": "infilling",
-    "sentence permutation": "permutation", "document rotation": "rotation",
-}  # fmt: skip
+    "token masking": "masking",
+    "token deletion": "deletion",
+    "text infilling": "infilling",
+    "sentence permutation": "permutation",
+    "document rotation": "rotation",
+}
 """The words of the denoising page's address."""
 SENTENCES = 6
 """Sentences whose orders are all tried, at most."""
@@ -42,8 +45,9 @@ def noise(material: Material, random: Generator) -> Question | None:
         options, answer = shuffled(
             random, _named(name), [_named(others[place]) for place in drawn(random, range(len(others)), 3)]
         )
-        prompt = later("A noise function of BART's training made “{noised}” of “{text}”. Which one?",
-                       noised=made.text, text=text)  # fmt: skip
+        prompt = later(
+            "A noise function of BART's training made “{noised}” of “{text}”. Which one?", noised=made.text, text=text
+        )
         query = {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}
         about = {"text": text, "noised": made.text, "seed": seed}
         return Question("noise", prompt, options, answer, SAYS[name](), "denoising", query, about=about)
@@ -72,10 +76,12 @@ SAYS = {
 
 def _named(name: str) -> Option:
     names = {
-        "token masking": later("token masking"), "token deletion": later("token deletion"),
-        "text infilling": later("text infilling"), "sentence permutation": later("sentence permutation"),
+        "token masking": later("token masking"),
+        "token deletion": later("token deletion"),
+        "text infilling": later("text infilling"),
+        "sentence permutation": later("sentence permutation"),
         "document rotation": later("document rotation"),
-    }  # fmt: skip
+    }
     return Option(names[name], SAYS[name](), name)
 
 

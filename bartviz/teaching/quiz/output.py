@@ -35,16 +35,23 @@ def shift(material: Material, random: Generator) -> Question | None:
         named = {"row": row, "reads": quote(reads), "predicts": quote(predicts)}
         step = next((step for step in record.steps if step.row == row), None)
         page, query = (
-            ("decoding", {"step": str(step.position + 1)}) if step is not None
+            ("decoding", {"step": str(step.position + 1)})
+            if step is not None
             else ("heads", {"kind": "decoder", "row": str(row), "reading": "predicts"})
-        )  # fmt: skip
+        )
         return Question(
-            "shift", later("Row {row} of the decoder reads {reads}. Which token does it predict?", **named),
-            options, answer,
-            later("Row {row} is computed from {reads} and all before it, and predicts what comes next: {predicts}.",
-                  **named),
-            page, query, about={"row": row},
-        )  # fmt: skip
+            "shift",
+            later("Row {row} of the decoder reads {reads}. Which token does it predict?", **named),
+            options,
+            answer,
+            later(
+                "Row {row} is computed from {reads} and all before it, and predicts what comes next: {predicts}.",
+                **named,
+            ),
+            page,
+            query,
+            about={"row": row},
+        )
     return None
 
 
@@ -92,14 +99,23 @@ def product(material: Material, random: Generator) -> Question | None:
         factors = " × ".join(f"{chance:.3f}" for chance in chances)
         return Question(
             "product",
-            later("The model gave these tokens, one after the other: {tokens}. How probable are they together, given "
-                  "all that came before?", tokens=said),
-            options, answer,
-            later("The probability of a sequence is the product of its steps' (the chain rule): {factors} = {product}. "
-                  "Logarithms add up.", factors=factors, product=percent(right)),
-            "decoding", {"step": str(run[-1].position + 1)},
+            later(
+                "The model gave these tokens, one after the other: {tokens}. How probable are they together, given "
+                "all that came before?",
+                tokens=said,
+            ),
+            options,
+            answer,
+            later(
+                "The probability of a sequence is the product of its steps' (the chain rule): {factors} = {product}. "
+                "Logarithms add up.",
+                factors=factors,
+                product=percent(right),
+            ),
+            "decoding",
+            {"step": str(run[-1].position + 1)},
             about={"positions": tuple(step.position for step in run)},
-        )  # fmt: skip
+        )
     return None
 
 
@@ -143,18 +159,28 @@ def rule(material: Material, random: Generator) -> Question | None:
         random, _step(right), [_step(free[place]) for place in drawn(random, range(len(free)), 3)]
     )
     return Question(
-        "rule", later("Which of these tokens was not the model's own choice?"), options, answer,
-        later("{token} was set by a rule of decoding: {rule}. Its probability is the model's own; only the choice was "
-              "the rule's.", **named),
-        "decoding", {"step": str(right.position + 1)}, about={"position": right.position},
-    )  # fmt: skip
+        "rule",
+        later("Which of these tokens was not the model's own choice?"),
+        options,
+        answer,
+        later(
+            "{token} was set by a rule of decoding: {rule}. Its probability is the model's own; only the choice was "
+            "the rule's.",
+            **named,
+        ),
+        "decoding",
+        {"step": str(right.position + 1)},
+        about={"position": right.position},
+    )
 
 
 def _step(step: Step) -> Option:
     label = quote(step.chosen.label)
     says = (
-        later("No rule touched {token}: the model gave it {chance}.", token=label,
-              chance=percent(step.chosen.probability)) if step.rule is None
+        later(
+            "No rule touched {token}: the model gave it {chance}.", token=label, chance=percent(step.chosen.probability)
+        )
+        if step.rule is None
         else later("A rule decided here: {rule}.", rule=later(step.rule))
-    )  # fmt: skip
+    )
     return Option(label, says, step.position)

@@ -71,8 +71,11 @@ def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: 
         shown[0][[strong, there]] = shown[0][[there, strong]]
         said = {"key": f"{there} {attention.key.labels[there]}", "weight": float(shown[0][there]), "row": row}
         if attention.kind == "decoder" and there > row:
-            reason = later("It puts {weight:.2f} on {key}, which comes after its own token: the causal mask forbids "
-                           "that, and makes the weight exactly 0.", **said)  # fmt: skip
+            reason = later(
+                "It puts {weight:.2f} on {key}, which comes after its own token: the causal mask forbids "
+                "that, and makes the weight exactly 0.",
+                **said,
+            )
         else:
             reason = later("It puts {weight:.2f} on {key}, which the mask forbids: such a weight is exactly 0.", **said)
         return reason, {"view": "pattern"}
@@ -97,17 +100,22 @@ def _impossible(
             LETTERS[place],
         )
         for place in range(4)
-    )  # fmt: skip
+    )
     grid = _grid(attention, [rows[one] for one in order], [shown[one] for one in order])
     kind = attention.kind
     return Question(
         "impossible",
-        later("Three of these rows are from this text. Which one cannot come from {kind} attention?",
-              kind=kind_said(kind)),
-        options, answer, later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason), "masks",
-        {**view, f"row_{kind}": str(rows[0][2])}, (grid,),
+        later(
+            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_said(kind)
+        ),
+        options,
+        answer,
+        later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason),
+        "masks",
+        {**view, f"row_{kind}": str(rows[0][2])},
+        (grid,),
         {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
-    )  # fmt: skip
+    )
 
 
 def missing(material: Material, random: Generator) -> Question | None:
@@ -131,13 +139,22 @@ def missing(material: Material, random: Generator) -> Question | None:
             continue
         options, answer = shuffled(random, _number(right, right), [_number(one, right) for one in wrong])
         shown[at] = np.nan
-        why = later("The weights of a row sum to 1, and the others sum to {known:.2f}: 1 − {known:.2f} = {right:.2f}.",
-                    known=known, right=right)  # fmt: skip
+        why = later(
+            "The weights of a row sum to 1, and the others sum to {known:.2f}: 1 − {known:.2f} = {right:.2f}.",
+            known=known,
+            right=right,
+        )
         return Question(
-            "missing", later("One weight of this row is hidden. How large is it?"), options, answer, why, "heads",
-            _query(kind, layer, head, row=str(row)), (_grid(attention, rows, [shown]),),
+            "missing",
+            later("One weight of this row is hidden. How large is it?"),
+            options,
+            answer,
+            why,
+            "heads",
+            _query(kind, layer, head, row=str(row)),
+            (_grid(attention, rows, [shown]),),
             {"kind": kind, "head": f"L{layer}H{head}", "row": row, "column": at},
-        )  # fmt: skip
+        )
     return None
 
 
@@ -164,27 +181,41 @@ def entropy(material: Material, random: Generator) -> Question | None:
         rows = _rows(attention, random, 3)
         if len(rows) < 3:
             continue
-        shown = [np.array(hundredths(attention.head(*one[:2])[one[2], : min(attention.shape[3], WIDEST)]))
-                 for one in rows]  # fmt: skip
+        shown = [
+            np.array(hundredths(attention.head(*one[:2])[one[2], : min(attention.shape[3], WIDEST)])) for one in rows
+        ]
         bits = [float(bits_of(one)) for one in shown]
         best = int(np.argmax(bits))
         second = max(bits[:best] + bits[best + 1 :])
         if bits[best] < second + BITS:
             continue
         options = tuple(
-            Option(later("Row {letter}", letter=LETTERS[place]),
-                   later("Row {letter} has {bits:.2f} bits.", letter=LETTERS[place], bits=bits[place]), LETTERS[place])
+            Option(
+                later("Row {letter}", letter=LETTERS[place]),
+                later("Row {letter} has {bits:.2f} bits.", letter=LETTERS[place], bits=bits[place]),
+                LETTERS[place],
+            )
             for place in range(3)
-        )  # fmt: skip
-        why = later("Row {letter} has {bits:.2f} bits, the next one {next:.2f}: the more evenly a row spreads its "
-                    "weight, and over the more tokens, the higher its entropy.",
-                    letter=LETTERS[best], bits=bits[best], next=second)  # fmt: skip
+        )
+        why = later(
+            "Row {letter} has {bits:.2f} bits, the next one {next:.2f}: the more evenly a row spreads its "
+            "weight, and over the more tokens, the higher its entropy.",
+            letter=LETTERS[best],
+            bits=bits[best],
+            next=second,
+        )
         layer, head, row = rows[best]
         return Question(
-            "entropy", later("Which of these rows has the highest entropy?"), options, best, why, "heads",
-            _query(kind, layer, head, row=str(row)), (_grid(attention, rows, shown),),
+            "entropy",
+            later("Which of these rows has the highest entropy?"),
+            options,
+            best,
+            why,
+            "heads",
+            _query(kind, layer, head, row=str(row)),
+            (_grid(attention, rows, shown),),
             {"kind": kind, "rows": tuple(rows)},
-        )  # fmt: skip
+        )
     return None
 
 
@@ -205,14 +236,23 @@ def whose(material: Material, random: Generator) -> Question | None:
         "decoder": later("Decoder attention: rows and columns are both the output, and no row looks ahead."),
         "cross": later("Cross-attention: rows are the output, columns are the source."),
     }
-    names = {"encoder": later("The encoder looks at itself"), "decoder": later("The decoder looks at itself"),
-             "cross": later("The decoder looks at the encoder")}  # fmt: skip
+    names = {
+        "encoder": later("The encoder looks at itself"),
+        "decoder": later("The decoder looks at itself"),
+        "cross": later("The decoder looks at the encoder"),
+    }
     options = tuple(Option(names[one], says[one], one) for one in KINDS)
     return Question(
-        "whose", later("Rows look at columns. Which attention is this?"), options, KINDS.index(kind), says[kind],
-        "heads", _query(kind, layer, head),
-        (Grid(*labels, cells, "encoder", digits=False),), {"kind": kind, "head": f"L{layer}H{head}"},
-    )  # fmt: skip
+        "whose",
+        later("Rows look at columns. Which attention is this?"),
+        options,
+        KINDS.index(kind),
+        says[kind],
+        "heads",
+        _query(kind, layer, head),
+        (Grid(*labels, cells, "encoder", digits=False),),
+        {"kind": kind, "head": f"L{layer}H{head}"},
+    )
 
 
 def _told_apart(record: Record) -> bool:
@@ -239,17 +279,29 @@ def closed(material: Material, random: Generator) -> Question | None:
         labels = attention.key.labels
         ahead = attention.kind == "decoder" and right > row
         why = (
-            later("{key} stands at position {at}, after row {row}: while the model writes, it is not there yet.",
-                  key=quote(labels[right]), at=right, row=row) if ahead
+            later(
+                "{key} stands at position {at}, after row {row}: while the model writes, it is not there yet.",
+                key=quote(labels[right]),
+                at=right,
+                row=row,
+            )
+            if ahead
             else later("{key} is closed to this row: the mask leaves it no weight.", key=quote(labels[right]))
-        )  # fmt: skip
+        )
         options, answer = shuffled(
-            random, Option(quote(labels[right]), why, right),
-            [Option(quote(labels[at]), later("The row may look at {key}.", key=quote(labels[at])), at)
-             for at in drawn(random, seen, 3)],
-        )  # fmt: skip
-        prompt = later("At which of these tokens may the {kind} row of {token} (row {row}) not look?",
-                       kind=kind_said(kind), token=quote(label), row=row)  # fmt: skip
+            random,
+            Option(quote(labels[right]), why, right),
+            [
+                Option(quote(labels[at]), later("The row may look at {key}.", key=quote(labels[at])), at)
+                for at in drawn(random, seen, 3)
+            ],
+        )
+        prompt = later(
+            "At which of these tokens may the {kind} row of {token} (row {row}) not look?",
+            kind=kind_said(kind),
+            token=quote(label),
+            row=row,
+        )
         query = {"view": "pattern", f"row_{kind}": str(row)}
         return Question("closed", prompt, options, answer, why, "masks", query, about={"kind": kind, "row": row})
     return None

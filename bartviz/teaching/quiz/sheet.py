@@ -59,10 +59,11 @@ def table(
         options = dict(zip(LETTERS, [*texts, *[""] * (len(LETTERS) - len(texts))], strict=True))
         asks = {} if asked is None else {"quiz": address("quiz", asked(number))}
         lines.append(
-            {"number": number, "kind": one.kind, "question": _(one.prompt)} | options | asks
-            | {"answer": LETTERS[one.answer], "why": _(one.why), "page": one.page,
-               "link": address(one.page, one.query)}
-        )  # fmt: skip
+            {"number": number, "kind": one.kind, "question": _(one.prompt)}
+            | options
+            | asks
+            | {"answer": LETTERS[one.answer], "why": _(one.why), "page": one.page, "link": address(one.page, one.query)}
+        )
     extra = [] if asked is None else ["quiz"]
     return pd.DataFrame(
         lines, columns=["number", "kind", "question", *LETTERS, *extra, "answer", "why", "page", "link"]

@@ -20,7 +20,7 @@ from bartviz.errors import SettingError
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import arithmetic, cost, generation, heads, inputs, masks, parts, pretraining, sizes
-from bartviz.teaching.textbook.judging import (  # fmt: skip
+from bartviz.teaching.textbook.judging import (
     CHAPTERS,
     MODEL,
     NAMES,
@@ -38,9 +38,27 @@ from bartviz.teaching.textbook.judging import (  # fmt: skip
 )
 
 __all__ = [
-    "CHAPTERS", "CLAIMS", "MODEL", "NAMES", "SIGNS", "SOURCES", "WORDS", "Chapter", "Claim", "Evidence", "Number",
-    "Source", "Verdict", "Word", "claim", "ledger", "tally", "text", "verdict", "verdicts",
-]  # fmt: skip
+    "CHAPTERS",
+    "CLAIMS",
+    "MODEL",
+    "NAMES",
+    "SIGNS",
+    "SOURCES",
+    "WORDS",
+    "Chapter",
+    "Claim",
+    "Evidence",
+    "Number",
+    "Source",
+    "Verdict",
+    "Word",
+    "claim",
+    "ledger",
+    "tally",
+    "text",
+    "verdict",
+    "verdicts",
+]
 
 _PARTS = (sizes, parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
 
@@ -108,15 +126,24 @@ def ledger(
 
 def _number(one: Number) -> dict[str, object]:
     return {
-        "label": _(one.label), "claimed": text(one.claimed), "found": text(one.found), "agrees": one.agrees,
+        "label": _(one.label),
+        "claimed": text(one.claimed),
+        "found": text(one.found),
+        "agrees": one.agrees,
         "core": one.core,
-    }  # fmt: skip
+    }
 
 
 def _line(line: Claim, judged: Verdict | None) -> dict[str, object]:
     return {
-        "number": line.number, "chapter": _(CHAPTERS[line.chapter]), "title": _(line.title), "said": _(line.said),
-        "source": line.source, "verdict": None if judged is None else judged.word,
-        "why": None if judged is None else _(judged.why), "computed_on": None if judged is None else _(judged.basis),
-        "page": line.page, "query": "&".join(f"{key}={value}" for key, value in line.query.items()),
-    }  # fmt: skip
+        "number": line.number,
+        "chapter": _(CHAPTERS[line.chapter]),
+        "title": _(line.title),
+        "said": _(line.said),
+        "source": line.source,
+        "verdict": None if judged is None else judged.word,
+        "why": None if judged is None else _(judged.why),
+        "computed_on": None if judged is None else _(judged.basis),
+        "page": line.page,
+        "query": "&".join(f"{key}={value}" for key, value in line.query.items()),
+    }

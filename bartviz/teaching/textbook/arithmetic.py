@@ -32,8 +32,10 @@ def _attention(evidence: Evidence) -> Verdict:
         number(later("two heads: smallest of their largest differences"), "> 0", round(nearest, 3), nearest > 0.01),
         number(later("heads side by side are as wide as the model"), record.model.width, joined, core=False),
     )
-    why = later("In all {heads} encoder heads rows sum to 1 but for rounding, and no two heads give the same weights.",
-                heads=layers * heads)  # fmt: skip
+    why = later(
+        "In all {heads} encoder heads rows sum to 1 but for rounding, and no two heads give the same weights.",
+        heads=layers * heads,
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -49,14 +51,20 @@ def _unscaled(evidence: Evidence) -> Verdict:
     numbers = (
         number(later("last encoder layer: rows with the same strongest key"), rows, order),
         number(later("largest difference of a weight"), 0, round(apart, 3), apart < 1e-5, core=False),
-        number(later("mean largest weight of a row"), round(largest[0], 3), round(largest[1], 3),
-               abs(largest[0] - largest[1]) < 0.01, core=False),
-    )  # fmt: skip
+        number(
+            later("mean largest weight of a row"),
+            round(largest[0], 3),
+            round(largest[1], 3),
+            abs(largest[0] - largest[1]) < 0.01,
+            core=False,
+        ),
+    )
     why = later(
         "Left out for simplicity, but it changes the weights, not their order: the largest of a row is {scaled:.2f} "
         "with the division and {plain:.2f} without. Among these families only T5 computes it this way.",
-        scaled=min(largest), plain=max(largest),
-    )  # fmt: skip
+        scaled=min(largest),
+        plain=max(largest),
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -77,11 +85,18 @@ def _additive(_evidence: Evidence) -> Verdict:
     products = n * n * width, n * n * width + 2 * n * width * width  # the latter with the two projections
     numbers = (
         number(later("n = 512, 64 wide: numbers held for one head"), f"< {added:,}", dot, dot < added),
-        number(later("multiply-adds, those of tanh not counted"), f"< {products[1]:,}", products[0],
-               products[0] < products[1]),
-    )  # fmt: skip
-    why = later("Additive attention puts every pair of query and key through a layer of its own: {times} times the "
-                "numbers, where one matrix product is enough.", times=added // dot)  # fmt: skip
+        number(
+            later("multiply-adds, those of tanh not counted"),
+            f"< {products[1]:,}",
+            products[0],
+            products[0] < products[1],
+        ),
+    )
+    why = later(
+        "Additive attention puts every pair of query and key through a layer of its own: {times} times the "
+        "numbers, where one matrix product is enough.",
+        times=added // dot,
+    )
     return Verdict(numbers, why, later("counted in closed form"))
 
 
@@ -100,8 +115,10 @@ def _narrow(_evidence: Evidence) -> Verdict:
         number(later("parameters with one head of 768 and with 12 of 64"), one, parameter_totals.total(rows(BERT))),
         number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
     )
-    why = later("Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "
-                "held, 12 squares instead of one.")  # fmt: skip
+    why = later(
+        "Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "
+        "held, 12 squares instead of one."
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -116,22 +133,38 @@ def _variance(evidence: Evidence) -> Verdict:
     width = model[0].width
     close = all(abs(variance - width) < 0.25 * width for variance in raw)
     numbers = (
-        number(later("64 wide, variance 1: variance of q · k"), 64, round(float(dots.var()), 2),
-               abs(dots.var() - 64) < 3),
+        number(
+            later("64 wide, variance 1: variance of q · k"), 64, round(float(dots.var()), 2), abs(dots.var() - 64) < 3
+        ),
         number(later("after division by 8"), 1, round(float((dots / 8).var()), 3), abs(dots.var() / 64 - 1) < 0.05),
-        number(later("share of products beyond ±8: easily reached"), "> 10 %", f"{(np.abs(dots) > 8).mean():.0%}",
-               bool((np.abs(dots) > 8).mean() > 0.1)),
-        number(later("largest of 512 weights without the division: nearly one-hot"), "> 0.5", round(float(plain), 3),
-               bool(plain > 0.5)),
+        number(
+            later("share of products beyond ±8: easily reached"),
+            "> 10 %",
+            f"{(np.abs(dots) > 8).mean():.0%}",
+            bool((np.abs(dots) > 8).mean() > 0.1),
+        ),
+        number(
+            later("largest of 512 weights without the division: nearly one-hot"),
+            "> 0.5",
+            round(float(plain), 3),
+            bool(plain > 0.5),
+        ),
         number(later("largest of 512 weights with it"), "< 0.1", round(float(scaled), 3), bool(scaled < 0.1)),
-        number(later("trained heads {width} wide, layer by layer: variance of q · k", width=width), width,
-               " ".join(f"{variance:.0f}" for variance in raw), close, core=False),
-    )  # fmt: skip
+        number(
+            later("trained heads {width} wide, layer by layer: variance of q · k", width=width),
+            width,
+            " ".join(f"{variance:.0f}" for variance in raw),
+            close,
+            core=False,
+        ),
+    )
     why = later(
         "True of numbers with variance 1. Trained queries and keys need not have it: the layers of {model} have {raw} "
-        "where {width} is expected.", model=record.model.name, width=width,
+        "where {width} is expected.",
+        model=record.model.name,
+        width=width,
         raw=", ".join(f"{variance:.0f}" for variance in raw),
-    )  # fmt: skip
+    )
     return Verdict(numbers, why, later("{first}; {second}", first=DRAWN, second=basis))
 
 
@@ -142,13 +175,13 @@ def _unit(_evidence: Evidence) -> Verdict:
     length, variance = float(np.linalg.norm(q, axis=1).mean()), float((unit[0] @ unit[1].T).var())
     numbers = (
         number(later("length of a vector of 64 numbers with variance 1"), 1, round(length, 2), abs(length - 1) < 0.1),
-        number(later("unit vectors, 64 wide: variance of the product"), 64, round(variance, 4),
-               abs(variance - 64) < 3),
-    )  # fmt: skip
+        number(later("unit vectors, 64 wide: variance of the product"), 64, round(variance, 4), abs(variance - 64) < 3),
+    )
     why = later(
         "Unit vectors have products between -1 and 1, with variance 1/64; it is vectors of components with variance 1, "
-        "whose length is about {length:.0f}, that give 64.", length=length,
-    )  # fmt: skip
+        "whose length is about {length:.0f}, that give 64.",
+        length=length,
+    )
     return Verdict(numbers, why, DRAWN)
 
 
@@ -168,13 +201,19 @@ def _cosine(evidence: Evidence) -> Verdict:
     numbers = (
         number(later("rows whose strongest key is the one with the largest cosine"), every, cosine),
         number(later("rows whose strongest key is the one with the largest dot product"), every, dot, core=False),
-        number(later("share of cosines below 0, where no weight can be proportional"), "0 %",
-               f"{np.mean(ratio):.0%}", bool(np.mean(ratio) == 0)),
-    )  # fmt: skip
+        number(
+            later("share of cosines below 0, where no weight can be proportional"),
+            "0 %",
+            f"{np.mean(ratio):.0%}",
+            bool(np.mean(ratio) == 0),
+        ),
+    )
     why = later(
         "They grow with exp(q · k), so a long key wins over a better aligned one: in {off:,} of {every:,} rows the "
-        "largest cosine is not the largest weight, while the dot product always is.", off=every - cosine, every=every,
-    )  # fmt: skip
+        "largest cosine is not the largest weight, while the dot product always is.",
+        off=every - cosine,
+        every=every,
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -214,55 +253,152 @@ def _norms(_evidence: Evidence) -> Verdict:
     numbers = (
         number(later("BART, an encoder layer: layer norms, one for each of 2 sublayers"), 2, count(BART, "encoder")),
         number(later("BART, a decoder layer: layer norms, one for each of 3 sublayers"), 3, count(BART, "decoder")),
-        *(number(later("{model}: norm before or after the sum", model=TITLES[name]), claimed,
-                 sizes_of(name).family.norm) for name, claimed in
-          ((BART, "post"), (BERT, "post"), (T5, "pre"), (GPT2, "pre"))),
-    )  # fmt: skip
+        *(
+            number(
+                later("{model}: norm before or after the sum", model=TITLES[name]), claimed, sizes_of(name).family.norm
+            )
+            for name, claimed in ((BART, "post"), (BERT, "post"), (T5, "pre"), (GPT2, "pre"))
+        ),
+    )
     why = later("Counted from the names of the matrices; where each norm stands is how the family is built.")
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("12", "arithmetic", mark("Scaled dot-product attention"),
-          mark("softmax(QKᵀ/√d)V: each row of weights sums to 1, every head has a pattern of its own, and the heads' "
-               "outputs are joined and projected."),
-          ("bart", "bert", "korean", "notes"), "inside", {"kind": "encoder"}, _attention),
-    Claim("12b", "arithmetic", mark("The formula without the division"),
-          mark("The weights are Softmax(Kᵀq), with no division by √d."),
-          ("seq",), "inside", {"kind": "encoder", "layer": "3", "around": "scaling"}, _unscaled),
-    Claim("12c", "arithmetic", mark("Dot product and additive attention"),
-          mark("Dot-product attention is faster and needs less space than additive attention."),
-          ("notes",), "inside", {}, _additive),
-    Claim("12d", "arithmetic", mark("Narrow heads"),
-          mark("A head is much narrower than the model, so that many heads cost as much as one."),
-          ("notes", "bert"), "parameters", {"of": BERT}, _narrow),
-    Claim("13", "arithmetic", mark("Why scores are divided"),
-          mark("Products of 64-wide vectors have variance 64, after division by 8 about 1; without it the softmax is "
-               "nearly one-hot."),
-          ("bert", "notes"), "inside", {"kind": "encoder", "around": "scaling"}, _variance),
-    Claim("13b", "arithmetic", mark("Unit vectors"),
-          mark("Products get large because q and k are unit vectors: that gives variance d."),
-          ("notes",), "inside", {"kind": "encoder"}, _unit),
-    Claim("14", "arithmetic", mark("Cosine similarity"),
-          mark("The weights are proportional to the cosine similarity of query and key."),
-          ("seq",), "inside", {"kind": "encoder", "layer": "1"}, _cosine),
-    Claim("15", "arithmetic", mark("GELU"),
-          mark("GELU(x) is x times the probability Φ(x): it lets small negative inputs pass, as ReLU does not."),
-          ("bert", "korean"), "inside", {"around": "activation"}, _gelu),
-    Claim("15b", "arithmetic", mark("Who uses GELU"),
-          mark("BART takes GELU like BERT and GPT-2; T5 takes ReLU."), ("bart",), "inside",
-          {"around": "activation"}, _activations),
-    Claim("16", "arithmetic", mark("Post-norm"),
-          mark("BART and BERT normalise after each sum, twice in an encoder layer and three times in a decoder layer; "
-               "T5 and GPT-2 before."),
-          ("bart", "bert", "korean"), "parameters", {"of": BART, "part": "decoder"}, _norms),
-    Claim("16b", "arithmetic", mark("What a LayerNorm leaves"),
-          mark("After each sublayer the states are normalised to mean 0 and variance 1."),
-          ("bart", "notes"), "inside", {"around": "norms"}),
-    Claim("17", "arithmetic", mark("Bidirectional, causal, cross"),
-          mark("Every encoding depends on every input token; an output depends on no later target token."),
-          ("seq", "bart", "bert"), "experiments", {"experiment": "edit"}),
-    Claim("18", "arithmetic", mark("From “it” to “house”"),
-          mark("The two are 12 positions apart and related in one step, where a recurrent network needs at least 12."),
-          ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}),
-)  # fmt: skip
+    Claim(
+        "12",
+        "arithmetic",
+        mark("Scaled dot-product attention"),
+        mark(
+            "softmax(QKᵀ/√d)V: each row of weights sums to 1, every head has a pattern of its own, and the heads' "
+            "outputs are joined and projected."
+        ),
+        ("bart", "bert", "korean", "notes"),
+        "inside",
+        {"kind": "encoder"},
+        _attention,
+    ),
+    Claim(
+        "12b",
+        "arithmetic",
+        mark("The formula without the division"),
+        mark("The weights are Softmax(Kᵀq), with no division by √d."),
+        ("seq",),
+        "inside",
+        {"kind": "encoder", "layer": "3", "around": "scaling"},
+        _unscaled,
+    ),
+    Claim(
+        "12c",
+        "arithmetic",
+        mark("Dot product and additive attention"),
+        mark("Dot-product attention is faster and needs less space than additive attention."),
+        ("notes",),
+        "inside",
+        {},
+        _additive,
+    ),
+    Claim(
+        "12d",
+        "arithmetic",
+        mark("Narrow heads"),
+        mark("A head is much narrower than the model, so that many heads cost as much as one."),
+        ("notes", "bert"),
+        "parameters",
+        {"of": BERT},
+        _narrow,
+    ),
+    Claim(
+        "13",
+        "arithmetic",
+        mark("Why scores are divided"),
+        mark(
+            "Products of 64-wide vectors have variance 64, after division by 8 about 1; without it the softmax is "
+            "nearly one-hot."
+        ),
+        ("bert", "notes"),
+        "inside",
+        {"kind": "encoder", "around": "scaling"},
+        _variance,
+    ),
+    Claim(
+        "13b",
+        "arithmetic",
+        mark("Unit vectors"),
+        mark("Products get large because q and k are unit vectors: that gives variance d."),
+        ("notes",),
+        "inside",
+        {"kind": "encoder"},
+        _unit,
+    ),
+    Claim(
+        "14",
+        "arithmetic",
+        mark("Cosine similarity"),
+        mark("The weights are proportional to the cosine similarity of query and key."),
+        ("seq",),
+        "inside",
+        {"kind": "encoder", "layer": "1"},
+        _cosine,
+    ),
+    Claim(
+        "15",
+        "arithmetic",
+        mark("GELU"),
+        mark("GELU(x) is x times the probability Φ(x): it lets small negative inputs pass, as ReLU does not."),
+        ("bert", "korean"),
+        "inside",
+        {"around": "activation"},
+        _gelu,
+    ),
+    Claim(
+        "15b",
+        "arithmetic",
+        mark("Who uses GELU"),
+        mark("BART takes GELU like BERT and GPT-2; T5 takes ReLU."),
+        ("bart",),
+        "inside",
+        {"around": "activation"},
+        _activations,
+    ),
+    Claim(
+        "16",
+        "arithmetic",
+        mark("Post-norm"),
+        mark(
+            "BART and BERT normalise after each sum, twice in an encoder layer and three times in a decoder layer; "
+            "T5 and GPT-2 before."
+        ),
+        ("bart", "bert", "korean"),
+        "parameters",
+        {"of": BART, "part": "decoder"},
+        _norms,
+    ),
+    Claim(
+        "16b",
+        "arithmetic",
+        mark("What a LayerNorm leaves"),
+        mark("After each sublayer the states are normalised to mean 0 and variance 1."),
+        ("bart", "notes"),
+        "inside",
+        {"around": "norms"},
+    ),
+    Claim(
+        "17",
+        "arithmetic",
+        mark("Bidirectional, causal, cross"),
+        mark("Every encoding depends on every input token; an output depends on no later target token."),
+        ("seq", "bart", "bert"),
+        "experiments",
+        {"experiment": "edit"},
+    ),
+    Claim(
+        "18",
+        "arithmetic",
+        mark("From “it” to “house”"),
+        mark("The two are 12 positions apart and related in one step, where a recurrent network needs at least 12."),
+        ("seq",),
+        "experiments",
+        {"experiment": "reach", "sentence": "article"},
+    ),
+)

@@ -20,8 +20,10 @@ def _bytes(_evidence: Evidence) -> Verdict:
     why = later(
         "{layer:.1f} MB and {all:.0f} MB, if the weights of all layers are kept. Their queries and keys, from which "
         "any head is computed when it is looked at, take {kept:.0f} MB.",
-        layer=layer / 1e6, all=memory.attention / 1e6, kept=memory.captured / 1e6,
-    )  # fmt: skip
+        layer=layer / 1e6,
+        all=memory.attention / 1e6,
+        kept=memory.captured / 1e6,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -29,24 +31,57 @@ def _comparable(_evidence: Evidence) -> Verdict:
     costs = Costs(BERT)
     crossing, (short, long) = costs.crossing(), (ratios(costs, length) for length in (128, 512))
     numbers = (
-        number(later("attention with its projections ÷ feed-forward, n = 128"), "0.5 – 2", round(short[1], 3),
-               0.5 <= short[1] <= 2),
-        number(later("attention with its projections ÷ feed-forward, n = 512"), "0.5 – 2", round(long[1], 3),
-               0.5 <= long[1] <= 2),
-        number(later("what grows with n² ÷ feed-forward, n = 128"), "0.5 – 2", round(short[0], 3),
-               0.5 <= short[0] <= 2, core=False),
-        number(later("what grows with n² ÷ feed-forward, n = 512"), "0.5 – 2", round(long[0], 3),
-               0.5 <= long[0] <= 2, core=False),
-        number(later("equal from n, with the projections"), "≤ 512", round(crossing.attention),
-               crossing.attention <= 512, core=False),
-        number(later("equal from n, what grows with n² alone"), "≤ 512", round(crossing.scores),
-               crossing.scores <= 512, core=False),
-    )  # fmt: skip
+        number(
+            later("attention with its projections ÷ feed-forward, n = 128"),
+            "0.5 – 2",
+            round(short[1], 3),
+            0.5 <= short[1] <= 2,
+        ),
+        number(
+            later("attention with its projections ÷ feed-forward, n = 512"),
+            "0.5 – 2",
+            round(long[1], 3),
+            0.5 <= long[1] <= 2,
+        ),
+        number(
+            later("what grows with n² ÷ feed-forward, n = 128"),
+            "0.5 – 2",
+            round(short[0], 3),
+            0.5 <= short[0] <= 2,
+            core=False,
+        ),
+        number(
+            later("what grows with n² ÷ feed-forward, n = 512"),
+            "0.5 – 2",
+            round(long[0], 3),
+            0.5 <= long[0] <= 2,
+            core=False,
+        ),
+        number(
+            later("equal from n, with the projections"),
+            "≤ 512",
+            round(crossing.attention),
+            crossing.attention <= 512,
+            core=False,
+        ),
+        number(
+            later("equal from n, what grows with n² alone"),
+            "≤ 512",
+            round(crossing.scores),
+            crossing.scores <= 512,
+            core=False,
+        ),
+    )
     why = later(
         "What grows with n squared costs {a:.1%} to {b:.0%} of the feed-forward layers, and as much only at "
         "n = {scores:,.0f}. With the four projections it is {c:.0%} to {d:.0%}, and as much at n = {attention:,.0f}.",
-        a=short[0], b=long[0], scores=crossing.scores, c=short[1], d=long[1], attention=crossing.attention,
-    )  # fmt: skip
+        a=short[0],
+        b=long[0],
+        scores=crossing.scores,
+        c=short[1],
+        d=long[1],
+        attention=crossing.attention,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -72,8 +107,11 @@ def _width(_evidence: Evidence) -> Verdict:
         number(later("the projections"), 4, wide_projections / projections),
         number(later("scores and weighted sums"), 4, wide_scores / scores, core=False),
     )
-    why = later("The projections grow with the square of the width, the scores only in proportion to it: twice as wide "
-                "costs {whole:.1f} times at n = 512, and less the longer the text.", whole=whole)  # fmt: skip
+    why = later(
+        "The projections grow with the square of the width, the scores only in proportion to it: twice as wide "
+        "costs {whole:.1f} times at n = 512, and less the longer the text.",
+        whole=whole,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -85,14 +123,19 @@ def _memory(_evidence: Evidence) -> Verdict:
     numbers = (
         number(later("n doubled to 512: weights of all heads"), 4, weights),
         number(later("activations with a fused kernel"), 4, round(working, 2), near(4, working, 0.2), core=False),
-        number(later("of 512 tokens: weights of all heads ÷ parameters"), "> 1",
-               round(long.attention / long.weights, 2), long.attention > long.weights, core=False),
-    )  # fmt: skip
+        number(
+            later("of 512 tokens: weights of all heads ÷ parameters"),
+            "> 1",
+            round(long.attention / long.weights, 2),
+            long.attention > long.weights,
+            core=False,
+        ),
+    )
     why = later(
         "The n × n weights do, if they are kept. A fused kernel never holds them: then what a pass needs grows "
         "{times:.1f} times when n doubles, and up to 512 tokens the parameters are the larger part anyway.",
         times=working,
-    )  # fmt: skip
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -101,34 +144,75 @@ def _decoding(_evidence: Evidence) -> Verdict:
     cached, uncached = (float(steps[column].loc[512] / steps[column].loc[64]) for column in ("cached", "uncached"))
     ratio = float(steps["uncached"].sum() / steps["cached"].sum())
     numbers = (
-        number(later("t from 64 to 512: growth with a cache is less than without"), f"< {uncached:.2f}",
-               round(cached, 2), cached < uncached),
+        number(
+            later("t from 64 to 512: growth with a cache is less than without"),
+            f"< {uncached:.2f}",
+            round(cached, 2),
+            cached < uncached,
+        ),
         number(later("growth of a step with a cache"), 8, round(cached, 2), abs(cached - 8) <= 1, core=False),
         number(later("growth of a step without"), 64, round(uncached, 2), abs(uncached - 64) <= 8, core=False),
-    )  # fmt: skip
+    )
     why = later(
         "The directions are right, the proportions not: most of a step does not depend on t, or only once. BART base, "
         "128 source tokens, step 512 against step 64 (8 times t): {cached:.2f} times with a cache, {uncached:.1f} "
         "times without. All 512 steps together cost {ratio:,.0f} times as much without a cache.",
-        cached=cached, uncached=uncached, ratio=ratio,
-    )  # fmt: skip
+        cached=cached,
+        uncached=uncached,
+        ratio=ratio,
+    )
     return Verdict(numbers, why, BASIS)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("32", "cost", mark("Attention in memory"),
-          mark("BERT base at 512 tokens, float32: 12.6 MB a layer, about 150 MB for 12 layers."),
-          ("bert",), "parameters", {"of": BERT, "n": "512"}, _bytes),
-    Claim("33", "cost", mark("Attention and feed-forward"),
-          mark("At 128 to 512 tokens they cost about as many operations."),
-          ("bert",), "parameters", {"of": BERT, "n": "512"}, _comparable),
-    Claim("33b", "cost", mark("Wider models"),
-          mark("The cost of attention grows with the square of the width."),
-          ("bert",), "parameters", {"of": BERT, "n": "512"}, _width),
-    Claim("34", "cost", mark("Memory against length"),
-          mark("What a pass holds in memory grows with n squared, because of attention."),
-          ("bert",), "parameters", {"of": BERT, "n": "512"}, _memory),
-    Claim("34b", "cost", mark("Decoding"),
-          mark("A step costs in proportion to t with a cache, and to t squared without."),
-          ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
-)  # fmt: skip
+    Claim(
+        "32",
+        "cost",
+        mark("Attention in memory"),
+        mark("BERT base at 512 tokens, float32: 12.6 MB a layer, about 150 MB for 12 layers."),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "n": "512"},
+        _bytes,
+    ),
+    Claim(
+        "33",
+        "cost",
+        mark("Attention and feed-forward"),
+        mark("At 128 to 512 tokens they cost about as many operations."),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "n": "512"},
+        _comparable,
+    ),
+    Claim(
+        "33b",
+        "cost",
+        mark("Wider models"),
+        mark("The cost of attention grows with the square of the width."),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "n": "512"},
+        _width,
+    ),
+    Claim(
+        "34",
+        "cost",
+        mark("Memory against length"),
+        mark("What a pass holds in memory grows with n squared, because of attention."),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "n": "512"},
+        _memory,
+    ),
+    Claim(
+        "34b",
+        "cost",
+        mark("Decoding"),
+        mark("A step costs in proportion to t with a cache, and to t squared without."),
+        ("none",),
+        "parameters",
+        {"of": BART, "n": "512"},
+        _decoding,
+    ),
+)

@@ -28,8 +28,9 @@ def _reused(evidence: Evidence) -> Verdict:
     )
     why = later(
         "The encoder's output is the same for all, and keys and values are kept from step to step; but each of the "
-        "{layers} decoder layers makes its own keys and values from it.", layers=decoder(BART).layers,
-    )  # fmt: skip
+        "{layers} decoder layers makes its own keys and values from it.",
+        layers=decoder(BART).layers,
+    )
     return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
 
 
@@ -43,15 +44,31 @@ def _expensive(_evidence: Evidence) -> Verdict:
     small = costs.operations(64, TARGET)
     small_once = int(small[small["side"] == "encoder"]["multiply_adds"].sum())
     numbers = (
-        number(later("{n} source tokens, {m} steps: the encoder's multiply-adds", n=SOURCE, m=TARGET),
-               f"> {every:,}", once, once > every),
-        number(later("saved by encoding once instead of at each step"), "> 90 %",
-               f"{1 - (once + every) / (again + every):.0%}", 1 - (once + every) / (again + every) > 0.9),
-        number(later("{n} source tokens, {m} steps: the encoder's multiply-adds", n=64, m=TARGET),
-               f"> {int(short):,}", small_once, small_once > short, core=False),
-    )  # fmt: skip
-    why = later("For a long text and a short summary it is {share:.0%} of the work; for as many words out as in, the "
-                "decoder is the expensive part.", share=once / (once + every))  # fmt: skip
+        number(
+            later("{n} source tokens, {m} steps: the encoder's multiply-adds", n=SOURCE, m=TARGET),
+            f"> {every:,}",
+            once,
+            once > every,
+        ),
+        number(
+            later("saved by encoding once instead of at each step"),
+            "> 90 %",
+            f"{1 - (once + every) / (again + every):.0%}",
+            1 - (once + every) / (again + every) > 0.9,
+        ),
+        number(
+            later("{n} source tokens, {m} steps: the encoder's multiply-adds", n=64, m=TARGET),
+            f"> {int(short):,}",
+            small_once,
+            small_once > short,
+            core=False,
+        ),
+    )
+    why = later(
+        "For a long text and a short summary it is {share:.0%} of the work; for as many words out as in, the "
+        "decoder is the expensive part.",
+        share=once / (once + every),
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -61,13 +78,22 @@ def _product(evidence: Evidence) -> Verdict:
     product, total = math.prod(chosen), record.log_probability
     logs = sum(math.log(max(one, 1e-300)) for one in chosen)
     numbers = (
-        number(later("product of {steps} probabilities", steps=len(chosen)), float(f"{math.exp(total):.6g}"),
-               float(f"{product:.6g}"), math.isclose(product, math.exp(total), rel_tol=1e-4)),
-        number(later("sum of their logarithms"), round(total, 4), round(logs, 4),
-               math.isclose(total, logs, abs_tol=1e-3)),
-    )  # fmt: skip
-    why = later("p = {p:.3g}, log p = {log:.2f}. It is the chain rule; Bayes' rule, which one article names for it, "
-                "turns a condition around and is not needed.", p=product, log=total)  # fmt: skip
+        number(
+            later("product of {steps} probabilities", steps=len(chosen)),
+            float(f"{math.exp(total):.6g}"),
+            float(f"{product:.6g}"),
+            math.isclose(product, math.exp(total), rel_tol=1e-4),
+        ),
+        number(
+            later("sum of their logarithms"), round(total, 4), round(logs, 4), math.isclose(total, logs, abs_tol=1e-3)
+        ),
+    )
+    why = later(
+        "p = {p:.3g}, log p = {log:.2f}. It is the chain rule; Bayes' rule, which one article names for it, "
+        "turns a condition around and is not needed.",
+        p=product,
+        log=total,
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -88,8 +114,10 @@ def _start(evidence: Evidence) -> Verdict:
         numbers.append(number(label, pad, start, core=False))
     why = later(
         "A start token is needed, but BART's is {given} (id {start}), its end token, and Marian and T5 start from "
-        "their padding token; <s> is what BART then writes first.", given=given, start=config["decoder_start_token_id"],
-    )  # fmt: skip
+        "their padding token; <s> is what BART then writes first.",
+        given=given,
+        start=config["decoder_start_token_id"],
+    )
     return Verdict(tuple(numbers), why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
 
 
@@ -99,16 +127,25 @@ def _last_head(evidence: Evidence) -> Verdict:
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(scores)), scores.shape))
     last, best, better = float(scores[-1, 0]), float(scores[layer, head]), int((scores > scores[-1, 0]).sum())
     numbers = (
-        number(later("last layer, first head: weight on words that choose each other"), "≥ 0.5", round(last, 3),
-               last >= 0.5),
+        number(
+            later("last layer, first head: weight on words that choose each other"),
+            "≥ 0.5",
+            round(last, 3),
+            last >= 0.5,
+        ),
         number(later("heads that align better"), 0, better, core=False),
         number(later("best head"), f"L{len(scores) - 1}H0", f"L{layer}H{head}", core=False),
-    )  # fmt: skip
+    )
     why = later(
         "It puts {last:.3f} of its weight on pairs of words that choose each other; {better} of {heads} heads do "
         "better, L{layer}H{head} best with {best:.3f}.",
-        last=last, better=better, heads=scores.size, layer=layer, head=head, best=best,
-    )  # fmt: skip
+        last=last,
+        better=better,
+        heads=scores.size,
+        layer=layer,
+        head=head,
+        best=best,
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -121,52 +158,138 @@ def _car(evidence: Evidence) -> Verdict:
     numbers = (
         number(later("words as in the article"), len(WANTED), same, same >= len(WANTED) - 1),
         number(later("second word"), WANTED[1], words[1], core=False),
-        number(later("probability of “{word}” there", word=WANTED[1]), later("the largest"),
-               f"{second.get(WANTED[1], 0):.0%}", words[1] == WANTED[1], core=False),
+        number(
+            later("probability of “{word}” there", word=WANTED[1]),
+            later("the largest"),
+            f"{second.get(WANTED[1], 0):.0%}",
+            words[1] == WANTED[1],
+            core=False,
+        ),
         number(later("token that ends the text"), "</s>", record.steps[-1].chosen.label),
-    )  # fmt: skip
+    )
     why = later(
         "The small translator that ships writes “{text}”: {same} of {words} words, “{other}” with {p:.0%} and “will” "
-        "at {q:.0%}. The end token ends it.", text=record.target_text, same=same, words=len(WANTED), other=words[1],
-        p=second[words[1]], q=second.get(WANTED[1], 0),
-    )  # fmt: skip
+        "at {q:.0%}. The end token ends it.",
+        text=record.target_text,
+        same=same,
+        words=len(WANTED),
+        other=words[1],
+        p=second[words[1]],
+        q=second.get(WANTED[1], 0),
+    )
     return Verdict(numbers, why, basis)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("22", "generation", mark("The encoder runs once"),
-          mark("The source is encoded in the first step alone; later steps use that output again."),
-          ("seq", "bart"), "decoding", {}),
-    Claim("22b", "generation", mark("Keys and values of cross-attention"),
-          mark("They are computed once from the encoder's output and used again by all decoder layers and steps."),
-          ("korean",), "heads", {"kind": "cross"}, _reused),
-    Claim("22c", "generation", mark("Long text, short output"),
-          mark("The costly encoding happens once, which makes long inputs with short outputs efficient."),
-          ("bart",), "parameters", {"of": BART, "n": "512"}, _expensive),
-    Claim("22d", "generation", mark("Without cross-attention"),
-          mark("The decoder would not know its source, and would write the most general sentence it has learned."),
-          ("bart", "korean"), "experiments", {"experiment": "ablation"}),
-    Claim("23", "generation", mark("Probability of a text"),
-          mark("It is the product of the probabilities of its steps; their logarithms add up."),
-          ("seq", "korean"), "decoding", {}, _product),
-    Claim("24", "generation", mark("The first decoder input"),
-          mark("Decoding starts from the beginning-of-sentence token, in BART <s>."),
-          ("seq", "bart"), "decoding", {"step": "1"}, _start),
-    Claim("25", "generation", mark("Decoding by hand"),
-          mark("Five greedy steps, each with the whole decoder, stacked: the last layer's cross-attention rows are the "
-               "matrix of the alignment."),
-          ("bart",), "heads", {"kind": "cross", "layer": "3", "head": "0"}),
-    Claim("25b", "generation", mark("The last layer's first head"),
-          mark("Its cross-attention shows which source words each written word goes back to."),
-          ("bart",), "alignment", {"align": "head", "layer": "3", "head": "0"}, _last_head),
-    Claim("26", "generation", mark("“I want to buy a car”"),
-          mark("It becomes “Ich will ein Auto kaufen”, and the end token ends it."),
-          ("seq",), "decoding", {"step": "3"}, _car),
-    Claim("27", "generation", mark("Beam search"),
-          mark("Four beams, a shortest and a longest length and early stopping give a better text than one beam."),
-          ("korean",), "decoding", {}),
-    Claim("28", "generation", mark("Tied output layer"),
-          mark("The output layer compares the last state with every word's embedding: its weights are often the "
-               "embeddings."),
-          ("seq",), "parameters", {"of": BART, "part": "head"}),
-)  # fmt: skip
+    Claim(
+        "22",
+        "generation",
+        mark("The encoder runs once"),
+        mark("The source is encoded in the first step alone; later steps use that output again."),
+        ("seq", "bart"),
+        "decoding",
+        {},
+    ),
+    Claim(
+        "22b",
+        "generation",
+        mark("Keys and values of cross-attention"),
+        mark("They are computed once from the encoder's output and used again by all decoder layers and steps."),
+        ("korean",),
+        "heads",
+        {"kind": "cross"},
+        _reused,
+    ),
+    Claim(
+        "22c",
+        "generation",
+        mark("Long text, short output"),
+        mark("The costly encoding happens once, which makes long inputs with short outputs efficient."),
+        ("bart",),
+        "parameters",
+        {"of": BART, "n": "512"},
+        _expensive,
+    ),
+    Claim(
+        "22d",
+        "generation",
+        mark("Without cross-attention"),
+        mark("The decoder would not know its source, and would write the most general sentence it has learned."),
+        ("bart", "korean"),
+        "experiments",
+        {"experiment": "ablation"},
+    ),
+    Claim(
+        "23",
+        "generation",
+        mark("Probability of a text"),
+        mark("It is the product of the probabilities of its steps; their logarithms add up."),
+        ("seq", "korean"),
+        "decoding",
+        {},
+        _product,
+    ),
+    Claim(
+        "24",
+        "generation",
+        mark("The first decoder input"),
+        mark("Decoding starts from the beginning-of-sentence token, in BART <s>."),
+        ("seq", "bart"),
+        "decoding",
+        {"step": "1"},
+        _start,
+    ),
+    Claim(
+        "25",
+        "generation",
+        mark("Decoding by hand"),
+        mark(
+            "Five greedy steps, each with the whole decoder, stacked: the last layer's cross-attention rows are the "
+            "matrix of the alignment."
+        ),
+        ("bart",),
+        "heads",
+        {"kind": "cross", "layer": "3", "head": "0"},
+    ),
+    Claim(
+        "25b",
+        "generation",
+        mark("The last layer's first head"),
+        mark("Its cross-attention shows which source words each written word goes back to."),
+        ("bart",),
+        "alignment",
+        {"align": "head", "layer": "3", "head": "0"},
+        _last_head,
+    ),
+    Claim(
+        "26",
+        "generation",
+        mark("“I want to buy a car”"),
+        mark("It becomes “Ich will ein Auto kaufen”, and the end token ends it."),
+        ("seq",),
+        "decoding",
+        {"step": "3"},
+        _car,
+    ),
+    Claim(
+        "27",
+        "generation",
+        mark("Beam search"),
+        mark("Four beams, a shortest and a longest length and early stopping give a better text than one beam."),
+        ("korean",),
+        "decoding",
+        {},
+    ),
+    Claim(
+        "28",
+        "generation",
+        mark("Tied output layer"),
+        mark(
+            "The output layer compares the last state with every word's embedding: its weights are often the "
+            "embeddings."
+        ),
+        ("seq",),
+        "parameters",
+        {"of": BART, "part": "head"},
+    ),
+)

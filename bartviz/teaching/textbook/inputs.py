@@ -49,8 +49,12 @@ def _three(evidence: Evidence) -> Verdict:
         number(later("[SEP] in a pair"), 2, labels.count("[SEP]")),
         number(later("segments in a pair"), "0 1", " ".join(map(str, np.unique(record.source.segments)))),
     )
-    why = later("All of it is in the configuration and in a pair of sentences that was run: {tokens} tokens, each a "
-                "sum as wide as its parts ({width} in BERT base).", tokens=len(labels), width=width)  # fmt: skip
+    why = later(
+        "All of it is in the configuration and in a pair of sentences that was run: {tokens} tokens, each a "
+        "sum as wide as its parts ({width} in BERT base).",
+        tokens=len(labels),
+        width=width,
+    )
     return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
 
 
@@ -68,8 +72,10 @@ def _notes(evidence: Evidence) -> Verdict:
         "That is BERT's input, not BART's: BART reads bytes as they are (“{first}” of “{text}” keeps its capital), "
         "marks a text by {begin} and {end}, and has no segments.",
         first=next(label for label, special in zip(labels, record.source.special, strict=True) if not special),
-        text=text, begin=labels[0], end=labels[-1],
-    )  # fmt: skip
+        text=text,
+        begin=labels[0],
+        end=labels[-1],
+    )
     return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
 
 
@@ -87,9 +93,10 @@ def _positions(_evidence: Evidence) -> Verdict:
     )
     why = later(
         "The rotation that the formula gives is exact; the best linear map for the learned table of {model} misses "
-        "{one:.0%} of the spread at a shift of 1 (100 % is as bad as always saying the mean).", model=TINY_BERT,
+        "{one:.0%} of the spread at a shift of 1 (100 % is as bad as always saying the mean).",
+        model=TINY_BERT,
         one=one,
-    )  # fmt: skip
+    )
     return Verdict(numbers, why, later("the position table in the file of {model}", model=TINY_BERT))
 
 
@@ -99,18 +106,23 @@ def _tokenizers(_evidence: Evidence) -> Verdict:
     numbers = (
         number(later("BART: positions, all learned"), 1024, limit),
         number(later("position table of BART: kind"), later("learned"), positions(BART)),
-        number(later("T5: limit of positions"), later("none"),
-               later("none") if sizes_of(T5).positions is None else str(sizes_of(T5).positions)),
+        number(
+            later("T5: limit of positions"),
+            later("none"),
+            later("none") if sizes_of(T5).positions is None else str(sizes_of(T5).positions),
+        ),
         number(later("T5: buckets of relative positions"), 32, sizes_of(T5).buckets),
         number(later("Marian: kind of positions"), later("sinusoidal"), positions(MARIAN)),
         number(later("tokenizer of the BART that ships"), "ByteLevel", kinds["bart-tiny-en-de"]),
-        number(later("vocabulary of BART as of GPT-2"), sizes_of(GPT2).vocabulary, sizes_of(BART).vocabulary,
-               core=False),
-    )  # fmt: skip
+        number(
+            later("vocabulary of BART as of GPT-2"), sizes_of(GPT2).vocabulary, sizes_of(BART).vocabulary, core=False
+        ),
+    )
     why = later(
         "Position 1,025 has no row in BART's table. Its vocabulary is GPT-2's pieces and {extra} entries more; which "
-        "pieces T5 and Marian have cannot be seen in a configuration and is not checked here.", extra=extra,
-    )  # fmt: skip
+        "pieces T5 and Marian have cannot be seen in a configuration and is not checked here.",
+        extra=extra,
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -121,8 +133,11 @@ def _written(_evidence: Evidence) -> Verdict:
         number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
         number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
     )
-    why = later("It adds all {most} positions to every text, so that only a text of {most} tokens fits; and it leaves "
-                "out the LayerNorm that its own text names.", most=most)  # fmt: skip
+    why = later(
+        "It adds all {most} positions to every text, so that only a text of {most} tokens fits; and it leaves "
+        "out the LayerNorm that its own text names.",
+        most=most,
+    )
     return Verdict(numbers, why, later("the shapes that such a sum has, length by length"))
 
 
@@ -142,8 +157,10 @@ def _segments(evidence: Evidence) -> Verdict:
         number(later("segment numbers for {count} tokens", count=tokens), tokens - 1, len(segments)),
         number(later("segment of the [SEP] between the sentences"), later("none"), str(segments[middle])),
     )
-    why = later("Every token has a segment, [SEP] too: it belongs to the sentence that it ends. The example has 9 "
-                "tokens and 8 segments.")  # fmt: skip
+    why = later(
+        "Every token has a segment, [SEP] too: it belongs to the sentence that it ends. The example has 9 "
+        "tokens and 8 segments."
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -156,8 +173,11 @@ def _few_positions(_evidence: Evidence) -> Verdict:
         number(later("{model}: parameters for positions", model="T5 base"), f"< {bart:,}", t5, t5 < bart),
         number(later("{model}: parameters for positions", model="BART base"), f"> {t5:,}", bart, bart > t5),
     )
-    why = later("32 buckets for each of 12 heads, once in each stack, against a vector of {width} for every position "
-                "of two tables.", width=sizes_of(BART).width)  # fmt: skip
+    why = later(
+        "32 buckets for each of 12 heads, once in each stack, against a vector of {width} for every position "
+        "of two tables.",
+        width=sizes_of(BART).width,
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -171,27 +191,79 @@ def _pieces(name: str) -> str:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("19", "inputs", mark("What BERT sums"),
-          mark("Token, position and segment embeddings are added, then normalised; the width stays 768. [CLS] comes "
-               "first, [SEP] ends each sentence, and a pair has two segments."),
-          ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
-    Claim("19b", "inputs", mark("How a text gets into BART"),
-          mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
-          ("notes",), "inputs", {"look": "pieces"}, _notes),
-    Claim("19c", "inputs", mark("An embedding layer written out"),
-          mark("Its code adds token, segment and position embeddings of any text."),
-          ("notes",), "inputs", {"look": "sum"}, _written),
-    Claim("19d", "inputs", mark("Segments of a pair"),
-          mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
-          ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
-    Claim("21b", "inputs", mark("Cheap positions"),
-          mark("T5's relative positions need few parameters, BART's a vector for each position."),
-          ("bart",), "parameters", {"of": T5}, _few_positions),
-    Claim("20", "inputs", mark("Learned and sinusoidal positions"),
-          mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
-          ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
-    Claim("21", "inputs", mark("Positions and tokenizers"),
-          mark("BART has learned positions, at most 1,024, and the byte-level tokenizer of GPT-2; T5 has relative "
-               "buckets."),
-          ("bart",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
-)  # fmt: skip
+    Claim(
+        "19",
+        "inputs",
+        mark("What BERT sums"),
+        mark(
+            "Token, position and segment embeddings are added, then normalised; the width stays 768. [CLS] comes "
+            "first, [SEP] ends each sentence, and a pair has two segments."
+        ),
+        ("bert", "notes"),
+        "inputs",
+        {"look": "sum", **PAIR_RUN},
+        _three,
+    ),
+    Claim(
+        "19b",
+        "inputs",
+        mark("How a text gets into BART"),
+        mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
+        ("notes",),
+        "inputs",
+        {"look": "pieces"},
+        _notes,
+    ),
+    Claim(
+        "19c",
+        "inputs",
+        mark("An embedding layer written out"),
+        mark("Its code adds token, segment and position embeddings of any text."),
+        ("notes",),
+        "inputs",
+        {"look": "sum"},
+        _written,
+    ),
+    Claim(
+        "19d",
+        "inputs",
+        mark("Segments of a pair"),
+        mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
+        ("notes",),
+        "inputs",
+        {"look": "pieces", **PAIR_RUN},
+        _segments,
+    ),
+    Claim(
+        "21b",
+        "inputs",
+        mark("Cheap positions"),
+        mark("T5's relative positions need few parameters, BART's a vector for each position."),
+        ("bart",),
+        "parameters",
+        {"of": T5},
+        _few_positions,
+    ),
+    Claim(
+        "20",
+        "inputs",
+        mark("Learned and sinusoidal positions"),
+        mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
+        ("bert",),
+        "inputs",
+        {"look": "positions", **BERT_RUN},
+        _positions,
+    ),
+    Claim(
+        "21",
+        "inputs",
+        mark("Positions and tokenizers"),
+        mark(
+            "BART has learned positions, at most 1,024, and the byte-level tokenizer of GPT-2; T5 has relative buckets."
+        ),
+        ("bart",),
+        "parameters",
+        {"of": BART, "n": "1024"},
+        _tokenizers,
+    ),
+)

@@ -17,16 +17,23 @@ from bartviz.record.record import Record, open_record
 Word = Literal["holds", "caveat", "fails"]
 WORDS: tuple[Word, ...] = get_args(Word)
 NAMES: Mapping[Word, str] = {
-    "holds": mark("holds"), "caveat": mark("holds, with a caveat"), "fails": mark("does not hold"),
-}  # fmt: skip
+    "holds": mark("holds"),
+    "caveat": mark("holds, with a caveat"),
+    "fails": mark("does not hold"),
+}
 SIGNS: Mapping[Word, str] = {"holds": "✓", "caveat": "~", "fails": "✗"}
 
 Chapter = Literal["sizes", "masks", "arithmetic", "inputs", "generation", "pretraining", "cost", "heads"]
 CHAPTERS: Mapping[Chapter, str] = {
-    "sizes": mark("Sizes and parameters"), "masks": mark("Masks"), "arithmetic": mark("Attention arithmetic"),
-    "inputs": mark("Input representation"), "generation": mark("Generation"), "pretraining": mark("Pre-training"),
-    "cost": mark("Cost"), "heads": mark("What heads do"),
-}  # fmt: skip
+    "sizes": mark("Sizes and parameters"),
+    "masks": mark("Masks"),
+    "arithmetic": mark("Attention arithmetic"),
+    "inputs": mark("Input representation"),
+    "generation": mark("Generation"),
+    "pretraining": mark("Pre-training"),
+    "cost": mark("Cost"),
+    "heads": mark("What heads do"),
+}
 
 Source = Literal["bart", "bert", "seq", "korean", "notes", "none"]
 SOURCES: Mapping[Source, str] = {
@@ -87,8 +94,9 @@ class Evidence:
     def shipped(self, name: str) -> tuple[Record, str]:
         """A record of the package, and what it is in words."""
         record = _shipped(name)
-        return record, later("the run of {model} on “{text}” that ships", model=record.model.name,
-                             text=record.source_text)  # fmt: skip
+        return record, later(
+            "the run of {model} on “{text}” that ships", model=record.model.name, text=record.source_text
+        )
 
     def written(self) -> tuple[Record, str]:
         """A run of an encoder-decoder with its steps: the visitor's, if it is one, neither long nor a single

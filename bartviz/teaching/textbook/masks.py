@@ -22,13 +22,20 @@ def _masks(evidence: Evidence) -> Verdict:
     first = record.attention("decoder").head(0, 0)[0]  # (m,)
     numbers = (
         number(later("encoder, n × n: open cells"), n * n, encoder.open),
-        number(later("decoder, m × m lower triangle: open cells"), m * (m + 1) // 2, decoder.open,
-               decoder.open == m * (m + 1) // 2 and (decoder.causal or m == 1)),
+        number(
+            later("decoder, m × m lower triangle: open cells"),
+            m * (m + 1) // 2,
+            decoder.open,
+            decoder.open == m * (m + 1) // 2 and (decoder.causal or m == 1),
+        ),
         number(later("cross, m × n: open cells"), m * n, cross.open),
         number(later("first decoder row: weight on itself"), 1, float(first[0])),
-    )  # fmt: skip
-    why = later("With n = {n} and m = {m} the three squares are full, a triangle, and full, for a text that stands "
-                "alone.", n=n, m=m)  # fmt: skip
+    )
+    why = later(
+        "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a text that stands alone.",
+        n=n,
+        m=m,
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -46,8 +53,9 @@ def _number(_evidence: Evidence) -> Verdict:
         numbers.append(number(label, "0.00 0.00 0.00 0.00", told, core=False))
     why = later(
         "In float32 the weight is exactly 0, not just about 0, from {least} on for these scores; but a row that is "
-        "masked wholly gets weights all the same: as if unmasked, uniform, or NaN.", least=least,
-    )  # fmt: skip
+        "masked wholly gets weights all the same: as if unmasked, uniform, or NaN.",
+        least=least,
+    )
     return Verdict(tuple(numbers), why, later("four scores, softmax step by step in float32"))
 
 
@@ -64,15 +72,25 @@ def _patterns(_evidence: Evidence) -> Verdict:
     share = long / LONG**2
     numbers = (
         number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
-        number(later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"), causal + 10,
-               int(prefix.sum())),
-        number(later("window of 32 to each side and one global token, n = 512: open cells"), _cells(SHORT, 32),
-               int(window.sum())),
-        number(later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}",
-               share < 0.25),
-    )  # fmt: skip
-    why = later("A window's cells grow with n, not with n squared: at 4,096 tokens {share:.1%} of the full square are "
-                "left to compute.", share=share)  # fmt: skip
+        number(
+            later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"),
+            causal + 10,
+            int(prefix.sum()),
+        ),
+        number(
+            later("window of 32 to each side and one global token, n = 512: open cells"),
+            _cells(SHORT, 32),
+            int(window.sum()),
+        ),
+        number(
+            later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}", share < 0.25
+        ),
+    )
+    why = later(
+        "A window's cells grow with n, not with n squared: at 4,096 tokens {share:.1%} of the full square are "
+        "left to compute.",
+        share=share,
+    )
     return Verdict(numbers, why, later("patterns built cell by cell"))
 
 
@@ -82,19 +100,52 @@ def _cells(n: int, window: int) -> int:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("9", "masks", mark("Three masks"),
-          mark("The encoder's mask is all ones, the decoder's a lower triangle, that of cross-attention all ones."),
-          ("bart", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
-    Claim("9b", "masks", mark("Padding"),
-          mark("A mask keeps attention away from the padding of a batch: padded positions get no weight."),
-          ("bert",), "masks", {"about": "padding"}),
-    Claim("9c", "masks", mark("No mask in cross-attention"),
-          mark("Cross-attention is never masked: each decoder position may look at each encoder position."),
-          ("bart",), "masks", {"view": "pattern"}),
-    Claim("10", "masks", mark("A large negative number"),
-          mark("-10,000, -1e9 or minus infinity is added to a masked score; after the softmax its weight is about 0."),
-          ("bert", "korean", "notes"), "masks", {"view": "additive", "number": "-10,000", "about": "zero"}, _number),
-    Claim("11", "masks", mark("Other patterns"),
-          mark("Bigram masks and arbitrary ones exist, and sparse patterns make thousands of tokens affordable."),
-          ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
-)  # fmt: skip
+    Claim(
+        "9",
+        "masks",
+        mark("Three masks"),
+        mark("The encoder's mask is all ones, the decoder's a lower triangle, that of cross-attention all ones."),
+        ("bart", "korean", "seq"),
+        "masks",
+        {"view": "pattern"},
+        _masks,
+    ),
+    Claim(
+        "9b",
+        "masks",
+        mark("Padding"),
+        mark("A mask keeps attention away from the padding of a batch: padded positions get no weight."),
+        ("bert",),
+        "masks",
+        {"about": "padding"},
+    ),
+    Claim(
+        "9c",
+        "masks",
+        mark("No mask in cross-attention"),
+        mark("Cross-attention is never masked: each decoder position may look at each encoder position."),
+        ("bart",),
+        "masks",
+        {"view": "pattern"},
+    ),
+    Claim(
+        "10",
+        "masks",
+        mark("A large negative number"),
+        mark("-10,000, -1e9 or minus infinity is added to a masked score; after the softmax its weight is about 0."),
+        ("bert", "korean", "notes"),
+        "masks",
+        {"view": "additive", "number": "-10,000", "about": "zero"},
+        _number,
+    ),
+    Claim(
+        "11",
+        "masks",
+        mark("Other patterns"),
+        mark("Bigram masks and arbitrary ones exist, and sparse patterns make thousands of tokens affordable."),
+        ("bert", "notes"),
+        "masks",
+        {"about": "patterns", "pattern": "longformer"},
+        _patterns,
+    ),
+)

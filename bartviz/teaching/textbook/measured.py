@@ -54,17 +54,26 @@ def padding(model: Model, cancelled: Cancel) -> Verdict:
     batch = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0]
     n = len(alone.source)
     closed = len(batch.source) - n
-    weights = max(float(batch.attention("encoder").head(layer, head)[:n, n:].max())
-                  for layer, head in np.ndindex(batch.attention("encoder").shape[:2]))  # fmt: skip
+    weights = max(
+        float(batch.attention("encoder").head(layer, head)[:n, n:].max())
+        for layer, head in np.ndindex(batch.attention("encoder").shape[:2])
+    )
     apart = float(np.abs(batch.attention("encoder").q[-1, :, :n] - alone.attention("encoder").q[-1]).max())
     numbers = (
         number(later("padding tokens of the shorter text"), "> 0", closed, closed > 0),
         number(later("largest weight on one of them"), 0, weights),
-        number(later("last layer: largest difference of a query from the text alone"), 0, float(f"{apart:.1e}"),
-               apart < CLOSE),
-    )  # fmt: skip
-    why = later("Beside a longer text, {closed} columns of padding get exactly 0, and the last layer's numbers are "
-                "those of the text alone but for rounding.", closed=closed)  # fmt: skip
+        number(
+            later("last layer: largest difference of a query from the text alone"),
+            0,
+            float(f"{apart:.1e}"),
+            apart < CLOSE,
+        ),
+    )
+    why = later(
+        "Beside a longer text, {closed} columns of padding get exactly 0, and the last layer's numbers are "
+        "those of the text alone but for rounding.",
+        closed=closed,
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -75,8 +84,12 @@ def crossing(model: Model, cancelled: Cancel) -> Verdict:
         number(later("a text alone: open cells"), alone.size, int(alone.sum())),
         number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
     )
-    why = later("For a text that stands alone nothing is closed; in a batch the padding of the source is, "
-                "{closed} of {cells} cells.", closed=int((~padded).sum()), cells=padded.size)  # fmt: skip
+    why = later(
+        "For a text that stands alone nothing is closed; in a batch the padding of the source is, "
+        "{closed} of {cells} cells.",
+        closed=int((~padded).sum()),
+        cells=padded.size,
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -97,8 +110,13 @@ def directions(model: Model, cancelled: Cancel) -> Verdict:
         number(later("target token {place} changed: earlier rows that change in any bit", place=place), 0, before),
         number(later("target token {place} changed: rows from there on that change", place=place), rows - place, after),
     )
-    why = later("All {n} encodings and all {m} decoder rows hear of one source token; the {place} rows before a "
-                "changed target token stay equal to the last bit.", n=last + 1, m=rows, place=place)  # fmt: skip
+    why = later(
+        "All {n} encodings and all {m} decoder rows hear of one source token; the {place} rows before a "
+        "changed target token stay equal to the last bit.",
+        n=last + 1,
+        m=rows,
+        place=place,
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -113,9 +131,13 @@ def house(model: Model, cancelled: Cancel) -> Verdict:
         number(later("steps of a recurrent network, one a word"), "≥ 12", away, away >= 12),
         number(later("positions from “house” to “it”"), 12, away, core=False),
     )
-    why = later("One layer suffices; but “it” is the {away}th word after “house” ({between} words stand between), "
-                "and {tokens} tokens away in this model.",
-                away=away, between=away - 1, tokens=place - position)  # fmt: skip
+    why = later(
+        "One layer suffices; but “it” is the {away}th word after “house” ({between} words stand between), "
+        "and {tokens} tokens away in this model.",
+        away=away,
+        between=away - 1,
+        tokens=place - position,
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -126,17 +148,30 @@ def normalised(model: Model, cancelled: Cancel) -> Verdict:
     last: Any = model.network.get_encoder()
     norm = last.layers[-1].final_layer_norm
     plain = (states - norm.bias.double()) / norm.weight.double()  # before gain and shift
-    means, variances = ([float(one.mean(-1).abs().max()), float(one.var(-1, unbiased=False).mean())]
-                        for one in (plain, states))  # fmt: skip
+    means, variances = (
+        [float(one.mean(-1).abs().max()), float(one.var(-1, unbiased=False).mean())] for one in (plain, states)
+    )
     numbers = (
-        number(later("last encoder layer, gain and shift taken out: largest mean of a token"), 0,
-               float(f"{means[0]:.1e}"), means[0] < CLOSE),
+        number(
+            later("last encoder layer, gain and shift taken out: largest mean of a token"),
+            0,
+            float(f"{means[0]:.1e}"),
+            means[0] < CLOSE,
+        ),
         number(later("its mean variance"), 1, round(means[1], 4), abs(means[1] - 1) < 0.01),
-        number(later("with the learned gain and shift, as the next layer reads it: mean variance"), 1,
-               round(variances[1], 3), abs(variances[1] - 1) < 0.01, core=False),
-    )  # fmt: skip
-    why = later("So it is before the learned gain and shift, which are part of a LayerNorm: with them the variance is "
-                "{variance:.2f} in this model.", variance=variances[1])  # fmt: skip
+        number(
+            later("with the learned gain and shift, as the next layer reads it: mean variance"),
+            1,
+            round(variances[1], 3),
+            abs(variances[1] - 1) < 0.01,
+            core=False,
+        ),
+    )
+    why = later(
+        "So it is before the learned gain and shift, which are part of a LayerNorm: with them the variance is "
+        "{variance:.2f} in this model.",
+        variance=variances[1],
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -146,13 +181,22 @@ def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
     blind = [decode(model, text, ablate=every, cancelled=cancelled).target_text or "" for text in TEXTS]
     seeing = [decode(model, text, cancelled=cancelled).target_text for text in TEXTS]
     numbers = (
-        number(later("{count} sources with cross-attention: different texts", count=len(TEXTS)), len(TEXTS),
-               len(set(seeing))),
-        number(later("the same sources, all {heads} cross heads silenced: different texts", heads=len(every)), 1,
-               len(set(blind))),
-    )  # fmt: skip
-    why = later("With every cross head silenced the model writes “{text}” whatever the source is: frequent words "
-                "that mean nothing together.", text=blind[0])  # fmt: skip
+        number(
+            later("{count} sources with cross-attention: different texts", count=len(TEXTS)),
+            len(TEXTS),
+            len(set(seeing)),
+        ),
+        number(
+            later("the same sources, all {heads} cross heads silenced: different texts", heads=len(every)),
+            1,
+            len(set(blind)),
+        ),
+    )
+    why = later(
+        "With every cross head silenced the model writes “{text}” whatever the source is: frequent words "
+        "that mean nothing together.",
+        text=blind[0],
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -171,8 +215,11 @@ def encoded_once(model: Model, cancelled: Cancel) -> Verdict:
         number(later("steps that looked at the source"), steps, cross),
         number(later("keys of the source in the last step"), ids.shape[1], 0 if keys is None else keys.shape[2]),
     )
-    why = later("transformers' own generate() called the encoder {encoder} × and the decoder {steps} ×.",
-                encoder=encoder, steps=steps)  # fmt: skip
+    why = later(
+        "transformers' own generate() called the encoder {encoder} × and the decoder {steps} ×.",
+        encoder=encoder,
+        steps=steps,
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -198,8 +245,10 @@ def by_hand(model: Model, cancelled: Cancel) -> Verdict:
         number(later("largest difference of a weight"), 0, float(f"{apart:.1e}"), apart < CLOSE),
         number(later("rows whose own token is the one they are labelled with"), STEPS, reads, core=False),
     )
-    why = later("The matrix comes out the same; but the row that is labelled with a written token was computed from "
-                "the token before it: row t reads token t and predicts token t + 1.")  # fmt: skip
+    why = later(
+        "The matrix comes out the same; but the row that is labelled with a written token was computed from "
+        "the token before it: row t reads token t and predicts token t + 1."
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -214,14 +263,22 @@ def beams(model: Model, cancelled: Cancel) -> Verdict:
         open_beams = max(open_beams, _most_open(beam))
     numbers = (
         number(later("beams that are followed at once, at most"), 4, open_beams, open_beams <= 4),
-        number(later("of {count} texts: those with a higher log p than greedy search's, or the same", count=len(TEXTS)),
-               len(TEXTS), sum(gain > -1e-3 for gain in better), sum(gain > -1e-3 for gain in better) > len(TEXTS) / 2),
+        number(
+            later("of {count} texts: those with a higher log p than greedy search's, or the same", count=len(TEXTS)),
+            len(TEXTS),
+            sum(gain > -1e-3 for gain in better),
+            sum(gain > -1e-3 for gain in better) > len(TEXTS) / 2,
+        ),
         number(later("tokens of the longest text"), "≤ 50", max(texts), max(texts) <= 50),
         number(later("texts that differ from greedy search's"), len(TEXTS), len(TEXTS) - same, core=False),
-    )  # fmt: skip
-    why = later("On {count} sentences four beams gain up to {gain:.2f} in log p and lose up to {loss:.2f}, as "
-                "they rank by log p for each token. No model that writes summaries ships: this one translates.",
-                count=len(TEXTS), gain=max(better), loss=max(0.0, -min(better)))  # fmt: skip
+    )
+    why = later(
+        "On {count} sentences four beams gain up to {gain:.2f} in log p and lose up to {loss:.2f}, as "
+        "they rank by log p for each token. No model that writes summaries ships: this one translates.",
+        count=len(TEXTS),
+        gain=max(better),
+        loss=max(0.0, -min(better)),
+    )
     return Verdict(numbers, why, _basis(model))
 
 
@@ -245,24 +302,43 @@ def tied(model: Model, cancelled: Cancel) -> Verdict:
     hub = [sizes(known.config) for known in CATALOGUE if known.source == "hub"]
     share = sum(one.tied for one in hub)
     numbers = (
-        number(later("one matrix in memory for embeddings and output layer"), later("yes"),
-               later("yes") if network.lm_head.weight.data_ptr() == embeddings.data_ptr() else later("no")),
-        number(later("logits against state times embeddings: largest difference"), 0, float(f"{apart:.1e}"),
-               apart < 1e-3 + bias),
-        number(later("models of the catalogue that tie them: often"), f"> {len(hub) // 2}", share,
-               share > len(hub) / 2),
+        number(
+            later("one matrix in memory for embeddings and output layer"),
+            later("yes"),
+            later("yes") if network.lm_head.weight.data_ptr() == embeddings.data_ptr() else later("no"),
+        ),
+        number(
+            later("logits against state times embeddings: largest difference"),
+            0,
+            float(f"{apart:.1e}"),
+            apart < 1e-3 + bias,
+        ),
+        number(
+            later("models of the catalogue that tie them: often"), f"> {len(hub) // 2}", share, share > len(hub) / 2
+        ),
         number(later("models of the catalogue that tie them: all"), len(hub), share, core=False),
-    )  # fmt: skip
-    why = later("The logits are the products of the last state with the embeddings; {share} of {all} models of the "
-                "catalogue tie the two, T5 1.1 does not.", share=share, all=len(hub))  # fmt: skip
+    )
+    why = later(
+        "The logits are the products of the last state with the embeddings; {share} of {all} models of the "
+        "catalogue tie the two, T5 1.1 does not.",
+        share=share,
+        all=len(hub),
+    )
     return Verdict(numbers, why, _basis(model))
 
 
 CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
-    "9b": padding, "9c": crossing, "16b": normalised, "17": directions, "18": house, "22": encoded_once,
-    "22d": without_crossing, "25": by_hand, "27": beams,
+    "9b": padding,
+    "9c": crossing,
+    "16b": normalised,
+    "17": directions,
+    "18": house,
+    "22": encoded_once,
+    "22d": without_crossing,
+    "25": by_hand,
+    "27": beams,
     "28": tied,
-}  # fmt: skip
+}
 
 
 def judge_all(

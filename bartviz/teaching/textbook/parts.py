@@ -38,8 +38,10 @@ def _parts(_evidence: Evidence) -> Verdict:
     )
     why = later(
         "All four numbers come out, but encoder and decoder each contain the shared matrix: as parts of a chart they "
-        "add up to {three:,}, {times:.2f} times the model.", three=three, times=three / whole,
-    )  # fmt: skip
+        "add up to {three:,}, {times:.2f} times the model.",
+        three=three,
+        times=three / whole,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -55,8 +57,10 @@ def _even(_evidence: Evidence) -> Verdict:
     why = later(
         "It looks even because the same {shared:,} embeddings are in both numbers; the layers themselves are "
         "{encoder:,} and {decoder:,}, since a decoder layer has a second attention.",
-        shared=int(table["shared"]), encoder=own["encoder layers"], decoder=own["decoder layers"],
-    )  # fmt: skip
+        shared=int(table["shared"]),
+        encoder=own["encoder layers"],
+        decoder=own["decoder layers"],
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -71,8 +75,9 @@ def _sharing(_evidence: Evidence) -> Verdict:
     )
     why = later(
         "One matrix of {elements:,} numbers serves as encoder input, decoder input and output layer; the article's own "
-        "code prints it as shared.", elements=ties[0].elements if ties else 0,
-    )  # fmt: skip
+        "code prints it as shared.",
+        elements=ties[0].elements if ties else 0,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -87,8 +92,10 @@ def _written_out(_evidence: Evidence) -> Verdict:
     why = later(
         "The head would add {head:,}, as its large matrix is the embeddings again; 85 million are the 12 layers alone, "
         "{layers:,}, without the {embeddings:,} of the embeddings.",
-        head=head, layers=layers, embeddings=whole["embeddings"],
-    )  # fmt: skip
+        head=head,
+        layers=layers,
+        embeddings=whole["embeddings"],
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -99,16 +106,24 @@ def _composition(_evidence: Evidence) -> Verdict:
     segments = sizes_of(BART).segments
     numbers = (
         number(later("an encoder layer: parameters as in BERT"), elements(bert), elements(ours)),
-        number(later("a decoder layer without cross-attention: as in GPT-2"), elements(gpt),
-               elements(mine) - elements(crossing)),
-        number(later("normalisation of the decoder: as in GPT-2"), sizes_of(GPT2).family.norm,
-               sizes_of(BART).family.norm, core=False),
+        number(
+            later("a decoder layer without cross-attention: as in GPT-2"),
+            elements(gpt),
+            elements(mine) - elements(crossing),
+        ),
+        number(
+            later("normalisation of the decoder: as in GPT-2"),
+            sizes_of(GPT2).family.norm,
+            sizes_of(BART).family.norm,
+            core=False,
+        ),
         number(later("segment embeddings: as in BERT"), sizes_of(BERT).segments, segments, core=False),
-    )  # fmt: skip
+    )
     why = later(
         "Layer by layer the sizes are the same, plus {crossing:,} for cross-attention; but BART normalises after each "
-        "sum, where GPT-2 does before, and has no segment embeddings.", crossing=elements(crossing),
-    )  # fmt: skip
+        "sum, where GPT-2 does before, and has no segment embeddings.",
+        crossing=elements(crossing),
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -125,8 +140,12 @@ def _feed_forward(_evidence: Evidence) -> Verdict:
         for of, (share, core) in found.items()
     )
     bert, bart = (share for share, _core in found.values())
-    why = later("{bert:.0%} of a layer of BERT and of BART's encoder, but {bart:.2%} of a layer of BART's decoder, "
-                "which has two attentions.", bert=bert, bart=bart)  # fmt: skip
+    why = later(
+        "{bert:.0%} of a layer of BERT and of BART's encoder, but {bart:.2%} of a layer of BART's decoder, "
+        "which has two attentions.",
+        bert=bert,
+        bart=bart,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -137,12 +156,17 @@ def _embeddings(_evidence: Evidence) -> Verdict:
 
     base, deep, large = share(BERT, 12), share(BERT, 24), share(BERT_LARGE, 24)
     numbers = (
-        number(later("embeddings of BERT base with 24 layers instead of 12"), f"< {base:.1%}", f"{deep:.1%}",
-               deep < base),
+        number(
+            later("embeddings of BERT base with 24 layers instead of 12"), f"< {base:.1%}", f"{deep:.1%}", deep < base
+        ),
         number(later("embeddings of BERT large"), f"< {base:.1%}", f"{large:.1%}", large < base),
-    )  # fmt: skip
-    why = later("From {base:.1%} to {deep:.1%} by depth alone, and to {large:.1%} in BERT large, which is wider too.",
-                base=base, deep=deep, large=large)  # fmt: skip
+    )
+    why = later(
+        "From {base:.1%} to {deep:.1%} by depth alone, and to {large:.1%} in BERT large, which is wider too.",
+        base=base,
+        deep=deep,
+        large=large,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -165,8 +189,11 @@ def _nearer(_evidence: Evidence) -> Verdict:
         number(later("of 12 layers: those that are a layer of GPT-2"), f"> {bert}", gpt, gpt > bert),
         number(later("of 12 layers: those that are a layer of BERT"), 0, bert),
     )
-    why = later("Its {bert} encoder layers are those of BERT in every size and norm; no decoder layer is one of GPT-2, "
-                "which has no cross-attention and normalises before the sum.", bert=bert)  # fmt: skip
+    why = later(
+        "Its {bert} encoder layers are those of BERT in every size and norm; no decoder layer is one of GPT-2, "
+        "which has no cross-attention and normalises before the sum.",
+        bert=bert,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -181,38 +208,109 @@ def _four_times(_evidence: Evidence) -> Verdict:
     numbers = (
         number(later("BERT base: feed-forward width ÷ width"), 4, ratios[BERT]),
         number(later("BART base: feed-forward width ÷ width"), 4, ratios[BART]),
-        number(later("models of the catalogue with four times the width"), len(ratios), len(ratios) - len(others),
-               core=False),
-    )  # fmt: skip
+        number(
+            later("models of the catalogue with four times the width"),
+            len(ratios),
+            len(ratios) - len(others),
+            core=False,
+        ),
+    )
     why = later("Typical, as is said, but not always: {models} has another width.", models=", ".join(others) or "–")
     return Verdict(numbers, why, BASIS)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("2", "sizes", mark("Parts of BART base"),
-          mark("Encoder 81,920,256, decoder 96,103,680, shared embeddings 38,603,520, total 139,420,416."),
-          ("bart",), "parameters", {"of": BART}, _parts),
-    Claim("2b", "sizes", mark("Encoder and decoder of BART base"),
-          mark("Its parameters are split about evenly between encoder and decoder."),
-          ("bart",), "parameters", {"of": BART}, _even),
-    Claim("4", "sizes", mark("Embeddings of BART"),
-          mark("Encoder and decoder keep embeddings of their own, which costs parameters."),
-          ("bart",), "parameters", {"of": BART}, _sharing),
-    Claim("6", "sizes", mark("A BERT of 85 million"),
-          mark("BERT base written out has about 85 million parameters, not 110, as the masked-language-model head is "
-               "missing."),
-          ("bert",), "parameters", {"of": BERT, "class": "BertForMaskedLM"}, _written_out),
-    Claim("8", "sizes", mark("Feed-forward layers"), mark("They hold most of the parameters of a layer."),
-          ("bert",), "parameters", {"of": BART, "part": "decoder"}, _feed_forward),
-    Claim("8b", "sizes", mark("Share of the embeddings"), mark("It shrinks as the model gets deeper."),
-          ("bert",), "parameters", {"of": BERT_LARGE}, _embeddings),
-    Claim("8d", "sizes", mark("Nearer to GPT-2 than to BERT"),
-          mark("With its decoder BART is quite another model than BERT, nearer to GPT-2."),
-          ("korean",), "models", {}, _nearer),
-    Claim("8e", "sizes", mark("Four times as wide"),
-          mark("Feed-forward layers are typically four times as wide as the model."),
-          ("bert", "bart"), "models", {}, _four_times),
-    Claim("8c", "sizes", mark("BERT's encoder and GPT's decoder"),
-          mark("BART's encoder is built as BERT is, its decoder as GPT is, joined by cross-attention."),
-          ("bart", "korean", "notes"), "parameters", {"of": BART, "part": "decoder"}, _composition),
-)  # fmt: skip
+    Claim(
+        "2",
+        "sizes",
+        mark("Parts of BART base"),
+        mark("Encoder 81,920,256, decoder 96,103,680, shared embeddings 38,603,520, total 139,420,416."),
+        ("bart",),
+        "parameters",
+        {"of": BART},
+        _parts,
+    ),
+    Claim(
+        "2b",
+        "sizes",
+        mark("Encoder and decoder of BART base"),
+        mark("Its parameters are split about evenly between encoder and decoder."),
+        ("bart",),
+        "parameters",
+        {"of": BART},
+        _even,
+    ),
+    Claim(
+        "4",
+        "sizes",
+        mark("Embeddings of BART"),
+        mark("Encoder and decoder keep embeddings of their own, which costs parameters."),
+        ("bart",),
+        "parameters",
+        {"of": BART},
+        _sharing,
+    ),
+    Claim(
+        "6",
+        "sizes",
+        mark("A BERT of 85 million"),
+        mark(
+            "BERT base written out has about 85 million parameters, not 110, as the masked-language-model head is "
+            "missing."
+        ),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "class": "BertForMaskedLM"},
+        _written_out,
+    ),
+    Claim(
+        "8",
+        "sizes",
+        mark("Feed-forward layers"),
+        mark("They hold most of the parameters of a layer."),
+        ("bert",),
+        "parameters",
+        {"of": BART, "part": "decoder"},
+        _feed_forward,
+    ),
+    Claim(
+        "8b",
+        "sizes",
+        mark("Share of the embeddings"),
+        mark("It shrinks as the model gets deeper."),
+        ("bert",),
+        "parameters",
+        {"of": BERT_LARGE},
+        _embeddings,
+    ),
+    Claim(
+        "8d",
+        "sizes",
+        mark("Nearer to GPT-2 than to BERT"),
+        mark("With its decoder BART is quite another model than BERT, nearer to GPT-2."),
+        ("korean",),
+        "models",
+        {},
+        _nearer,
+    ),
+    Claim(
+        "8e",
+        "sizes",
+        mark("Four times as wide"),
+        mark("Feed-forward layers are typically four times as wide as the model."),
+        ("bert", "bart"),
+        "models",
+        {},
+        _four_times,
+    ),
+    Claim(
+        "8c",
+        "sizes",
+        mark("BERT's encoder and GPT's decoder"),
+        mark("BART's encoder is built as BERT is, its decoder as GPT is, joined by cross-attention."),
+        ("bart", "korean", "notes"),
+        "parameters",
+        {"of": BART, "part": "decoder"},
+        _composition,
+    ),
+)

@@ -18,8 +18,12 @@ def _noise(evidence: Evidence) -> Verdict:
     made = {name: [noise(TEXT, np.random.default_rng(seed)) for seed in range(20)] for name, noise in NOISE.items()}
     masked = all(one.text.count(MASK) == len(one.lost) for one in made["token masking"])
     traceless = all(MASK not in one.text and one.lost for one in made["token deletion"])
-    spans = [len(word.origin) for seed in range(SEEDS)
-             for word in text_infilling(TEXT, np.random.default_rng(seed)).words if word.is_mask]  # fmt: skip
+    spans = [
+        len(word.origin)
+        for seed in range(SEEDS)
+        for word in text_infilling(TEXT, np.random.default_rng(seed)).words
+        if word.is_mask
+    ]
     kept = all(not one.lost for name in ("sentence permutation", "document rotation") for one in made[name])
     record, basis = evidence.shipped("repair")
     numbers = (
@@ -28,11 +32,17 @@ def _noise(evidence: Evidence) -> Verdict:
         number(later("deletion: no trace is left"), later("yes"), _yes(traceless)),
         number(later("infilling: most words behind one mask"), "> 1", max(spans), max(spans) > 1),
         number(later("permutation and rotation: every word is kept"), later("yes"), _yes(kept)),
-        number(later("words that count in the loss of “{text}”", text=record.source_text),
-               len(record.attention("decoder").query), len(record.steps)),
-    )  # fmt: skip
-    why = later("Each function does what is said on “{text}”, and the loss adds up every token of the original, not "
-                "only the lost ones.", text=TEXT)  # fmt: skip
+        number(
+            later("words that count in the loss of “{text}”", text=record.source_text),
+            len(record.attention("decoder").query),
+            len(record.steps),
+        ),
+    )
+    why = later(
+        "Each function does what is said on “{text}”, and the loss adds up every token of the original, not "
+        "only the lost ones.",
+        text=TEXT,
+    )
     return Verdict(numbers, why, later("the noise functions, with fixed seeds; {second}", second=basis))
 
 
@@ -46,15 +56,23 @@ def _bottleneck(evidence: Evidence) -> Verdict:
     vectors, width = read_ * record.model.width, given * record.model.width
     head = record.attention("cross").k.shape
     numbers = (
-        number(later("vectors that leave the encoder for {count} tokens", count=read_), f"< {read_}", given,
-               given < read_),
-        number(later("numbers that leave it, for {count:,} that enter", count=vectors), f"< {vectors:,}", width,
-               width < vectors),
-    )  # fmt: skip
+        number(
+            later("vectors that leave the encoder for {count} tokens", count=read_), f"< {read_}", given, given < read_
+        ),
+        number(
+            later("numbers that leave it, for {count:,} that enter", count=vectors),
+            f"< {vectors:,}",
+            width,
+            width < vectors,
+        ),
+    )
     why = later(
         "There is no bottleneck: {read} tokens become {given} states, as wide as the embeddings, and the decoder looks "
-        "at all of them in each of {heads} heads a layer.", read=read_, given=given, heads=head[1],
-    )  # fmt: skip
+        "at all of them in each of {heads} heads a layer.",
+        read=read_,
+        given=given,
+        heads=head[1],
+    )
     return Verdict(numbers, why, basis)
 
 
@@ -62,18 +80,22 @@ def _t5(_evidence: Evidence) -> Verdict:
     bart, t5, gated = sizes_of(BART), sizes_of(T5), sizes_of(T5_GATED)
     last = mark("{a}, {b}, {c} with a gate") if gated.gated else mark("{a}, {b}, {c}")
     numbers = (
-        number(later("activation of BART, T5, T5 1.1"),
-               later("{a}, {b}, {c} with a gate", a="gelu", b="relu", c="gelu"),
-               later(last, a=bart.activation, b=t5.activation, c=gated.activation.removesuffix("_new"))),
+        number(
+            later("activation of BART, T5, T5 1.1"),
+            later("{a}, {b}, {c} with a gate", a="gelu", b="relu", c="gelu"),
+            later(last, a=bart.activation, b=t5.activation, c=gated.activation.removesuffix("_new")),
+        ),
         number(later("norm of BART and T5"), "post, pre", f"{bart.family.norm}, {t5.family.norm}"),
         number(later("positions of BART"), later("learned"), positions(BART)),
         number(later("positions of T5"), later("relative"), positions(T5)),
         number(later("one embedding for T5's encoder and decoder"), later("yes"), _yes(t5.shared)),
         number(later("BART's are separate, unlike T5's"), later("yes"), _yes(not bart.shared), core=False),
         number(later("T5 1.1: output layer tied to the embeddings"), later("yes"), _yes(gated.tied), core=False),
-    )  # fmt: skip
-    why = later("Activation, norms and positions differ as said; but sharing embeddings is no difference, since BART "
-                "does it too, and T5 1.1 has an output matrix of its own.")  # fmt: skip
+    )
+    why = later(
+        "Activation, norms and positions differ as said; but sharing embeddings is no difference, since BART "
+        "does it too, and T5 1.1 has an output matrix of its own."
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -87,16 +109,20 @@ def _short_targets(_evidence: Evidence) -> Verdict:
         number(later("target tokens for a text of 512, 15 % lost in spans of 3"), "< 512", target, target < n),
         number(later("multiply-adds of one pass, on BART base"), f"< {whole:,}", short, short < whole),
     )
-    why = later("A target of {target} tokens instead of 512 saves {share:.0%} of a pass; the shorter source, from "
-                "which T5 takes the lost tokens out, saves a little more.",
-                target=target, share=1 - short / whole)  # fmt: skip
+    why = later(
+        "A target of {target} tokens instead of 512 saves {share:.0%} of a pass; the shorter source, from "
+        "which T5 takes the lost tokens out, saves a little more.",
+        target=target,
+        share=1 - short / whole,
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
 def _heads(_evidence: Evidence) -> Verdict:
     def added(name: str, pooler: bool = False) -> int:
-        return sum(row.count for row in rows(BERT, name)
-                   if row.component == "head" and row.role.startswith("pooler") == pooler)  # fmt: skip
+        return sum(
+            row.count for row in rows(BERT, name) if row.component == "head" and row.role.startswith("pooler") == pooler
+        )
 
     width, vocabulary = sizes_of(BERT).width, sizes_of(BERT).vocabulary
     masked = width * width + 3 * width + vocabulary  # a layer of the width with bias, a norm, one bias a token
@@ -106,14 +132,23 @@ def _heads(_evidence: Evidence) -> Verdict:
         number(later("classifier on [CLS], 2 classes"), 2 * width + 2, added("BertForSequenceClassification")),
         number(later("classifier of tokens, 2 classes"), 2 * width + 2, added("BertForTokenClassification")),
         number(later("answer span, start and end"), 2 * width + 2, added("BertForQuestionAnswering")),
-        number(later("next sentence and classifier on [CLS]: parameters of a pooler below them"), 0,
-               added("BertForSequenceClassification", pooler=True), core=False),
-    )  # fmt: skip
-    labels, text = (total(BERT, name) - 2 * width - 2
-                    for name in ("BertForTokenClassification", "BertForSequenceClassification"))  # fmt: skip
-    why = later("Labels of tokens and answer spans are a single layer on {labels:,} parameters. What is said of a "
-                "whole text is a single layer too, but on {text:,}: first a pooler, a layer with tanh, reads [CLS]. "
-                "The masked-language-model head has one layer more.", labels=labels, text=text)  # fmt: skip
+        number(
+            later("next sentence and classifier on [CLS]: parameters of a pooler below them"),
+            0,
+            added("BertForSequenceClassification", pooler=True),
+            core=False,
+        ),
+    )
+    labels, text = (
+        total(BERT, name) - 2 * width - 2 for name in ("BertForTokenClassification", "BertForSequenceClassification")
+    )
+    why = later(
+        "Labels of tokens and answer spans are a single layer on {labels:,} parameters. What is said of a "
+        "whole text is a single layer too, but on {text:,}: first a pooler, a layer with tanh, reads [CLS]. "
+        "The masked-language-model head has one layer more.",
+        labels=labels,
+        text=text,
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -124,29 +159,76 @@ def _answer(_evidence: Evidence) -> Verdict:
         number(later("scores for each token: start and end"), 2, outputs),
         number(later("linear layers for them"), 2, len(found), core=False),
     )
-    why = later("It is one layer with two outputs, {rows} × {width}, which computes the same as two layers with one.",
-                rows=outputs, width=found[0].shape[1])  # fmt: skip
+    why = later(
+        "It is one layer with two outputs, {rows} × {width}, which computes the same as two layers with one.",
+        rows=outputs,
+        width=found[0].shape[1],
+    )
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("29", "pretraining", mark("Five noise functions"),
-          mark("Token masking, token deletion, text infilling, sentence permutation, document rotation; the loss is "
-               "that of the whole original."),
-          ("bart", "korean"), "denoising", {}, _noise),
-    Claim("29b", "pretraining", mark("An autoencoder's narrow middle"),
-          mark("As an autoencoder BART encodes its input into fewer dimensions, from which the decoder restores it."),
-          ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
-    Claim("30", "pretraining", mark("How T5 differs"),
-          mark("ReLU (gated GELU in 1.1), pre-norm, relative positions, and embeddings shared by encoder and decoder."),
-          ("bart",), "parameters", {"of": T5_GATED}, _t5),
-    Claim("30b", "pretraining", mark("Shorter targets"),
-          mark("T5 writes only the lost spans, which costs less than BART's writing the whole document."),
-          ("bart",), "parameters", {"of": BART, "n": "512"}, _short_targets),
-    Claim("31", "pretraining", mark("Heads of BERT"),
-          mark("Trained on masked words and next sentences; small heads classify a text, label tokens or mark spans."),
-          ("bert", "notes"), "parameters", {"of": BERT, "class": "BertForPreTraining", "part": "head"}, _heads),
-    Claim("31b", "pretraining", mark("Marking an answer"),
-          mark("Two linear layers give each token a score as start and as end of the answer."),
-          ("bert",), "parameters", {"of": BERT, "class": "BertForQuestionAnswering", "part": "head"}, _answer),
-)  # fmt: skip
+    Claim(
+        "29",
+        "pretraining",
+        mark("Five noise functions"),
+        mark(
+            "Token masking, token deletion, text infilling, sentence permutation, document rotation; the loss is "
+            "that of the whole original."
+        ),
+        ("bart", "korean"),
+        "denoising",
+        {},
+        _noise,
+    ),
+    Claim(
+        "29b",
+        "pretraining",
+        mark("An autoencoder's narrow middle"),
+        mark("As an autoencoder BART encodes its input into fewer dimensions, from which the decoder restores it."),
+        ("notes", "korean"),
+        "heads",
+        {"kind": "cross"},
+        _bottleneck,
+    ),
+    Claim(
+        "30",
+        "pretraining",
+        mark("How T5 differs"),
+        mark("ReLU (gated GELU in 1.1), pre-norm, relative positions, and embeddings shared by encoder and decoder."),
+        ("bart",),
+        "parameters",
+        {"of": T5_GATED},
+        _t5,
+    ),
+    Claim(
+        "30b",
+        "pretraining",
+        mark("Shorter targets"),
+        mark("T5 writes only the lost spans, which costs less than BART's writing the whole document."),
+        ("bart",),
+        "parameters",
+        {"of": BART, "n": "512"},
+        _short_targets,
+    ),
+    Claim(
+        "31",
+        "pretraining",
+        mark("Heads of BERT"),
+        mark("Trained on masked words and next sentences; small heads classify a text, label tokens or mark spans."),
+        ("bert", "notes"),
+        "parameters",
+        {"of": BERT, "class": "BertForPreTraining", "part": "head"},
+        _heads,
+    ),
+    Claim(
+        "31b",
+        "pretraining",
+        mark("Marking an answer"),
+        mark("Two linear layers give each token a score as start and as end of the answer."),
+        ("bert",),
+        "parameters",
+        {"of": BERT, "class": "BertForQuestionAnswering", "part": "head"},
+        _answer,
+    ),
+)

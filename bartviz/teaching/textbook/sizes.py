@@ -29,14 +29,24 @@ BASIS = later(CONFIGURATION)
 def shape(name: str, *claimed: int) -> tuple[Number, ...]:
     """Layers, width, heads, head width, feed-forward width, vocabulary and positions, as far as they are claimed."""
     found, stack = sizes_of(name), encoder(name)
-    values = (stack.layers, found.width, stack.heads, stack.head_width, stack.feed_forward, found.vocabulary,
-              found.positions or 0)  # fmt: skip
+    values = (
+        stack.layers,
+        found.width,
+        stack.heads,
+        stack.head_width,
+        stack.feed_forward,
+        found.vocabulary,
+        found.positions or 0,
+    )
     labels = (
-        later("{model}: encoder layers", model=TITLES[name]), later("{model}: width", model=TITLES[name]),
-        later("{model}: heads", model=TITLES[name]), later("{model}: width of a head", model=TITLES[name]),
-        later("{model}: feed-forward width", model=TITLES[name]), later("{model}: vocabulary", model=TITLES[name]),
+        later("{model}: encoder layers", model=TITLES[name]),
+        later("{model}: width", model=TITLES[name]),
+        later("{model}: heads", model=TITLES[name]),
+        later("{model}: width of a head", model=TITLES[name]),
+        later("{model}: feed-forward width", model=TITLES[name]),
+        later("{model}: vocabulary", model=TITLES[name]),
         later("{model}: positions", model=TITLES[name]),
-    )  # fmt: skip
+    )
     return tuple(number(*one) for one in zip(labels, claimed, values, strict=False))
 
 
@@ -54,9 +64,10 @@ def decoder_layers(name: str, claimed: int) -> Number:
 def _bart_base(_evidence: Evidence) -> Verdict:
     found = sizes_of(BART)
     numbers = (
-        *shape(BART, 6, 768, 12, 64, 3072, 50_265, 1024), decoder_layers(BART, 6),
+        *shape(BART, 6, 768, 12, 64, 3072, 50_265, 1024),
+        decoder_layers(BART, 6),
         number(later("activation"), "gelu", found.activation),
-    )  # fmt: skip
+    )
     why = later(
         "Every number is in the configuration; the position table has {rows:,} rows, two of them unused.",
         rows=found.position_rows,
@@ -73,8 +84,10 @@ def _heads(_evidence: Evidence) -> Verdict:
     numbers = tuple(
         number(later("{model}: heads", model=TITLES[name]), 12, encoder(name).heads) for name in (BART, BART_LARGE)
     )
-    why = later("BART large has {heads} heads a layer; the same article's own list of settings says so too.",
-                heads=encoder(BART_LARGE).heads)  # fmt: skip
+    why = later(
+        "BART large has {heads} heads a layer; the same article's own list of settings says so too.",
+        heads=encoder(BART_LARGE).heads,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -83,21 +96,33 @@ def _berts(_evidence: Evidence) -> Verdict:
         *shape(BERT, 12, 768, 12, 64, 3072, 30_522, 512), size(BERT, 110),
         *shape(BERT_LARGE, 24, 1024, 16, 64, 4096, 30_522, 512), size(BERT_LARGE, 340),
     )  # fmt: skip
-    why = later("Rounded generously: {base:,} and {large:,}, both with the pooler and without a masked-language-model "
-                "head.", base=total(BERT), large=total(BERT_LARGE))  # fmt: skip
+    why = later(
+        "Rounded generously: {base:,} and {large:,}, both with the pooler and without a masked-language-model head.",
+        base=total(BERT),
+        large=total(BERT_LARGE),
+    )
     return Verdict(numbers, why, BASIS)
 
 
 def _more_heads(_evidence: Evidence) -> Verdict:
     fewer = total(BERT_LARGE, num_attention_heads=8)
     numbers = (
-        *(number(later("{model}: width of a head", model=TITLES[name]), 64, encoder(name).head_width)
-          for name in (BERT, BERT_LARGE)),
-        number(later("BERT large with 8 heads of 128: fewer parameters"), later("yes"),
-               later("yes") if fewer < total(BERT_LARGE) else later("no"), core=False),
-    )  # fmt: skip
-    why = later("Heads are as wide in both, but their number adds nothing: with 8 heads of 128 BERT large would have "
-                "the same {found:,} parameters. Width and depth make the difference.", found=fewer)  # fmt: skip
+        *(
+            number(later("{model}: width of a head", model=TITLES[name]), 64, encoder(name).head_width)
+            for name in (BERT, BERT_LARGE)
+        ),
+        number(
+            later("BERT large with 8 heads of 128: fewer parameters"),
+            later("yes"),
+            later("yes") if fewer < total(BERT_LARGE) else later("no"),
+            core=False,
+        ),
+    )
+    why = later(
+        "Heads are as wide in both, but their number adds nothing: with 8 heads of 128 BERT large would have "
+        "the same {found:,} parameters. Width and depth make the difference.",
+        found=fewer,
+    )
     return Verdict(numbers, why, BASIS)
 
 
@@ -111,8 +136,10 @@ def _table(_evidence: Evidence) -> Verdict:
     why = later(
         "Within 2 %, but for {models}. T5 large has {found:,} as released, because its output layer is its embeddings; "
         "with a matrix of its own it would have {own:,}.",
-        models=", ".join(TITLES[name] for name in far) or "–", found=total(T5_LARGE), own=own,
-    )  # fmt: skip
+        models=", ".join(TITLES[name] for name in far) or "–",
+        found=total(T5_LARGE),
+        own=own,
+    )
     return Verdict(tuple(numbers), why, BASIS)
 
 
@@ -120,23 +147,42 @@ def _than_t5(_evidence: Evidence) -> Verdict:
     pairs = ((BART, T5), (BART_LARGE, T5_LARGE))
     shallow = total(T5, num_layers=6, num_decoder_layers=6)
     numbers = (
-        *(number(later("{first}: fewer parameters than {second}", first=TITLES[a], second=TITLES[b]),
-                 f"< {total(b):,}", total(a), total(a) < total(b)) for a, b in pairs),
-        number(later("T5 base with BART's 6 + 6 layers: no longer more"), f"< {total(BART):,}", shallow,
-               shallow < total(BART)),
-    )  # fmt: skip
-    why = later("BART has {base:.0%} and {large:.0%} of the parameters of T5; at the same depth T5 base would be the "
-                "smaller one, so the layers are the reason.",
-                base=total(BART) / total(T5), large=total(BART_LARGE) / total(T5_LARGE))  # fmt: skip
+        *(
+            number(
+                later("{first}: fewer parameters than {second}", first=TITLES[a], second=TITLES[b]),
+                f"< {total(b):,}",
+                total(a),
+                total(a) < total(b),
+            )
+            for a, b in pairs
+        ),
+        number(
+            later("T5 base with BART's 6 + 6 layers: no longer more"),
+            f"< {total(BART):,}",
+            shallow,
+            shallow < total(BART),
+        ),
+    )
+    why = later(
+        "BART has {base:.0%} and {large:.0%} of the parameters of T5; at the same depth T5 base would be the "
+        "smaller one, so the layers are the reason.",
+        base=total(BART) / total(T5),
+        large=total(BART_LARGE) / total(T5_LARGE),
+    )
     return Verdict(numbers, why, BASIS)
 
 
 def _between(_evidence: Evidence) -> Verdict:
     triples = ((BERT, BART, T5), (BERT_LARGE, BART_LARGE, T5_LARGE))
     numbers = tuple(
-        number(later("{model}: parameters", model=TITLES[b]), f"{total(a):,} – {total(c):,}", total(b),
-               total(a) < total(b) < total(c)) for a, b, c in triples
-    )  # fmt: skip
+        number(
+            later("{model}: parameters", model=TITLES[b]),
+            f"{total(a):,} – {total(c):,}",
+            total(b),
+            total(a) < total(b) < total(c),
+        )
+        for a, b, c in triples
+    )
     return Verdict(numbers, later("Size for size it is larger than BERT and smaller than T5."), BASIS)
 
 
@@ -145,36 +191,104 @@ def _gpt1(_evidence: Evidence) -> Verdict:
     gpt1 = total(GPT2, vocab_size=40_478, n_positions=512) - 2 * sizes_of(GPT2).width
     label = later("{model}: parameters", model="GPT-1")
     numbers = (size(BART, 140), size(BERT, 110), number(label, 117_000_000, gpt1, near(117e6, gpt1, ABOUT)))
-    why = later("All within 2 %; GPT-1 is counted from its published sizes (12 layers, 768 wide, 40,478 tokens, "
-                "512 positions).")  # fmt: skip
+    why = later(
+        "All within 2 %; GPT-1 is counted from its published sizes (12 layers, 768 wide, 40,478 tokens, 512 positions)."
+    )
     return Verdict(numbers, why, BASIS)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("1", "sizes", mark("BART base"),
-          mark("6 + 6 layers, width 768, 12 heads, feed-forward 3,072, vocabulary 50,265, 1,024 positions, GELU."),
-          ("bart", "korean"), "parameters", {"of": BART}, _bart_base),
-    Claim("3", "sizes", mark("BART large"),
-          mark("12 + 12 layers, width 1,024, 16 heads, feed-forward 4,096, about 400 million parameters."),
-          ("bart", "korean"), "parameters", {"of": BART_LARGE}, _bart_large),
-    Claim("3b", "sizes", mark("Heads of BART"), mark("Both sizes have 12 attention heads in each layer."),
-          ("bart",), "parameters", {"of": BART_LARGE}, _heads),
-    Claim("5", "sizes", mark("BERT base and large"),
-          mark("12 layers, 768 wide, 12 heads, about 110 million; 24 layers, 1,024 wide, 16 heads, about 340 million; "
-               "heads 64 wide in both."),
-          ("bert",), "parameters", {"of": BERT_LARGE}, _berts),
-    Claim("5b", "sizes", mark("What makes BERT large larger"),
-          mark("It gains capacity by more heads and more layers, not by larger heads."),
-          ("bert",), "parameters", {"of": BERT_LARGE}, _more_heads),
-    Claim("7", "sizes", mark("Table of sizes"),
-          mark("GPT-2 124 and 355, T5 220 and 770, BERT 110 and 340, BART 140 and 400 million; and their layers."),
-          ("bart",), "parameters", {"of": T5_LARGE, "more": "models"}, _table),
-    Claim("7b", "sizes", mark("BART beside T5"),
-          mark("Under the same size label BART has fewer parameters than T5, because T5 has more layers."),
-          ("bart",), "parameters", {"of": T5}, _than_t5),
-    Claim("7d", "sizes", mark("BART between BERT and T5"),
-          mark("In parameters BART stands between BERT and T5."),
-          ("bart",), "parameters", {"of": BART, "more": "models"}, _between),
-    Claim("7c", "sizes", mark("BART, BERT and GPT-1"), mark("140, 110 and 117 million parameters."),
-          ("notes",), "parameters", {"of": GPT2}, _gpt1),
-)  # fmt: skip
+    Claim(
+        "1",
+        "sizes",
+        mark("BART base"),
+        mark("6 + 6 layers, width 768, 12 heads, feed-forward 3,072, vocabulary 50,265, 1,024 positions, GELU."),
+        ("bart", "korean"),
+        "parameters",
+        {"of": BART},
+        _bart_base,
+    ),
+    Claim(
+        "3",
+        "sizes",
+        mark("BART large"),
+        mark("12 + 12 layers, width 1,024, 16 heads, feed-forward 4,096, about 400 million parameters."),
+        ("bart", "korean"),
+        "parameters",
+        {"of": BART_LARGE},
+        _bart_large,
+    ),
+    Claim(
+        "3b",
+        "sizes",
+        mark("Heads of BART"),
+        mark("Both sizes have 12 attention heads in each layer."),
+        ("bart",),
+        "parameters",
+        {"of": BART_LARGE},
+        _heads,
+    ),
+    Claim(
+        "5",
+        "sizes",
+        mark("BERT base and large"),
+        mark(
+            "12 layers, 768 wide, 12 heads, about 110 million; 24 layers, 1,024 wide, 16 heads, about 340 million; "
+            "heads 64 wide in both."
+        ),
+        ("bert",),
+        "parameters",
+        {"of": BERT_LARGE},
+        _berts,
+    ),
+    Claim(
+        "5b",
+        "sizes",
+        mark("What makes BERT large larger"),
+        mark("It gains capacity by more heads and more layers, not by larger heads."),
+        ("bert",),
+        "parameters",
+        {"of": BERT_LARGE},
+        _more_heads,
+    ),
+    Claim(
+        "7",
+        "sizes",
+        mark("Table of sizes"),
+        mark("GPT-2 124 and 355, T5 220 and 770, BERT 110 and 340, BART 140 and 400 million; and their layers."),
+        ("bart",),
+        "parameters",
+        {"of": T5_LARGE, "more": "models"},
+        _table,
+    ),
+    Claim(
+        "7b",
+        "sizes",
+        mark("BART beside T5"),
+        mark("Under the same size label BART has fewer parameters than T5, because T5 has more layers."),
+        ("bart",),
+        "parameters",
+        {"of": T5},
+        _than_t5,
+    ),
+    Claim(
+        "7d",
+        "sizes",
+        mark("BART between BERT and T5"),
+        mark("In parameters BART stands between BERT and T5."),
+        ("bart",),
+        "parameters",
+        {"of": BART, "more": "models"},
+        _between,
+    ),
+    Claim(
+        "7c",
+        "sizes",
+        mark("BART, BERT and GPT-1"),
+        mark("140, 110 and 117 million parameters."),
+        ("notes",),
+        "parameters",
+        {"of": GPT2},
+        _gpt1,
+    ),
+)

@@ -30,8 +30,8 @@ def begin() -> None:
 def toggle() -> None:
     """The switch, in the sidebar: draws the large type where it is on, and what listens to its key."""
     large = st.toggle(
-        _("Large type `Z`"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page."),
-    )  # fmt: skip
+        _("Large type `Z`"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page.")
+    )
     with st.container(key="large_key"):
         if large:
             st.html(_STYLE)
@@ -41,9 +41,14 @@ def toggle() -> None:
 def button() -> None:
     """The same switch as a small button, for a place where there is no room."""
     st.button(
-        "", icon=":material/text_increase:", key="lesson_large", on_click=put, args=(not on(),),
-        help=_("Large type, for a projector"), type="secondary" if on() else "tertiary",
-    )  # fmt: skip
+        "",
+        icon=":material/text_increase:",
+        key="lesson_large",
+        on_click=put,
+        args=(not on(),),
+        help=_("Large type, for a projector"),
+        type="secondary" if on() else "tertiary",
+    )
 
 
 def put(large: bool) -> None:

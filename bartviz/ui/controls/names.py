@@ -6,25 +6,46 @@ from bartviz.language import mark
 
 # The settings of a run, by their names in a record.
 USED = {
-    "mode": mark("mode"), "beams": mark("beams"), "length_penalty": mark("length penalty"),
-    "early_stopping": mark("early stopping"), "temperature": mark("temperature"), "top_k": mark("top-k"),
-    "top_p": mark("top-p"), "seed": mark("seed"), "max_new_tokens": mark("at most, new tokens"),
-    "min_new_tokens": mark("at least, new tokens"), "no_repeat_ngram_size": mark("tokens that may not repeat"),
-    "use_rules": mark("the model's rules"), "rules": mark("rules"), "forced": mark("given tokens"),
-    "ablated": mark("silenced"), "batch": mark("texts side by side"), "edited": mark("edited"),
+    "mode": mark("mode"),
+    "beams": mark("beams"),
+    "length_penalty": mark("length penalty"),
+    "early_stopping": mark("early stopping"),
+    "temperature": mark("temperature"),
+    "top_k": mark("top-k"),
+    "top_p": mark("top-p"),
+    "seed": mark("seed"),
+    "max_new_tokens": mark("at most, new tokens"),
+    "min_new_tokens": mark("at least, new tokens"),
+    "no_repeat_ngram_size": mark("tokens that may not repeat"),
+    "use_rules": mark("the model's rules"),
+    "rules": mark("rules"),
+    "forced": mark("given tokens"),
+    "ablated": mark("silenced"),
+    "batch": mark("texts side by side"),
+    "edited": mark("edited"),
     "branched_at": mark("branched at"),
-}  # fmt: skip
+}
 # Words that stand as values of settings or as what ended a text; rules of decoding are in ``analysis.terms``.
 WORDS = frozenset(
     (
-        mark("greedy"), mark("beam search"), mark("sampling"), mark("one pass"), mark("given target"), mark("ablated"),
-        mark("edited"), mark("end token"), mark("length limit"),
+        mark("greedy"),
+        mark("beam search"),
+        mark("sampling"),
+        mark("one pass"),
+        mark("given target"),
+        mark("ablated"),
+        mark("edited"),
+        mark("end token"),
+        mark("length limit"),
     )
-)  # fmt: skip
+)
 # What a checkpoint says of decoding.
 OWN = {
-    "min_length": mark("length at least {value}"), "min_new_tokens": mark("at least {value} new tokens"),
-    "max_length": mark("length at most {value}"), "max_new_tokens": mark("at most {value} new tokens"),
-    "length_penalty": mark("length penalty {value}"), "early_stopping": mark("early stopping {value}"),
+    "min_length": mark("length at least {value}"),
+    "min_new_tokens": mark("at least {value} new tokens"),
+    "max_length": mark("length at most {value}"),
+    "max_new_tokens": mark("at most {value} new tokens"),
+    "length_penalty": mark("length penalty {value}"),
+    "early_stopping": mark("early stopping {value}"),
     "no_repeat_ngram_size": mark("no {value} tokens twice"),
-}  # fmt: skip
+}

@@ -25,9 +25,7 @@ KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("D
 Options = Sequence[str] | Mapping[str, str]
 
 
-def one_of(
-    label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None
-) -> str:  # fmt: skip
+def one_of(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
     """One of a few words, side by side; where ``options`` is a mapping its values are the translated labels."""
 
     def draw(names: Mapping[str, str], word: str) -> object:
@@ -43,9 +41,7 @@ def select(label: str, options: Options, *, key: str, default: str | None = None
 
     def draw(names: Mapping[str, str], word: str) -> object:
         words = list(names)
-        return st.selectbox(
-            label, words, index=words.index(word), format_func=names.__getitem__, key=key, help=hint
-        )  # fmt: skip
+        return st.selectbox(label, words, index=words.index(word), format_func=names.__getitem__, key=key, help=hint)
 
     return _one(options, key, default, draw)
 

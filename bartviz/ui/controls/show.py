@@ -53,9 +53,14 @@ def note(sentence: str) -> None:
 
 
 def figure(
-    drawn: partial[go.Figure], *, key: str, alt: str, on_click: Callable[[], None] | None = None, name: str = "",
+    drawn: partial[go.Figure],
+    *,
+    key: str,
+    alt: str,
+    on_click: Callable[[], None] | None = None,
+    name: str = "",
     most: float = large_type.FACTOR,
-) -> None:  # fmt: skip
+) -> None:
     """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows.
 
     ``drawn`` is the call that makes it: the figure is kept by that. ``on_click`` is called when a point was clicked;
@@ -67,9 +72,7 @@ def figure(
     if on_click is None:
         st.plotly_chart(made, key=key, theme=None, config=config, alt=alt)
     else:
-        st.plotly_chart(
-            made, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click
-        )  # fmt: skip
+        st.plotly_chart(made, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click)
 
 
 def running_text(

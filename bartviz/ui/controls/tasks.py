@@ -36,11 +36,7 @@ class _Task:
 
 
 def begin(
-    name: str,
-    model: str,
-    key: Mapping[str, object],
-    work: Callable[[Model, Ticket[T]], T],
-    size: Callable[[T], int],
+    name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T], size: Callable[[T], int]
 ) -> None:
     """Start ``work(model, ticket)`` for this visitor, whose earlier task of the same name is stopped: in a callback.
 

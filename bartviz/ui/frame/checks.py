@@ -39,9 +39,13 @@ def draw(record: Record) -> None:
             return verify(model, record, cancelled=ticket.cancelled)
 
         found = tasks.ask(
-            TASK, record.model.name, {"record": content.key(record)}, work,
-            lambda checks: 200 * len(checks), button=_("Run the model again and compare"),
-        )  # fmt: skip
+            TASK,
+            record.model.name,
+            {"record": content.key(record)},
+            work,
+            lambda checks: 200 * len(checks),
+            button=_("Run the model again and compare"),
+        )
         if found is not None:
             _table(found)
 

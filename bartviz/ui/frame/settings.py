@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
 LONG_LINK = 2000  # characters; a link of more is cut off by many programs
-SEARCHES: Mapping[str, By] = {
-    "greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint",
-}  # fmt: skip
+SEARCHES: Mapping[str, By] = {"greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint"}
 SEARCH_NAMES = {
-    "greedy": mark("greedy"), "beams": mark("beams"), "sampling": mark("sampling"), "checkpoint": mark("checkpoint"),
-}  # fmt: skip
+    "greedy": mark("greedy"),
+    "beams": mark("beams"),
+    "sampling": mark("sampling"),
+    "checkpoint": mark("checkpoint"),
+}
 HINTS = {
     "greedy": mark("The most probable token, step by step."),
     "beams": mark("Several texts are written side by side; the best whole one wins."),
@@ -38,13 +39,25 @@ HINTS = {
 }
 STOPS: Mapping[str, Early | None] = {"model": None, "enough": True, "likely": False, "possible": "never"}
 STOP_NAMES = {
-    "model": mark("as the model came"), "enough": mark("enough texts have ended"),
-    "likely": mark("no better one is likely"), "possible": mark("no better one is possible"),
-}  # fmt: skip
+    "model": mark("as the model came"),
+    "enough": mark("enough texts have ended"),
+    "likely": mark("no better one is likely"),
+    "possible": mark("no better one is possible"),
+}
 KEYS = (
-    "max_new_tokens", "top_k", "search", "beams", "length_penalty", "stop", "temperature", "draw_k", "draw_p", "seed",
-    "min_new_tokens", "ngrams",
-)  # fmt: skip
+    "max_new_tokens",
+    "top_k",
+    "search",
+    "beams",
+    "length_penalty",
+    "stop",
+    "temperature",
+    "draw_k",
+    "draw_p",
+    "seed",
+    "min_new_tokens",
+    "ngrams",
+)
 
 
 def draw(kind: ModelKind) -> None:
@@ -61,19 +74,24 @@ def read() -> Search:
     at_least = int(_number("min_new_tokens", 0))
     ngrams = value("ngrams")
     common: dict[str, Any] = {
-        "by": by, "min_new_tokens": at_least or None, "ngrams": None if ngrams is None else int(ngrams),
-    }  # fmt: skip
+        "by": by,
+        "min_new_tokens": at_least or None,
+        "ngrams": None if ngrams is None else int(ngrams),
+    }
     if by == "beams":
         penalty = value("length_penalty")
         common |= {
-            "beams": int(_number("beams", 4)), "length_penalty": None if penalty is None else float(penalty),
+            "beams": int(_number("beams", 4)),
+            "length_penalty": None if penalty is None else float(penalty),
             "early_stopping": _chosen(STOPS, value("stop"), mark("rule to stop"), "model"),
-        }  # fmt: skip
+        }
     if by == "sampling":
         common |= {
-            "temperature": float(_number("temperature", 1.0)), "top_k": int(_number("draw_k", 0)),
-            "top_p": float(_number("draw_p", 1.0)), "seed": int(_number("seed", 0)),
-        }  # fmt: skip
+            "temperature": float(_number("temperature", 1.0)),
+            "top_k": int(_number("draw_k", 0)),
+            "top_p": float(_number("draw_p", 1.0)),
+            "seed": int(_number("seed", 0)),
+        }
     return Search(**common)
 
 
@@ -81,8 +99,11 @@ def limits() -> tuple[int | None, int]:
     """New tokens at most (None: the model's own limit) and candidates kept per step. Raises SettingError."""
     most, kept = _number("max_new_tokens", 0), _number("top_k", 10)
     if not (0 <= most <= MOST_TOKENS and 1 <= kept <= MOST_CANDIDATES):
-        said = later("New tokens go from 0 to {tokens}, candidates from 1 to {candidates}.",
-                     tokens=MOST_TOKENS, candidates=MOST_CANDIDATES)  # fmt: skip
+        said = later(
+            "New tokens go from 0 to {tokens}, candidates from 1 to {candidates}.",
+            tokens=MOST_TOKENS,
+            candidates=MOST_CANDIDATES,
+        )
         raise SettingError(said)
     return int(most) or None, int(kept)
 
@@ -114,18 +135,34 @@ def _fields() -> None:
         show.note(_own_said(generation))
     left, right = st.columns(2)
     with left:
-        _field(_("At least"), "min_new_tokens", (0, MOST_TOKENS), 0, hint=_("New tokens; 0 leaves the model's own "
-               "rule, 1 allows any length. Before that the end token is not allowed."))  # fmt: skip
+        _field(
+            _("At least"),
+            "min_new_tokens",
+            (0, MOST_TOKENS),
+            0,
+            hint=_(
+                "New tokens; 0 leaves the model's own "
+                "rule, 1 allows any length. Before that the end token is not allowed."
+            ),
+        )
     with right:
         hint = _("New tokens; 0 leaves the model's own limit.")
         _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
     address.finite("ngrams")
     own_size = _("the model's") if generation is None else str(generation.no_repeat_ngram_size or 0)
     st.number_input(
-        _("No run of n tokens twice"), *NGRAMS, None, step=1, key="ngrams", bind="query-params", placeholder=own_size,
-        help=_("A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
-               "repetition. Empty leaves the model's own rule."),
-    )  # fmt: skip
+        _("No run of n tokens twice"),
+        *NGRAMS,
+        None,
+        step=1,
+        key="ngrams",
+        bind="query-params",
+        placeholder=own_size,
+        help=_(
+            "A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
+            "repetition. Empty leaves the model's own rule."
+        ),
+    )
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -139,17 +176,31 @@ def _beams(generation: GenerationConfig | None) -> None:
     penalty = getattr(generation, "length_penalty", None)
     with right:
         st.number_input(
-            _("Length penalty"), PENALTY[0], PENALTY[1], None, step=0.1, key="length_penalty", bind="query-params",
+            _("Length penalty"),
+            PENALTY[0],
+            PENALTY[1],
+            None,
+            step=0.1,
+            key="length_penalty",
+            bind="query-params",
             placeholder=_("the model's") if penalty is None else f"{penalty:g}",
-            help=_("A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
-                   "0 short ones. Empty leaves the model's own."),
-        )  # fmt: skip
+            help=_(
+                "A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
+                "0 short ones. Empty leaves the model's own."
+            ),
+        )
     pick.select(_("Stop when"), named(STOP_NAMES), key="stop")
 
 
 def _sampling() -> None:
-    _field(_("Temperature"), "temperature", TEMPERATURE, 1.0, step=0.05, hint=_("Logits are divided by it: below 1 "
-           "the probable gets more probable, above 1 the rest gets its chance."))  # fmt: skip
+    _field(
+        _("Temperature"),
+        "temperature",
+        TEMPERATURE,
+        1.0,
+        step=0.05,
+        hint=_("Logits are divided by it: below 1 the probable gets more probable, above 1 the rest gets its chance."),
+    )
     left, right = st.columns(2)
     with left:
         _field(_("Top-k"), "draw_k", (0, MOST_KEPT), 0, hint=_("Draw from the k most probable tokens; 0 from all."))

@@ -138,9 +138,14 @@ def _model() -> ModelKind:
     first = first_record.record()  # the same for every visit: a link leaves out what is the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
-        _("Model"), names, index=index, key="model", bind="query-params", accept_new_options=True,
+        _("Model"),
+        names,
+        index=index,
+        key="model",
+        bind="query-params",
+        accept_new_options=True,
         help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base."),
-    )  # fmt: skip
+    )
     record = session.current_record()
     loaded = record.model if record is not None and status.names(chosen, record.model) else None
     folder = chosen in names or (loaded is not None and loaded.source == "folder") or chosen.startswith(os.sep)
@@ -191,10 +196,16 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
     if held.get("kind", kind) != kind:
         st.session_state["target"] = held.get(kind, "")
     text = st.text_input(
-        _("Given output"), key="target", placeholder=_("optional"), bind=bind, persist_state="session",
-        help=_("Teacher forcing: the model is given this output and says how likely each word was. "
-               "Left empty, it writes its own."),
-    )  # fmt: skip
+        _("Given output"),
+        key="target",
+        placeholder=_("optional"),
+        bind=bind,
+        persist_state="session",
+        help=_(
+            "Teacher forcing: the model is given this output and says how likely each word was. "
+            "Left empty, it writes its own."
+        ),
+    )
     held |= {"kind": kind, kind: text}  # not before: a script run may be broken off in between
     if not text and any(said for name, said in held.items() if name != "kind"):
         show.note(_("What was given to the other kind of model is kept for it."))
@@ -205,11 +216,7 @@ def _examples(kind: ModelKind) -> None:
         for number, example in enumerate(examples(st.session_state["model"], kind)):
             label = shorten(example.text, 66, placeholder=" …")
             st.form_submit_button(
-                show.plain(label),
-                key=f"example_{number}",
-                width="stretch",
-                on_click=take,
-                args=(example,),
+                show.plain(label), key=f"example_{number}", width="stretch", on_click=take, args=(example,)
             )
 
 
@@ -217,22 +224,29 @@ def _settings() -> None:
     with st.expander(_("From a file")):
         st.file_uploader(_("A text file"), ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
         st.selectbox(
-            _("Its encoding"), list(ENCODINGS), format_func=lambda name: _(ENCODINGS[name]), key="encoding",
+            _("Its encoding"),
+            list(ENCODINGS),
+            format_func=lambda name: _(ENCODINGS[name]),
+            key="encoding",
             persist_state="session",
-        )  # fmt: skip
+        )
         said = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
         show.note(" ".join(map(_, said)))
     with st.expander(_("Settings")):
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
         st.toggle(
-            _("Typed special tokens count"), key="special", bind="query-params",
+            _("Typed special tokens count"),
+            key="special",
+            bind="query-params",
             help=_("Whether a typed <mask> or [SEP] means the special token, or just these letters."),
-        )  # fmt: skip
+        )
         st.toggle(
-            _("Link with my text"), st.session_state["_link"], key="link",
+            _("Link with my text"),
+            st.session_state["_link"],
+            key="link",
             help=_("Puts the texts into the address of the page, to share it."),
-        )  # fmt: skip
+        )
         settings.long_link()
 
 

@@ -51,19 +51,31 @@ def _check(
     """Raise HTTPException for a file that is too much. What visitors have left behind makes room first."""
     mine, size = held(manager, owner), len(file.data)
     if mine + size > limits.upload_mb * 1_000_000:
-        raise HTTPException(413, _(
-            "Your files hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB are kept for a "
-            "visitor. Remove one first.", held=mine / 1e6, size=size / 1e6, limit=limits.upload_mb,
-        ))  # fmt: skip
+        raise HTTPException(
+            413,
+            _(
+                "Your files hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB are kept for a "
+                "visitor. Remove one first.",
+                held=mine / 1e6,
+                size=size / 1e6,
+                limit=limits.upload_mb,
+            ),
+        )
     for session_id in list(manager.file_storage):
         if session_id != owner and not is_alive(session_id):
             manager.remove_session_files(session_id)
     everything = sum(held(manager, session_id) for session_id in list(manager.file_storage))
     if everything + size > limits.uploads_mb * 1_000_000:
-        raise HTTPException(413, _(
-            "The files of all visitors hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB are "
-            "kept. Try again later.", held=everything / 1e6, size=size / 1e6, limit=limits.uploads_mb,
-        ))  # fmt: skip
+        raise HTTPException(
+            413,
+            _(
+                "The files of all visitors hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB "
+                "are kept. Try again later.",
+                held=everything / 1e6,
+                size=size / 1e6,
+                limit=limits.uploads_mb,
+            ),
+        )
 
 
 def held(manager: MemoryUploadedFileManager, owner: str) -> int:

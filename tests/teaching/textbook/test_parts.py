@@ -44,8 +44,9 @@ def test_line_8_feed_forward() -> None:
     part = 8 * 768 * 768 + 5 * 768 + 2 * 768  # with its norm
     assert verdict.word == "caveat"
     assert [number.found for number in verdict.numbers] == [
-        f"{part / layer(768):.2%}", f"{part / layer(768, attentions=2):.2%}",
-    ]  # fmt: skip
+        f"{part / layer(768):.2%}",
+        f"{part / layer(768, attentions=2):.2%}",
+    ]
     assert "49.98%" in verdict.why
 
 

@@ -45,15 +45,21 @@ def test_the_arithmetic_of_the_browser() -> None:
     tokens = stand_in.tokens(("a", " b", " c"))
     attention = stand_in.attention("cross", tokens, tokens, layers=2, heads=3)
     told = {
-        "BUFFER": base64.b64encode(written).decode(), "SCRIPTS": json.dumps(canvas.SCRIPTS),
-        "SPLIT": base64.b64encode(data.encode({}, data.split(tiles))).decode(), "TILES": json.dumps(tiles[0].tolist()),
-    }  # fmt: skip
+        "BUFFER": base64.b64encode(written).decode(),
+        "SCRIPTS": json.dumps(canvas.SCRIPTS),
+        "SPLIT": base64.b64encode(data.encode({}, data.split(tiles))).decode(),
+        "TILES": json.dumps(tiles[0].tolist()),
+    }
     for name, predicts in (("WORDS", False), ("PREDICTING", True)):
         told[name] = json.dumps(messages(attention, predicts=predicts, renormalised=False))
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("canvas.test.mjs"))],
-        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **told},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **told},
+    )
     assert done.returncode == 0, done.stdout
     assert "# pass 0" not in done.stdout
 
@@ -123,8 +129,16 @@ def test_words_and_hidden_columns_are_sent_as_they_are_shown(record: Record) -> 
     assert meta["predicts"]
     assert meta["hidden"] == ["<s>", ".", "</s>"]
     assert [(text, place) for text, place, *_ in meta["key_text"]] == [
-        ("<s>", -1), ("I", 0), ("want", 1), ("to", 2), ("buy", 3), ("a", 4), ("car", 5), (".", -1), ("</s>", -1),
-    ]  # fmt: skip
+        ("<s>", -1),
+        ("I", 0),
+        ("want", 1),
+        ("to", 2),
+        ("buy", 3),
+        ("a", 4),
+        ("car", 5),
+        (".", -1),
+        ("</s>", -1),
+    ]
 
 
 def test_pieces_of_a_word_touch(record: Record) -> None:
@@ -204,10 +218,21 @@ def test_a_choice_that_fits_is_taken() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"layer": 3}, {"head": -1}, {"row": 9}, {"row": True}, {"row": 1.5}, {"what": "x"}, {"view": None},
-        {"rows": [9]}, {"rows": "x"}, {"rows": [3, 1]}, {"keys": [1, 1]}, {"keys": ["a"]}, {"keys": None},
+        {"layer": 3},
+        {"head": -1},
+        {"row": 9},
+        {"row": True},
+        {"row": 1.5},
+        {"what": "x"},
+        {"view": None},
+        {"rows": [9]},
+        {"rows": "x"},
+        {"rows": [3, 1]},
+        {"keys": [1, 1]},
+        {"keys": ["a"]},
+        {"keys": None},
     ],
-)  # fmt: skip
+)
 def test_a_choice_that_does_not_fit_is_not_believed(wrong: dict[str, Any]) -> None:
     assert canvas.choice_of({**GOOD, **wrong}, (3, 4, 9, 9)) is None
 

@@ -23,8 +23,11 @@ def test_the_arithmetic_of_the_browser() -> None:
         pytest.skip("node is not installed")
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("formula.test.mjs"))],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     assert "# pass 3" in done.stdout
 

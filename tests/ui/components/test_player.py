@@ -29,9 +29,12 @@ def test_the_arithmetic_of_the_browser() -> None:
         pytest.skip("node is not installed")
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("player.test.mjs"))],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
         env={**os.environ, "SCRIPTS": json.dumps(SCRIPTS), "WORDS": json.dumps(words.messages())},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout
     assert "# pass 0" not in done.stdout
 
@@ -97,9 +100,14 @@ def test_running_text_is_the_text_itself() -> None:
     text = "I want  it."
     found = player.running(text, tokens(("<s>", "I", "want", "it", "."), (None, (0, 1), (1, 6), (8, 10), (10, 11))))
     assert found == [
-        ("<s>", [0], True), ("I", [1], False), (" ", [], False), ("want", [2], False), ("  ", [], False),
-        ("it", [3], False), (".", [4], False),
-    ]  # fmt: skip
+        ("<s>", [0], True),
+        ("I", [1], False),
+        (" ", [], False),
+        ("want", [2], False),
+        ("  ", [], False),
+        ("it", [3], False),
+        (".", [4], False),
+    ]
     assert "".join(part for part, _, special in found if not special) == text
 
 
@@ -133,7 +141,9 @@ def test_pieces_of_a_word_touch(record: Record) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        None, "x", {},
+        None,
+        "x",
+        {},
         {"revision": "other", "step": 1, "reading": "reads"},
         {"revision": "now", "step": 9, "reading": "reads"},
         {"revision": "now", "step": -1, "reading": "reads"},
@@ -141,7 +151,7 @@ def test_pieces_of_a_word_touch(record: Record) -> None:
         {"revision": "now", "step": 1.5, "reading": "reads"},
         {"revision": "now", "step": 1, "reading": "x"},
     ],
-)  # fmt: skip
+)
 def test_a_place_that_does_not_fit_the_record_is_not_believed(said: object) -> None:
     assert told(said, "now", 9) is None
 
@@ -187,11 +197,16 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
         ({"step": 2, "text": " Wagen"}, Wish(2, " Wagen", "follow")),
         ({"step": 2, "wish": "drop"}, Wish(2, None, "drop")),
         ({"step": 2, "wish": "adopt"}, Wish(2, None, "adopt")),
-        ({"step": 2}, None), ({"step": 9, "token": 5}, None), ({"step": 2, "token": 100}, None),
-        ({"step": 2, "token": True}, None), ({"step": 2, "text": "  "}, None), ({"step": 2, "text": "x" * 201}, None),
-        ({"step": 2, "wish": "explode"}, None), ({"step": "2", "token": 5}, None),
+        ({"step": 2}, None),
+        ({"step": 9, "token": 5}, None),
+        ({"step": 2, "token": 100}, None),
+        ({"step": 2, "token": True}, None),
+        ({"step": 2, "text": "  "}, None),
+        ({"step": 2, "text": "x" * 201}, None),
+        ({"step": 2, "wish": "explode"}, None),
+        ({"step": "2", "token": 5}, None),
     ],
-)  # fmt: skip
+)
 def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: Wish | None) -> None:
     assert wished({"revision": "now", **said}, "now", 9, 100) == wish
     assert wished({"revision": "other", **said}, "now", 9, 100) is None
@@ -218,11 +233,15 @@ LIKELIER = "“Wagen” was more probable (50 %)."
         (step(rule="chosen by you"), False, "greedy", f"Chosen by you. {LIKELIER}"),
         (step(rule="kept from the first text"), False, "greedy", f"Kept from the first text. {LIKELIER}"),
         (step(filtered=0.4), False, "sampling", f"Drawn, with 40 % after temperature and filters. {LIKELIER}"),
-        (step(rule="minimum length"), False, "greedy",
-         f"Decided by a rule: minimum length (the end was not allowed yet). {LIKELIER}"),
+        (
+            step(rule="minimum length"),
+            False,
+            "greedy",
+            f"Decided by a rule: minimum length (the end was not allowed yet). {LIKELIER}",
+        ),
         (step(first=0.2, rule="a rule of tomorrow"), False, "greedy", "Decided by a rule: a rule of tomorrow."),
     ],
-)  # fmt: skip
+)
 def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: str) -> None:
     assert words.note(made, given=given, mode=mode) == said
 
@@ -230,11 +249,16 @@ def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: st
 @pytest.mark.parametrize(
     ("rule", "tag"),
     [
-        (None, ""), ("no 3 tokens repeated", "no repeat"), ("forced first token", "forced"), ("chosen by you", "yours"),
-        ("kept from the first text", ""), ("a rule of tomorrow", "a rule of tomorrow"),
-        ("no 3 tokens of the source", "not copied"), ("repetition penalty", "penalty"),
+        (None, ""),
+        ("no 3 tokens repeated", "no repeat"),
+        ("forced first token", "forced"),
+        ("chosen by you", "yours"),
+        ("kept from the first text", ""),
+        ("a rule of tomorrow", "a rule of tomorrow"),
+        ("no 3 tokens of the source", "not copied"),
+        ("repetition penalty", "penalty"),
     ],
-)  # fmt: skip
+)
 def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str) -> None:
     assert words.tag(rule) == tag
 

@@ -24,9 +24,13 @@ def script() -> None:
     record = st.session_state["given"]
     kind = pick.kind(record)
     st.session_state["picked"] = (
-        kind, pick.layer(record, kind), pick.head(record, kind), pick.row(record, kind),
-        pick.reading(), pick.by_words(),
-    )  # fmt: skip
+        kind,
+        pick.layer(record, kind),
+        pick.head(record, kind),
+        pick.row(record, kind),
+        pick.reading(),
+        pick.by_words(),
+    )
 
 
 def drawn(record: Record, **query: str) -> AppTest:

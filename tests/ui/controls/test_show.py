@@ -105,8 +105,10 @@ def test_pieces_that_touch_need_no_mark_of_continuation() -> None:
     page.session_state["sentence"] = ""
     page.run()
     assert [chip.split(">")[1].split("<")[0] for chip in page.get("html")[-1].proto.body.split("<span")[1:]] == [
-        "Kat", "ze", "⋯",
-    ]  # fmt: skip
+        "Kat",
+        "ze",
+        "⋯",
+    ]
 
 
 def test_weights_that_do_not_fit_are_refused(record: Record) -> None:
@@ -131,9 +133,12 @@ def downloads() -> None:
     from bartviz.ui.controls import show
 
     show.downloads(
-        "heads", table=lambda: pd.DataFrame({"a": [1]}), arrays={"w": np.zeros(2)}, figure=go.Figure,
+        "heads",
+        table=lambda: pd.DataFrame({"a": [1]}),
+        arrays={"w": np.zeros(2)},
+        figure=go.Figure,
         record=st.session_state["record"],
-    )  # fmt: skip
+    )
 
 
 def test_downloads_offer_what_was_given(record: Record) -> None:

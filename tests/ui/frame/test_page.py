@@ -49,9 +49,14 @@ def test_untrained_is_said_in_large_letters(app: App) -> None:
 
 @pytest.mark.parametrize(
     ("chosen", "source", "same"),
-    [("bart", "folder", True), ("team/bart", "folder", True), ("/models/team/bart", "folder", True),
-     ("team/bart", "hub", False), ("bert", "folder", False)],
-)  # fmt: skip
+    [
+        ("bart", "folder", True),
+        ("team/bart", "folder", True),
+        ("/models/team/bart", "folder", True),
+        ("team/bart", "hub", False),
+        ("bert", "folder", False),
+    ],
+)
 def test_a_model_in_a_folder_is_called_by_the_folder(chosen: str, source: Literal["folder", "hub"], same: bool) -> None:
     assert names(chosen, replace(stand_in.record().model, name="bart", source=source)) is same
 

@@ -67,9 +67,11 @@ def test_the_ledger_is_sent_once(address: str) -> None:
     ("word", "query"),
     [
         *((word, "") for word in ("compare", "classic", "heads", "decoding")),
-        ("classic", "classic=model"), ("classic", "kind=encoder&layer=2"), ("compare", "kind=encoder"),
+        ("classic", "classic=model"),
+        ("classic", "kind=encoder&layer=2"),
+        ("compare", "kind=encoder"),
     ],
-)  # fmt: skip
+)
 def test_a_visit_to_a_page_of_many_weights_is_light(address: str, word: str, query: str) -> None:
     (sent,) = runs(address, word, 1, query)
     assert sent.bytes <= VISIT

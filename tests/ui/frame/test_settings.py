@@ -61,12 +61,19 @@ def test_a_link_restores_a_draw(app: App, answers: Answers) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"search": "magic"}, {"search": "beams", "beams": "99"}, {"search": "beams", "length_penalty": "1e9"},
-        {"search": "sampling", "temperature": "nan"}, {"search": "sampling", "draw_p": "7"}, {"stop": "x"},
-        {"search": "sampling", "seed": "-4"}, {"min_new_tokens": "-1"}, {"ngrams": "perhaps"},
-        {"ngrams": "99"}, {"ngrams": "-1"},
+        {"search": "magic"},
+        {"search": "beams", "beams": "99"},
+        {"search": "beams", "length_penalty": "1e9"},
+        {"search": "sampling", "temperature": "nan"},
+        {"search": "sampling", "draw_p": "7"},
+        {"stop": "x"},
+        {"search": "sampling", "seed": "-4"},
+        {"min_new_tokens": "-1"},
+        {"ngrams": "perhaps"},
+        {"ngrams": "99"},
+        {"ngrams": "-1"},
     ],
-)  # fmt: skip
+)
 def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
     page = settled(app("start", **query))
     assert not page.exception

@@ -255,10 +255,18 @@ def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"max_new_tokens": "-1"}, {"max_new_tokens": "1e12"}, {"top_k": "abc"}, {"top_k": "0"}, {"too_long": "explode"},
-        {"special": "perhaps"}, {"text": "x" * 5000}, {"model": "../../etc"}, {"link": "true"}, {"nonsense": "1"},
+        {"max_new_tokens": "-1"},
+        {"max_new_tokens": "1e12"},
+        {"top_k": "abc"},
+        {"top_k": "0"},
+        {"too_long": "explode"},
+        {"special": "perhaps"},
+        {"text": "x" * 5000},
+        {"model": "../../etc"},
+        {"link": "true"},
+        {"nonsense": "1"},
     ],
-)  # fmt: skip
+)
 def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
     page = settled(app("start", **query))
     assert not page.exception

@@ -30,9 +30,14 @@ def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> N
     file = tmp_path / "start.safetensors"
     stand_in.record().save(file)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, check=True,
-        env={**os.environ, "BARTVIZ_RECORD": str(file)}, cwd=Path(__file__).parents[3],
-    )  # fmt: skip
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+        env={**os.environ, "BARTVIZ_RECORD": str(file)},
+        cwd=Path(__file__).parents[3],
+    )
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["errors"] == 0
     assert found["titles"] == ["What does a language model look at?"]

@@ -75,9 +75,12 @@ def test_a_step_names_a_page_and_places_that_its_record_has(lesson: Lesson, at: 
 def test_the_controls_are_those_that_made_the_record(name: str) -> None:
     wanted = next(wanted for wanted in RECORDS if wanted.name == name)
     assert records.controls(name) == {
-        "model": wanted.model, "text": wanted.text, "pair": wanted.pair or "", "target": wanted.target or "",
+        "model": wanted.model,
+        "text": wanted.text,
+        "pair": wanted.pair or "",
+        "target": wanted.target or "",
         "special": wanted.allow_special,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
@@ -213,7 +216,7 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
         element.key: element.value  # type: ignore[union-attr]
         for name in ("slider", "selectbox", "toggle", "button_group", "number_input", "radio", "text_input")
         for element in test.get(name)
-    }  # fmt: skip
+    }
     found: dict[str, object] = {}
     for key, value in step.view.items():
         said = test.query_params[key] if key in spoken else widgets.get(key)
@@ -227,7 +230,10 @@ def test_which_keys_walk() -> None:
         pytest.skip("node is not installed")
     done = subprocess.run(
         [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("lessons.test.mjs"))],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     assert "# pass 0" not in done.stdout

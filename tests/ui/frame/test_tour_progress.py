@@ -31,12 +31,27 @@ def test_what_this_visit_has_done_is_not_undone() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        None, 3, "x", [], {}, {"nothing": [1, 0]}, {FIRST.word: 3}, {FIRST.word: [1]}, {FIRST.word: [1, 0, 0]},
-        {FIRST.word: ["1", "0"]}, {FIRST.word: [True, False]}, {FIRST.word: [0, 0]}, {FIRST.word: [-1, 0]},
-        {FIRST.word: [COUNT + 1, 0]}, {FIRST.word: [1, COUNT]}, {FIRST.word: [1, -1]}, {FIRST.word: [1.0, 0.0]},
-        {3: [1, 0]}, {FIRST.word: None},
+        None,
+        3,
+        "x",
+        [],
+        {},
+        {"nothing": [1, 0]},
+        {FIRST.word: 3},
+        {FIRST.word: [1]},
+        {FIRST.word: [1, 0, 0]},
+        {FIRST.word: ["1", "0"]},
+        {FIRST.word: [True, False]},
+        {FIRST.word: [0, 0]},
+        {FIRST.word: [-1, 0]},
+        {FIRST.word: [COUNT + 1, 0]},
+        {FIRST.word: [1, COUNT]},
+        {FIRST.word: [1, -1]},
+        {FIRST.word: [1.0, 0.0]},
+        {3: [1, 0]},
+        {FIRST.word: None},
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_left_alone(said: object) -> None:
     now = walk.Walk()
     progress.take(now, said)

@@ -27,9 +27,13 @@ from tests.support import stand_in
 
 RECORDS = (stand_in.record(), stand_in.record(source=("<s>", "One", " more", " text", "</s>"), output=("Ja", "</s>")))
 ASKED = st.tuples(
-    st.integers(0, 1), st.sampled_from(["en", "ko"]), st.booleans(), st.sampled_from([1.0, FACTOR]),
-    st.sampled_from(["pattern", "additive", "weights"]), st.integers(0, 1),
-)  # fmt: skip
+    st.integers(0, 1),
+    st.sampled_from(["en", "ko"]),
+    st.booleans(),
+    st.sampled_from([1.0, FACTOR]),
+    st.sampled_from(["pattern", "additive", "weights"]),
+    st.integers(0, 1),
+)
 
 
 def plain(figure: Any) -> dict[str, Any]:

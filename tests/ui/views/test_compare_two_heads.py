@@ -9,9 +9,12 @@ from tests.pages.test_compare import canvases, opened
 
 def test_several_rows_and_columns_of_each_stand_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {
-        "a": "encoder L0H1", "b": "encoder L2H3", "chosen_row_a": ["2", "5", "99", "x"], "chosen_column_a": "3",
+        "a": "encoder L0H1",
+        "b": "encoder L2H3",
+        "chosen_row_a": ["2", "5", "99", "x"],
+        "chosen_column_a": "3",
         "chosen_column_b": ["1", "4"],
-    }  # fmt: skip
+    }
     app = opened(record, **query)
     begins = {letter: meta["begin"] for letter, meta in canvases(app).items()}
     assert (begins["A"]["rows"], begins["A"]["keys"]) == ([2, 5], [3])

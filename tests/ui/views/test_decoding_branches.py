@@ -50,9 +50,8 @@ def test_a_branch_begins_as_the_text_did_and_says_how_far_it_is() -> None:
 def test_greedy_search_beside_beams_is_greedy_search(family: str) -> None:
     model = loaded.model(family)
     record = next(
-        found for beams in range(2, 9)
-        if turns(found := bartviz.decode(model, TEXT, beams=beams, max_new_tokens=7))
-    )  # fmt: skip
+        found for beams in range(2, 9) if turns(found := bartviz.decode(model, TEXT, beams=beams, max_new_tokens=7))
+    )
     step, _token = turns(record)[0]
     ticket: Any = Ticket()
     turn = Turn(step.position, step.candidates[0].token_id, greedy=True)

@@ -27,9 +27,21 @@ __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show"
 
 HERE = Path(__file__).parent
 SCRIPTS = (
-    *SHARED, "numbers.js", "window.js", "colors.js", "state.js", "following.js", "overview.js", "map.js", "lines.js",
-    "text.js", "said.js", "keys.js", "pointer.js", "canvas.js",
-)  # fmt: skip
+    *SHARED,
+    "numbers.js",
+    "window.js",
+    "colors.js",
+    "state.js",
+    "following.js",
+    "overview.js",
+    "map.js",
+    "lines.js",
+    "text.js",
+    "said.js",
+    "keys.js",
+    "pointer.js",
+    "canvas.js",
+)
 
 
 def script() -> str:
@@ -103,9 +115,14 @@ def show(
 
 
 def _held(
-    held: _Held | None, attention: Attention, shown: Shown, choice: Choice | None, small: Small = "all", *,
+    held: _Held | None,
+    attention: Attention,
+    shown: Shown,
+    choice: Choice | None,
+    small: Small = "all",
+    *,
     mounted: bool,
-) -> _Held:  # fmt: skip
+) -> _Held:
     if held is None or held.picture.attention is not attention or held.picture.shown != shown:
         picture = Picture(attention, shown)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
@@ -127,9 +144,16 @@ def _held(
     light = mounted and held.whole  # back from another page the browser has forgotten everything
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
-        held, buffer=buffer, serial=serial, asked=asked, latest=latest, known=light or not held.picture.late,
-        whole=True, small=small, astray=False,
-    )  # fmt: skip
+        held,
+        buffer=buffer,
+        serial=serial,
+        asked=asked,
+        latest=latest,
+        known=light or not held.picture.late,
+        whole=True,
+        small=small,
+        astray=False,
+    )
 
 
 def linked(key: str, names: tuple[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -202,6 +226,10 @@ def clamped(choice: Choice, shape: tuple[int, int, int, int]) -> Choice:
         return tuple(sorted({place for place in places if 0 <= place < count}))
 
     return replace(
-        choice, layer=min(max(choice.layer, 0), layers - 1), head=min(max(choice.head, 0), heads - 1),
-        row=min(max(choice.row, 0), rows - 1), rows=within(choice.rows, rows), keys=within(choice.keys, keys),
-    )  # fmt: skip
+        choice,
+        layer=min(max(choice.layer, 0), layers - 1),
+        head=min(max(choice.head, 0), heads - 1),
+        row=min(max(choice.row, 0), rows - 1),
+        rows=within(choice.rows, rows),
+        keys=within(choice.keys, keys),
+    )

@@ -119,10 +119,14 @@ class Picture:
         """The weights of a choice as they are shown."""
         shown = self.shown
         return heads.view(
-            self.attention, None if choice.what == "all" else choice.layer,
+            self.attention,
+            None if choice.what == "all" else choice.layer,
             choice.head if choice.what == "head" else None,
-            query=shown.query, words=shown.words, hide_sinks=shown.hide_sinks, renormalise=shown.renormalise,
-        )  # fmt: skip
+            query=shown.query,
+            words=shown.words,
+            hide_sinks=shown.hide_sinks,
+            renormalise=shown.renormalise,
+        )
 
     def number(self, choice: Choice) -> int:
         """The number of a choice's map."""
@@ -176,20 +180,29 @@ class Picture:
     def _describe(self) -> dict[str, Any]:
         view, attention = self.first, self.attention
         return {
-            "revision": self.revision, "shape": self.shape, "exact": self.exact, "unit": UNIT,
+            "revision": self.revision,
+            "shape": self.shape,
+            "exact": self.exact,
+            "unit": UNIT,
             "small": {"one": ONE, "masked": MASKED},
-            "kind": attention.kind, "predicts": view.predicts, "span": self.shown.span,
-            "alone": not self.shown.overview, "label": self.shown.label, "page_keys": self.shown.page_keys,
+            "kind": attention.kind,
+            "predicts": view.predicts,
+            "span": self.shown.span,
+            "alone": not self.shown.overview,
+            "label": self.shown.label,
+            "page_keys": self.shown.page_keys,
             "steps": None if self.shown.steps is None else self.shown.steps._asdict(),
-            "query": list(view.query_labels), "key": list(view.key_labels),
+            "query": list(view.query_labels),
+            "key": list(view.key_labels),
             "query_special": np.flatnonzero(view.query_special).tolist(),
             "key_special": np.flatnonzero(view.key_special).tolist(),
             "query_text": _chips(self.shown.query or attention.query, view.query_labels, words=self.shown.words),
             "key_text": _hiding(attention, self.shown, view),
-            "hidden": list(dict.fromkeys(view.hidden_labels)), "renormalised": view.renormalised,
+            "hidden": list(dict.fromkeys(view.hidden_labels)),
+            "renormalised": view.renormalised,
             "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
             "ramps": {kind: [_ramp(theme.scale(kind)), _ramp(theme.scale(kind, dark=True))] for kind in KINDS},
-        }  # fmt: skip
+        }
 
 
 Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidden, special, touches the one before

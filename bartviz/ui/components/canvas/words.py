@@ -38,13 +38,15 @@ def _cells(*, predicts: bool) -> Words:
         cell = _("“{row}” ({at}) attends to “{key}” ({place}): {weight}")
         one = _("“{row}” ({at}) attends most to {best}.")
     return {
-        "cell": cell, "row": one, "masked": _("masked"),
+        "cell": cell,
+        "row": one,
+        "masked": _("masked"),
         "listed": _("{names} and {count} more"),
         "masked_wholly": _("{names}: masked wholly, so there are no weights."),
         "waiting": _("{name}: the exact numbers are on their way."),
         "of_head": _("{name}. {said}"),
         "few_lines": _("Only the {count} strongest lines are drawn."),
-    }  # fmt: skip
+    }
 
 
 def _together() -> Words:
@@ -70,17 +72,23 @@ def _titles(*, predicts: bool) -> Words:
         looks = _("“{row}” ({at}) looks at")
         shaded = _("Columns: shaded by where “{row}” ({at}) looks")
     return {
-        "looks": looks, "columns_shaded": shaded,
+        "looks": looks,
+        "columns_shaded": shaded,
         "rows_look": _("{count} rows (mean) look at"),
         "columns_shaded_by_rows": _("Columns: shaded by where {count} rows look (mean)"),
         "looked_at": both(lambda n: plural("{names} is looked at by", "{names} are looked at by", n, names="{names}")),
-        "rows_shaded": both(lambda n: plural(
-            "Rows: who looks, shaded by what {names} gets", "Rows: who looks, shaded by what {names} get", n,
-            names="{names}",
-        )),
+        "rows_shaded": both(
+            lambda n: plural(
+                "Rows: who looks, shaded by what {names} gets",
+                "Rows: who looks, shaded by what {names} get",
+                n,
+                names="{names}",
+            )
+        ),
         "rows_plain": _("Rows: who looks. Choose one or several"),
-        "rows_list": _("Rows"), "columns_list": _("Columns"),
-    }  # fmt: skip
+        "rows_list": _("Rows"),
+        "columns_list": _("Columns"),
+    }
 
 
 def _labels(*, renormalised: bool) -> Words:
@@ -89,9 +97,11 @@ def _labels(*, renormalised: bool) -> Words:
     if renormalised:
         hidden = _("{share} % to {names}, hidden; what is left is divided by its sum")
     return {
-        "hidden": hidden, "hidden_chip": _("hidden"),
+        "hidden": hidden,
+        "hidden_chip": _("hidden"),
         "canvas": _("Attention: every head small, one of them large"),
-        "alone": _("attention of {name}"), "labelled": _("{label}: {said}"),
+        "alone": _("attention of {name}"),
+        "labelled": _("{label}: {said}"),
         "overview": _("All heads, small. Chosen: {name}. Arrow keys choose another, Enter goes to the large map."),
         "plot": _(
             "{name}: {rows} rows attend to {columns} columns. Arrow keys move, Enter chooses a row, space a column."
@@ -100,21 +110,39 @@ def _labels(*, renormalised: bool) -> Words:
         "table_rows": _("{name}: the chosen rows of {count}; the CSV has them all"),
         "table_corner": _("column \\ row"),
         "row_largest": _("row’s largest"),
-        "play": _("Play"), "pause": _("Pause"),
-    }  # fmt: skip
+        "play": _("Play"),
+        "pause": _("Pause"),
+    }
 
 
 def _markup() -> Words:
     """The words of ``canvas.html``."""
     return {
-        "view": _("View"), "map": _("Map"), "lines": _("Lines"), "text": _("Text"),
-        "map_title": _("Map (1)"), "lines_title": _("Lines (2)"), "text_title": _("Text (3)"),
-        "zoom": _("Zoom"), "smaller": _("Smaller"), "smaller_title": _("Smaller (-)"), "fit": _("fit"),
-        "fit_title": _("The whole map (0)"), "larger": _("Larger"), "larger_title": _("Larger (+)"),
-        "steps": _("Steps"), "back": _("One step back"), "back_title": _("One step back (,)"),
-        "play_title": _("Play or pause (P)"), "next": _("One step on"), "next_title": _("One step on (.)"),
-        "colours": _("Colours"), "type": _("Larger type"), "type_title": _("Larger type (L)"),
-        "as_table": _("These numbers as a table"), "keys": _("Keys and pointer"),
+        "view": _("View"),
+        "map": _("Map"),
+        "lines": _("Lines"),
+        "text": _("Text"),
+        "map_title": _("Map (1)"),
+        "lines_title": _("Lines (2)"),
+        "text_title": _("Text (3)"),
+        "zoom": _("Zoom"),
+        "smaller": _("Smaller"),
+        "smaller_title": _("Smaller (-)"),
+        "fit": _("fit"),
+        "fit_title": _("The whole map (0)"),
+        "larger": _("Larger"),
+        "larger_title": _("Larger (+)"),
+        "steps": _("Steps"),
+        "back": _("One step back"),
+        "back_title": _("One step back (,)"),
+        "play_title": _("Play or pause (P)"),
+        "next": _("One step on"),
+        "next_title": _("One step on (.)"),
+        "colours": _("Colours"),
+        "type": _("Larger type"),
+        "type_title": _("Larger type (L)"),
+        "as_table": _("These numbers as a table"),
+        "keys": _("Keys and pointer"),
         "keys_small": _("Small maps"),
         "keys_small_said": _(
             "arrows: another head or mean · Page Up, Page Down: another layer · Enter: to the large map"
@@ -135,7 +163,5 @@ def _markup() -> Words:
         "keys_steps_said": _("comma, full stop: one step back, one step on · P: play or pause"),
         "keys_all": _("Everywhere"),
         "keys_next": _("[ and ]: head before, next head"),
-        "keys_all_said": _(
-            "1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type · ?: this list"
-        ),
-    }  # fmt: skip
+        "keys_all_said": _("1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type · ?: this list"),
+    }

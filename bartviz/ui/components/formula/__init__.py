@@ -52,9 +52,12 @@ def payload(one: Inside, *, within: str) -> dict[str, Any]:
         else mark("{head}, {width} numbers wide, over the keys that may be seen")
     )
     return {
-        "parts": parts, "panels": panels(one), "say": _said(one), "within": within,
+        "parts": parts,
+        "panels": panels(one),
+        "say": _said(one),
+        "within": within,
         "rest": _(rest, head=one.name, width=one.width),
-    }  # fmt: skip
+    }
 
 
 def _part(text: str, sub: str = "", *, role: str = "", panels: Iterable[str] = ()) -> dict[str, Any]:

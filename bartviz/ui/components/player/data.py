@@ -153,9 +153,14 @@ def _cost(record: Record) -> dict[str, Any]:
     return {
         "table": decoding.cache_table(record).to_dict("list"),
         "layers": record.attention("decoder").shape[0],
-        "encoder": None if encoder is None else {"layers": encoder.shape[0], "tokens": encoder.shape[2],
-                                                 "operations": decoding.encoder_operations(record)},
-    }  # fmt: skip
+        "encoder": None
+        if encoder is None
+        else {
+            "layers": encoder.shape[0],
+            "tokens": encoder.shape[2],
+            "operations": decoding.encoder_operations(record),
+        },
+    }
 
 
 def running(text: str, tokens: Tokens) -> list[Segment]:

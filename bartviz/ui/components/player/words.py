@@ -144,36 +144,49 @@ def _steps() -> Words:
         "stopped": _("Stopped: {stopped}."),
         "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
         "cell": _("Row {row} (reads “{reads}”, predicts “{predicts}”) attends to “{column}”: {weight}"),
-        "frame": _("Step {step}: {token}, {share}"), "frame_rule": _("Step {step}: {token}, {share}, {rule}"),
-        "weight": _("weight {weight}"), "reads_weight": _("this row reads it; weight {weight}"),
+        "frame": _("Step {step}: {token}, {share}"),
+        "frame_rule": _("Step {step}: {token}, {share}, {rule}"),
+        "weight": _("weight {weight}"),
+        "reads_weight": _("this row reads it; weight {weight}"),
         "predicted": _("predicted with {share}"),
         "outside": _("{token} (not among the candidates kept)"),
         "bar_drawn": _("{token} {share}, drawn with {drawn} after temperature and filters"),
         "bar_draws": _("{token} {share}, {drawn} after temperature and filters: follow it instead"),
-        "bar_chosen": _("{token} {share}, chosen"), "bar": _("{token} {share}: follow it instead"),
+        "bar_chosen": _("{token} {share}, chosen"),
+        "bar": _("{token} {share}: follow it instead"),
         "instead": _("Follow “{token}” instead"),
-        "sums": _("log p {log_p} · entropy {entropy} bits"), "sums_so_far": _("so far log p {log_p}, p = {p}"),
+        "sums": _("log p {log_p} · entropy {entropy} bits"),
+        "sums_so_far": _("so far log p {log_p}, p = {p}"),
         "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),
         "curve": _("Up to step {step}: log p {log_p}, entropy of this step {entropy} bits."),
         "place": _("Step {step} of {count}: {token}, {share}"),
-        "main": _("Main"), "branch": _("Branch"),
+        "main": _("Main"),
+        "branch": _("Branch"),
         "side": _("{name}: “{token}” {share} · log p so far {log_p} · whole text {whole}"),
-        "side_ended": both(lambda n: plural(
-            "{name}: ended after {count} step · whole text log p {whole}",
-            "{name}: ended after {count} steps · whole text log p {whole}", n, name="{name}", whole="{whole}",
-        )),
-        "curve_log": _("log p, nats: each step (bars) and their sum (line)"), "curve_bits": _("entropy, bits"),
-    }  # fmt: skip
+        "side_ended": both(
+            lambda n: plural(
+                "{name}: ended after {count} step · whole text log p {whole}",
+                "{name}: ended after {count} steps · whole text log p {whole}",
+                n,
+                name="{name}",
+                whole="{whole}",
+            )
+        ),
+        "curve_log": _("log p, nats: each step (bars) and their sum (line)"),
+        "curve_bits": _("entropy, bits"),
+    }
 
 
 def _cost() -> Words:
     """What a step computes, and what it reuses."""
     return {
-        "lane_encoder": _("Encoder output"), "lane_cross": _("Cross keys, values"),
+        "lane_encoder": _("Encoder output"),
+        "lane_cross": _("Cross keys, values"),
         "lane_decoder": _("Decoder keys, values"),
         "encoder_first": _("{tokens} tokens through {layers} layers: ran once, before this step"),
         "encoder_later": _("{tokens} tokens through {layers} layers: ran once, reused"),
-        "cross_first": _("{bytes} a layer: computed now, for all steps"), "cross_later": _("{bytes} a layer: reused"),
+        "cross_first": _("{bytes} a layer: computed now, for all steps"),
+        "cross_later": _("{bytes} a layer: reused"),
         "decoder_now": _("{bytes} a layer: {fresh} computed now, {reused} reused"),
         "cost_given": _(
             "The output was given, so one pass made every row and no cache was needed. Step by step it would be:"
@@ -181,43 +194,66 @@ def _cost() -> Words:
         "cost_cache": _("Cache, {layers} layers: {bytes} of float32."),
         "cost_step": _("Attention of this step: {now} operations, {without} without the cache ({times} times)."),
         "cost_all": _("All steps so far: {now}, against {without}."),
-    }  # fmt: skip
+    }
 
 
 def _table() -> Words:
     return {
-        "step": _("step"), "reads": _("reads"), "predicts": _("predicts"), "probability": _("probability"),
-        "log_p": _("log p"), "sum": _("sum"), "entropy": _("entropy, bits"), "decided": _("decided by"),
-        "looked_at": _("looked at (special tokens aside)"), "candidates": _("candidates"),
-    }  # fmt: skip
+        "step": _("step"),
+        "reads": _("reads"),
+        "predicts": _("predicts"),
+        "probability": _("probability"),
+        "log_p": _("log p"),
+        "sum": _("sum"),
+        "entropy": _("entropy, bits"),
+        "decided": _("decided by"),
+        "looked_at": _("looked at (special tokens aside)"),
+        "candidates": _("candidates"),
+    }
 
 
 def _controls() -> Words:
     """Buttons, and what a pointer resting on them is told."""
     return {
-        "first": _("First step"), "first_title": _("First step (Home)"),
-        "back": _("One step back"), "back_title": _("One step back (left arrow)"),
-        "play": _("Play"), "pause": _("Pause"), "play_title": _("Play or pause (space)"),
-        "next": _("One step on"), "next_title": _("One step on (right arrow)"),
-        "speed": _("Speed"), "scrub": _("Decoding step"),
+        "first": _("First step"),
+        "first_title": _("First step (Home)"),
+        "back": _("One step back"),
+        "back_title": _("One step back (left arrow)"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        "play_title": _("Play or pause (space)"),
+        "next": _("One step on"),
+        "next_title": _("One step on (right arrow)"),
+        "speed": _("Speed"),
+        "scrub": _("Decoding step"),
         "pace": both(lambda n: plural("{count} step/s", "{count} steps/s", n)),
-        "upper": _("upper strip: main"), "lower": _("lower strip: branch"),
-    }  # fmt: skip
+        "upper": _("upper strip: main"),
+        "lower": _("lower strip: branch"),
+    }
 
 
 def _markup() -> Words:
     """The other words of ``player.html``."""
     return {
         "player": _("Decoding, step by step. Left and right arrow keys step, space plays and pauses."),
-        "twins": _("Main and branch side by side"), "adopt": _("Make this the main one"), "drop": _("Drop"),
+        "twins": _("Main and branch side by side"),
+        "adopt": _("Make this the main one"),
+        "drop": _("Drop"),
         "adopt_title": _("The branch becomes the text that every page shows"),
-        "ask": _("What if it had said …"), "ask_label": _("What if it had said, at this step"),
+        "ask": _("What if it had said …"),
+        "ask_label": _("What if it had said, at this step"),
         "ask_blank": _("Type what it should have said: spaces alone are no token."),
-        "follow": _("Follow"), "follow_title": _("Write the text again from this step on"),
-        "named": _("Rows are named by"), "named_said": _("Rows are named by the token they"),
-        "named_predicts": _("predict"), "named_reads": _("read"),
-        "full": _("A full shade stands for"), "full_said": _("A full shade is"),
-        "full_fixed": _("weight 1"), "full_row": _("the row's largest"),
-        "sure": _("How sure, step by step"), "computes": _("What this step computes, and what it reuses"),
+        "follow": _("Follow"),
+        "follow_title": _("Write the text again from this step on"),
+        "named": _("Rows are named by"),
+        "named_said": _("Rows are named by the token they"),
+        "named_predicts": _("predict"),
+        "named_reads": _("read"),
+        "full": _("A full shade stands for"),
+        "full_said": _("A full shade is"),
+        "full_fixed": _("weight 1"),
+        "full_row": _("the row's largest"),
+        "sure": _("How sure, step by step"),
+        "computes": _("What this step computes, and what it reuses"),
         "as_table": _("The steps as a table"),
-    }  # fmt: skip
+    }

@@ -46,23 +46,37 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_controls"):
         st.html(_place(lesson, at), width="stretch")
         st.button(
-            f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`", key="lesson_answer",
-            on_click=walk.reveal, args=(not shown,), type="tertiary" if shown else "secondary",
-        )  # fmt: skip
+            f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`",
+            key="lesson_answer",
+            on_click=walk.reveal,
+            args=(not shown,),
+            type="tertiary" if shown else "secondary",
+        )
         st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=walk.go_to, args=(at - 1,), disabled=at == 0)
         st.button(
-            f"{_('Finish') if last else _('Next')} `{NEXT}`", key="lesson_next", on_click=walk.go_to,
-            args=(at + 1,), type="primary",
-        )  # fmt: skip
+            f"{_('Finish') if last else _('Next')} `{NEXT}`",
+            key="lesson_next",
+            on_click=walk.go_to,
+            args=(at + 1,),
+            type="primary",
+        )
         st.button(
-            "", icon=":material/restart_alt:", key="lesson_again", on_click=walk.again, type="tertiary",
+            "",
+            icon=":material/restart_alt:",
+            key="lesson_again",
+            on_click=walk.again,
+            type="tertiary",
             help=_("Set the view of this step again"),
-        )  # fmt: skip
+        )
         large_type.button()
         st.button(
-            "", icon=":material/close:", key="lesson_leave", on_click=walk.leave, type="tertiary",
+            "",
+            icon=":material/close:",
+            key="lesson_leave",
+            on_click=walk.leave,
+            type="tertiary",
             help=_("Leave the lesson; your own text comes back"),
-        )  # fmt: skip
+        )
 
 
 def _place(lesson: Lesson, at: int) -> str:

@@ -26,15 +26,24 @@ if TYPE_CHECKING:
 
 WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
 HOW: dict[Method, str] = {
-    "mutual": mark("both choose each other"), "target": mark("each output word its strongest"),
-    "source": mark("each source word its strongest"), "union": mark("either chooses"),
-    "grow": mark("both, then neighbours"), "threshold": mark("every weight from a threshold"),
-}  # fmt: skip
+    "mutual": mark("both choose each other"),
+    "target": mark("each output word its strongest"),
+    "source": mark("each source word its strongest"),
+    "union": mark("either chooses"),
+    "grow": mark("both, then neighbours"),
+    "threshold": mark("every weight from a threshold"),
+}
 COLUMNS = {
-    "heads": mark("heads"), "named by": mark("named by"), "looks": mark("looks"), "error rate": mark("error rate"),
-    "precision": mark("precision"), "recall": mark("recall"), "agreement": mark("agreement"), "links": mark("links"),
+    "heads": mark("heads"),
+    "named by": mark("named by"),
+    "looks": mark("looks"),
+    "error rate": mark("error rate"),
+    "precision": mark("precision"),
+    "recall": mark("recall"),
+    "agreement": mark("agreement"),
+    "links": mark("links"),
     "special": mark("special"),
-}  # fmt: skip
+}
 HEIGHT = 400  # pixels of both pictures
 _FOUND = "_alignment_found"
 _THRESHOLD = "link_weight"  # "threshold" is that of a head's name, which has other ends
@@ -127,9 +136,7 @@ def _set(record: Record) -> tuple[Head, ...]:
     """A set of heads, at least one: what a link says is brought within the record."""
     every = {head.short: head for head in analysis.heads_of(record)}
     middle = next(head.short for head in analysis.heads_of(record, record.attention("cross").shape[0] // 2))
-    chosen = pick.several(
-        _("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head")
-    )  # fmt: skip
+    chosen = pick.several(_("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head"))
     return tuple(every[name] for name in chosen) or (every[middle],)
 
 
@@ -159,8 +166,9 @@ def numbers(record: Record, chosen: Chosen) -> None:
         judged = pharaoh.score(chosen.links, chosen.gold)
         told = {
             _("Error rate (AER)"): _measure(judged.error_rate),
-            _("Precision"): _measure(judged.precision), _("Recall"): _measure(judged.recall),
-        } | told  # fmt: skip
+            _("Precision"): _measure(judged.precision),
+            _("Recall"): _measure(judged.recall),
+        } | told
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
         for label, value in told.items():
             st.metric(label, value, width="content")
@@ -204,9 +212,14 @@ def ranking(chosen: Chosen) -> None:
     looks = {"ahead": _("next word"), "back": _("word just read")}
     frame = show.in_words(frame.replace({"named by": readings, "looks": looks}))
     st.dataframe(
-        frame, key="alignment_ranking", hide_index=True, height=248,
-        selection_mode="single-row", on_select=lambda: _take(lines_), column_config=config,
-    )  # fmt: skip
+        frame,
+        key="alignment_ranking",
+        hide_index=True,
+        height=248,
+        selection_mode="single-row",
+        on_select=lambda: _take(lines_),
+        column_config=config,
+    )
     _search(chosen)
 
 
@@ -232,9 +245,12 @@ def _search(chosen: Chosen) -> None:
     found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
     if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
         names = ", ".join(head.short for head in found[0].heads)
-        told = _("{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
-                 "flatters: on other sentences expect more errors, and judge it there.",
-                 heads=names, rate=found[0].error_rate)  # fmt: skip
+        told = _(
+            "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
+            "flatters: on other sentences expect more errors, and judge it there.",
+            heads=names,
+            rate=found[0].error_rate,
+        )
         show.note(told)
 
 
@@ -258,18 +274,24 @@ def line(chosen: Chosen) -> None:
     left, middle, right = st.columns([4.4, 2.6, 1.6], vertical_alignment="center")
     with middle:
         also = pick.switch(
-            _("also the possible ones"), key="possible",
+            _("also the possible ones"),
+            key="possible",
             hint=_("Adds, as 1?2, the pairs of which only one word chooses the other."),
-        )  # fmt: skip
+        )
     either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
     text = pharaoh.write(chosen.links, either)
     with left:
         st.code(text or " ", language=None, wrap_lines=True)
     with right:
         st.download_button(
-            "Pharaoh", f"{text}\n", file_name="bartviz-alignment.txt", mime="text/plain", on_click="ignore",
-            key="alignment_txt", width="stretch",
-        )  # fmt: skip
+            "Pharaoh",
+            f"{text}\n",
+            file_name="bartviz-alignment.txt",
+            mime="text/plain",
+            on_click="ignore",
+            key="alignment_txt",
+            width="stretch",
+        )
 
 
 def arrays(chosen: Chosen) -> dict[str, Any]:
@@ -278,7 +300,11 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
 
     shown = chosen.shown
     return {
-        "weights": shown.weights, "special": shown.special, "source": np.array(shown.source.labels),
-        "target": np.array(shown.target.labels), "links": np.array(sorted(chosen.links), np.int64).reshape(-1, 2),
-        "heads": np.array([str(head) for head in chosen.heads]), "reading": np.array(chosen.reading),
-    }  # fmt: skip
+        "weights": shown.weights,
+        "special": shown.special,
+        "source": np.array(shown.source.labels),
+        "target": np.array(shown.target.labels),
+        "links": np.array(sorted(chosen.links), np.int64).reshape(-1, 2),
+        "heads": np.array([str(head) for head in chosen.heads]),
+        "reading": np.array(chosen.reading),
+    }

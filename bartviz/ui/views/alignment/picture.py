@@ -53,7 +53,12 @@ def part(chosen: Chosen, first: tuple[int, int]) -> str:
     return _(
         "Source words {first_source} to {last_source} of {sources} and output words {first_target} to {last_target} of "
         "{targets} are drawn, with {drawn} of {links} links; the matrix and the table have all.",
-        first_source=sources.start, last_source=sources.stop - 1, sources=len(shown.source),
-        first_target=targets.start, last_target=targets.stop - 1, targets=len(shown.target),
-        drawn=sum(i in sources and j in targets for i, j in chosen.links), links=len(chosen.links),
-    )  # fmt: skip
+        first_source=sources.start,
+        last_source=sources.stop - 1,
+        sources=len(shown.source),
+        first_target=targets.start,
+        last_target=targets.stop - 1,
+        targets=len(shown.target),
+        drawn=sum(i in sources and j in targets for i, j in chosen.links),
+        links=len(chosen.links),
+    )

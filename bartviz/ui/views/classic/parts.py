@@ -99,8 +99,9 @@ def picture(chosen: Chosen) -> bool:
     rows, columns = chosen.window.shape
     size = _(
         "{count:,} weights, {size:.2f} MB, rounded to three decimals. Drawn by bertviz 1.4.1 (Vig 2019).",
-        count=(1 if chosen.view == "head" else layers) * heads * rows * columns, size=len(html) / 1e6,
-    )  # fmt: skip
+        count=(1 if chosen.view == "head" else layers) * heads * rows * columns,
+        size=len(html) / 1e6,
+    )
     show.note(f"{told.sides(chosen.attention, chosen.reading)} {size}")
     return True
 
@@ -108,9 +109,13 @@ def picture(chosen: Chosen) -> bool:
 def file(chosen: Chosen) -> str:
     """The same view as a page of its own, which says what it shows."""
     return figures.classic(
-        chosen.attention, view=chosen.view, layer=chosen.layer, rows=chosen.rows,
-        first=(chosen.window.rows.start, chosen.window.columns.start), dark=page.dark(),
-    ).html  # fmt: skip
+        chosen.attention,
+        view=chosen.view,
+        layer=chosen.layer,
+        rows=chosen.rows,
+        first=(chosen.window.rows.start, chosen.window.columns.start),
+        dark=page.dark(),
+    ).html
 
 
 def arrays(chosen: Chosen) -> dict[str, Any]:
@@ -122,8 +127,9 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
     weights = np.stack([attention.layer(layer)[:, window.rows, window.columns] for layer in layers])
     return {
         "weights": weights[0] if chosen.view == "head" else weights,
-        "rows": np.array(chosen.rows.labels[window.rows]), "columns": np.array(attention.key.labels[window.columns]),
-    }  # fmt: skip
+        "rows": np.array(chosen.rows.labels[window.rows]),
+        "columns": np.array(attention.key.labels[window.columns]),
+    }
 
 
 def _html(chosen: Chosen) -> str:
@@ -131,14 +137,24 @@ def _html(chosen: Chosen) -> str:
     dark = page.dark()
     window = chosen.window
     key = (
-        chosen.view, chosen.layer, window.rows.start, window.columns.start, dark, chosen.rows is chosen.attention.query
-    )  # fmt: skip
+        chosen.view,
+        chosen.layer,
+        window.rows.start,
+        window.columns.start,
+        dark,
+        chosen.rows is chosen.attention.query,
+    )
     kept = st.session_state.get(_MADE)
     if kept is None or kept[0] is not chosen.attention or kept[1] != key:
         html = offline.page(
-            chosen.view, chosen.attention, chosen.rows.labels, window=window, layer=chosen.layer, dark=dark,
+            chosen.view,
+            chosen.attention,
+            chosen.rows.labels,
+            window=window,
+            layer=chosen.layer,
+            dark=dark,
             libraries=served.address("classic", offline.VENDOR),
-        )  # fmt: skip
+        )
         kept = (chosen.attention, key, html)
         st.session_state[_MADE] = kept
     return str(kept[2])

@@ -39,14 +39,17 @@ def rolled_out(chosen: Chosen) -> None:
     with left:
         said = _(
             "Mean of the {count} {kind} heads of layer {layer} alone",
-            count=attention.shape[1], kind=sentence_words.kind(kind), layer=layer,
-        )  # fmt: skip
+            count=attention.shape[1],
+            kind=sentence_words.kind(kind),
+            layer=layer,
+        )
         _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
     with right:
         said = _(
             "Rollout: {kind} layers 0 to {layer}, half of each row the token itself",
-            kind=sentence_words.kind(kind), layer=layer,
-        )  # fmt: skip
+            kind=sentence_words.kind(kind),
+            layer=layer,
+        )
         _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
     show.note(
         _(
@@ -120,9 +123,11 @@ def weighed(chosen: Chosen) -> None:
     frame = attention_vs_contribution.table(found)
     show.table(frame, title=_("Where the two differ most"))
     show.downloads(
-        "contribution", of=f"{pin.head.kind}-{pin.head.short}", table=frame,
+        "contribution",
+        of=f"{pin.head.kind}-{pin.head.short}",
+        table=frame,
         arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
         figure=lambda: flow.contribution(
             pin.attention, *pin.place, query=pin.rows, range=chosen.range, dark=page.dark()
         ),
-    )  # fmt: skip
+    )

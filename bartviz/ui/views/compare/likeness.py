@@ -44,9 +44,11 @@ def heads(chosen: Chosen) -> None:
             _(
                 "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, 6), laid "
                 "out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean nothing else.",
-                said=said, rows=found.rows, kept=found.kept,
+                said=said,
+                rows=found.rows,
+                kept=found.kept,
             )
-        )  # fmt: skip
+        )
     with right:
         show.note(_("The pairs that are most alike:"))
         table = pairs(chosen, found)
@@ -54,12 +56,14 @@ def heads(chosen: Chosen) -> None:
         config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
         st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
     show.downloads(
-        "likeness", of=chosen.kind, table=table,
+        "likeness",
+        of=chosen.kind,
+        table=table,
         arrays=lambda: {"distances": found.distances, "places": found.places, "heads": every_head(chosen)},
         figure=lambda: alike(
             chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
         ),
-    )  # fmt: skip
+    )
 
 
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:

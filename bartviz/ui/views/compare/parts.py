@@ -126,13 +126,22 @@ def hero(chosen: Chosen, kept: Bools) -> None:
     dark, places = page.dark(), chosen.places
     with left:
         drawn = partial(
-            scatter, chosen.measured, chosen.x, chosen.y, pins=places, kept=kept, threshold=chosen.threshold,
-            dark=dark, height=HEIGHT,
-        )  # fmt: skip
+            scatter,
+            chosen.measured,
+            chosen.x,
+            chosen.y,
+            pins=places,
+            kept=kept,
+            threshold=chosen.threshold,
+            dark=dark,
+            height=HEIGHT,
+        )
         said = _(
             "Every {kind} head as a point: {x} across, {y} up",
-            kind=sentence_words.kind(chosen.kind), x=chosen.x.title, y=chosen.y.title,
-        )  # fmt: skip
+            kind=sentence_words.kind(chosen.kind),
+            x=chosen.x.title,
+            y=chosen.y.title,
+        )
         clickable(drawn, key=_SCATTER, alt=said)
         show.note(
             _("{said}; later layers stronger; dotted: attention spread evenly.", said=said)

@@ -139,9 +139,11 @@ def _run(letter: str) -> str:
     if st.session_state.get(key) not in (THIS, OTHER):
         st.session_state[key] = THIS
     label, runs = _("{letter} is of", letter=letter), named(RUNS)
-    return str(st.segmented_control(
-        label, list(runs), format_func=runs.__getitem__, key=key, required=True, persist_state="session"
-    ))  # fmt: skip
+    return str(
+        st.segmented_control(
+            label, list(runs), format_func=runs.__getitem__, key=key, required=True, persist_state="session"
+        )
+    )
 
 
 def put(head: Head, letter: str | None = None) -> None:
@@ -161,9 +163,13 @@ def other_run(record: Record) -> None:
         show.note(_("Kept beside this run: {run}.", run=about(other)))
     st.button(_("Pin this run as B"), on_click=_keep, args=(record,), key="pin_run", width="stretch")
     st.file_uploader(
-        _("Or open a saved record"), ["safetensors"], key=_FILE, max_upload_size=LARGEST, on_change=_open,
+        _("Or open a saved record"),
+        ["safetensors"],
+        key=_FILE,
+        max_upload_size=LARGEST,
+        on_change=_open,
         help=_("The file that “Record” under any page's downloads saves."),
-    )  # fmt: skip
+    )
     if st.session_state.get(_REFUSED):
         st.error(show.plain(_(st.session_state[_REFUSED])))
     if other is not None:
@@ -177,8 +183,9 @@ def _keep(record: Record) -> None:
     if record.nbytes > LARGEST * 1_000_000:
         st.session_state[_REFUSED] = later(
             "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Take a shorter text.",
-            size=record.nbytes / 1e6, limit=LARGEST,
-        )  # fmt: skip
+            size=record.nbytes / 1e6,
+            limit=LARGEST,
+        )
         return
     st.session_state[_KEPT] = record
     st.session_state["b_run"] = OTHER

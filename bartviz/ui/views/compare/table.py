@@ -44,15 +44,24 @@ def all_heads(chosen: Chosen) -> None:
         shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
         order = sorted((str(column) for column in shown.columns), key=_order)
         st.dataframe(
-            show.in_words(shown), hide_index=True, height=HEIGHT, key=_TABLE, column_order=order,
-            column_config=show.headers(shown) | _columns(), on_select=lambda: _take(_TABLE),
-            selection_mode="single-row", placeholder="–",
-        )  # fmt: skip
+            show.in_words(shown),
+            hide_index=True,
+            height=HEIGHT,
+            key=_TABLE,
+            column_order=order,
+            column_config=show.headers(shown) | _columns(),
+            on_select=lambda: _take(_TABLE),
+            selection_mode="single-row",
+            placeholder="–",
+        )
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
-        show.note(_(
-            "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
-            found=len(found), count=count,
-        ))  # fmt: skip
+        show.note(
+            _(
+                "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
+                found=len(found),
+                count=count,
+            )
+        )
     with right:
         _nearest(chosen)
 
@@ -130,8 +139,14 @@ def meanings(chosen: Chosen) -> None:
     ]
     even = chosen.measured.even.values()
     known.insert(4, _("even attention"), ["–" if np.isnan(value) else f"{value:.3f}" for value in even])
-    names = {"measure": _("measure"), "says": _("says"), "unit": _("unit"), "rows": _("rows"), "source": _("paper"),
-             "formula, mean over rows i": _("formula, mean over rows i")}  # fmt: skip
+    names = {
+        "measure": _("measure"),
+        "says": _("says"),
+        "unit": _("unit"),
+        "rows": _("rows"),
+        "source": _("paper"),
+        "formula, mean over rows i": _("formula, mean over rows i"),
+    }
     st.table(known.rename(columns=names).map(show.plain), hide_index=True)
     show.note(
         _(
@@ -145,6 +160,8 @@ def meanings(chosen: Chosen) -> None:
             "A name is given from {threshold:g} of the weight on (spreads evenly: {evenly:g} of the possible entropy), "
             "and only where that is {room:g} times what even attention gives. It holds for this text; other heads stay "
             "unclassified.",
-            threshold=chosen.threshold, evenly=naming.EVENLY, room=naming.ROOM,
+            threshold=chosen.threshold,
+            evenly=naming.EVENLY,
+            room=naming.ROOM,
         )
-    )  # fmt: skip
+    )

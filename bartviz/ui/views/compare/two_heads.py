@@ -49,9 +49,11 @@ def two(chosen: Chosen) -> None:
         show.table(partial(rows_of, a, found), title=_("The distance of each row"))
     arrays = {"A": a.weights, "B": b.weights} | ({} if found is None else {"difference": found.difference})
     show.downloads(
-        "difference", table=None if found is None else rows_of(a, found), arrays=arrays,
+        "difference",
+        table=None if found is None else rows_of(a, found),
+        arrays=arrays,
         figure=lambda: pair(a, b, range=chosen.range, dark=page.dark()),
-    )  # fmt: skip
+    )
 
 
 def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
@@ -82,10 +84,16 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(
-        pin.attention, key=name, overview=False, label=pin.letter,
-        choice=Choice(*pin.place, row=row, view=chosen.view, rows=rows, keys=keys), query=pin.rows, words=chosen.words,
-        span=chosen.range, on_change=partial(_take, key),
-    )  # fmt: skip
+        pin.attention,
+        key=name,
+        overview=False,
+        label=pin.letter,
+        choice=Choice(*pin.place, row=row, view=chosen.view, rows=rows, keys=keys),
+        query=pin.rows,
+        words=chosen.words,
+        span=chosen.range,
+        on_change=partial(_take, key),
+    )
     canvas.tell(several, choice)
 
 
@@ -118,11 +126,14 @@ def measures_of(chosen: Chosen) -> pd.DataFrame:
         for measured in [pins.measured(pin.record, pin.head.kind)]
     )
     known = [measure for name, measure in MEASURES.items() if name in first or name in second]
-    frame = pd.DataFrame({
-        "measure": [measure.title for measure in known], "unit": [measure.unit for measure in known],
-        "A": [first.get(measure.name, np.nan) for measure in known],
-        "B": [second.get(measure.name, np.nan) for measure in known],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "measure": [measure.title for measure in known],
+            "unit": [measure.unit for measure in known],
+            "A": [first.get(measure.name, np.nan) for measure in known],
+            "B": [second.get(measure.name, np.nan) for measure in known],
+        }
+    )
     return frame.assign(difference=frame["B"] - frame["A"])
 
 

@@ -107,8 +107,14 @@ def follow(record: Record, turn: Turn, *, asked: bool = True) -> None:
     st.session_state[_SHOWN] = None
     token = begins_word(record, turn.step, turn.token) if isinstance(turn.token, str) else turn.token
     said = "" if turn.greedy else link(turn)
-    key = {"record": _mark(record), "step": turn.step, "token": token, "greedy": turn.greedy, "link": said,
-           "asked": asked}  # fmt: skip
+    key = {
+        "record": _mark(record),
+        "step": turn.step,
+        "token": token,
+        "greedy": turn.greedy,
+        "link": said,
+        "asked": asked,
+    }
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
     tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
     _left().discard(said)
@@ -139,18 +145,24 @@ def greedy_button(record: Record) -> None:
     step, better = away[0]
     turn = Turn(step.position, better.token_id, greedy=True)
     st.button(
-        _("Follow greedy search from step {step}", step=step.position + 1), key="greedy_branch", on_click=follow,
-        args=(record, turn), help=_("The token that it takes there had {share}.", share=percent(better.probability)),
-    )  # fmt: skip
+        _("Follow greedy search from step {step}", step=step.position + 1),
+        key="greedy_branch",
+        on_click=follow,
+        args=(record, turn),
+        help=_("The token that it takes there had {share}.", share=percent(better.probability)),
+    )
 
 
 def numbers(record: Record, branch: Record) -> None:
     """Both texts as a table, and to download."""
     show.table(branches.table(record, branch), title=_("Main and branch as a table"))
     show.downloads(
-        "branch", table=lambda: branches.table(record, branch), arrays=lambda: decoding.arrays(branch),
-        figure=lambda: branches_figure(record, branch), record=branch,
-    )  # fmt: skip
+        "branch",
+        table=lambda: branches.table(record, branch),
+        arrays=lambda: decoding.arrays(branch),
+        figure=lambda: branches_figure(record, branch),
+        record=branch,
+    )
 
 
 def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -> Record:

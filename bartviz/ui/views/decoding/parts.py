@@ -64,14 +64,22 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
         rows = tuple(step.row for step in record.steps)
         several, keys = canvas.linked(_CANVAS, parts.SEVERAL)
         choice = canvas.show(
-            record.attention(kind), key=_CANVAS, query=record.rows(kind, place.reading), page_keys=False,
+            record.attention(kind),
+            key=_CANVAS,
+            query=record.rows(kind, place.reading),
+            page_keys=False,
             choice=Choice(
-                said.layer if layer is None else layer, said.head if head is None else head,
-                "all" if layer is None else "layer" if head is None else "head", rows[place.step], said.view, several,
+                said.layer if layer is None else layer,
+                said.head if head is None else head,
+                "all" if layer is None else "layer" if head is None else "head",
+                rows[place.step],
+                said.view,
+                several,
                 keys,
             ),
-            steps=Steps(revision(record), rows), on_change=_take,
-        )  # fmt: skip
+            steps=Steps(revision(record), rows),
+            on_change=_take,
+        )
         canvas.tell(parts.SEVERAL, choice)
         address.tell("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))

@@ -14,9 +14,11 @@ from bartviz.text.labels import visible
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
 TOLD = {
-    "kept": mark("copied"), "right": mark("back in its place"), "wrong": mark("another word than in the original"),
+    "kept": mark("copied"),
+    "right": mark("back in its place"),
+    "wrong": mark("another word than in the original"),
     "added": mark("added"),
-}  # fmt: skip
+}
 
 
 def repair_lines(found: Repair) -> str:
@@ -36,10 +38,16 @@ def _columns(found: Repair, place: Place) -> list[str]:
     numbered = bool(noised.moved)
     made = []
     for number, (clean, seen, said) in enumerate(zip_longest(place.clean, place.seen, place.said)):
-        above = "<span></span>" if clean is None else _chip(
-            noised.clean[clean].text, ["bv-lost"] if clean in lost else [], _("lost") if clean in lost else "",
-            clean + 1 if numbered else None,
-        )  # fmt: skip
+        above = (
+            "<span></span>"
+            if clean is None
+            else _chip(
+                noised.clean[clean].text,
+                ["bv-lost"] if clean in lost else [],
+                _("lost") if clean in lost else "",
+                clean + 1 if numbered else None,
+            )
+        )
         made.append(f"{above}{_seen(found, place, seen, number, numbered)}{_said(place, said, number)}")
     return [f"<div class='bv-column'>{column}</div>" for column in made]
 

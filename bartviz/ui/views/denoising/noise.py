@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 DENOISER = "bart-tiny-denoise"
 DENOISERS = (DENOISER, "facebook/bart-base", "facebook/bart-large")
 NOISES = {
-    "infilling": "text infilling", "masking": "token masking", "deletion": "token deletion",
-    "permutation": "sentence permutation", "rotation": "document rotation",
-}  # fmt: skip
+    "infilling": "text infilling",
+    "masking": "token masking",
+    "deletion": "token deletion",
+    "permutation": "sentence permutation",
+    "rotation": "document rotation",
+}
 NOISE_NAMES = {
-    "infilling": mark("infilling"), "masking": mark("masking"), "deletion": mark("deletion"),
-    "permutation": mark("permutation"), "rotation": mark("rotation"),
-}  # fmt: skip
+    "infilling": mark("infilling"),
+    "masking": mark("masking"),
+    "deletion": mark("deletion"),
+    "permutation": mark("permutation"),
+    "rotation": mark("rotation"),
+}
 SENTENCE = "The children are playing in the garden because the weather is good today."
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
 TEXTS = {"own": mark("yours"), "sentence": mark("one sentence"), "story": mark("three sentences")}

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 FILLER = "bert-tiny-en"
 LOOKS = {
-    "tokens": mark("token by token"), "attention": mark("attention"), "bert": mark("BERT beside it"),
+    "tokens": mark("token by token"),
+    "attention": mark("attention"),
+    "bert": mark("BERT beside it"),
     "noises": mark("all five noises"),
-}  # fmt: skip
+}
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 KINDS: tuple[Kind, ...] = ("cross", "encoder")
 COPIES = (2, 4)  # the head of bart-tiny-denoise that looks at the token to copy, by its card
@@ -47,14 +49,20 @@ def repaired(chosen: Chosen) -> Repair | None:
             ticket.report(
                 later(
                     "Reading the text whole and corrupted, then writing: pass {done} of {total}",
-                    done=done + 1, total=total,
+                    done=done + 1,
+                    total=total,
                 )
-            )  # fmt: skip
+            )
 
         return repair(
-            model, chosen.text, chosen.noise, rate=chosen.rate, seed=chosen.seed, cancelled=ticket.cancelled,
+            model,
+            chosen.text,
+            chosen.noise,
+            rate=chosen.rate,
+            seed=chosen.seed,
+            cancelled=ticket.cancelled,
             on_progress=progress,
-        )  # fmt: skip
+        )
 
     return tasks.ask("repair", chosen.model, chosen.key, work, lambda found: found.nbytes)
 
@@ -70,8 +78,13 @@ def lines(found: Repair) -> None:
     score = _(
         "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); of "
         "the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
-        right=told.right.sum(), all=len(told.labels), accuracy=told.accuracy, lost=lost, back=back, loss=told.loss,
-    )  # fmt: skip
+        right=told.right.sum(),
+        all=len(told.labels),
+        accuracy=told.accuracy,
+        lost=lost,
+        back=back,
+        loss=told.loss,
+    )
     show.note(f"{score} {found.given.model.name}: {'; '.join(facts(found.given))}.")
     for notice in found.notices:
         show.note(_(notice))
@@ -84,9 +97,11 @@ def lines(found: Repair) -> None:
 def look(chosen: Chosen, found: Repair) -> None:
     """The part below the lines (URL ``look``)."""
     parts: dict[str, Callable[[], None]] = {
-        "tokens": lambda: tokens(found), "attention": lambda: attention(found),
-        "bert": lambda: bert(found), "noises": lambda: noises(chosen),
-    }  # fmt: skip
+        "tokens": lambda: tokens(found),
+        "attention": lambda: attention(found),
+        "bert": lambda: bert(found),
+        "noises": lambda: noises(chosen),
+    }
     parts[pick.one_of(_("Look at"), named(LOOKS), key="look")]()
 
 
@@ -95,8 +110,9 @@ def tokens(found: Repair) -> None:
     told = found.score
     alt = _(
         "Probabilities of {count} tokens; {right} are the model's best guess.",
-        count=len(told.labels), right=told.right.sum(),
-    )  # fmt: skip
+        count=len(told.labels),
+        right=told.right.sum(),
+    )
     show.figure(partial(denoising, found, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
@@ -132,24 +148,34 @@ def attention(found: Repair) -> None:
             show.note(f"{view.name}, {_(told)}")
             alt = _(
                 "Weights of {head} on {text}: {rows} rows, {columns} columns.",
-                head=view.name, text=_(told), rows=len(view.query_labels), columns=len(view.key_labels),
-            )  # fmt: skip
+                head=view.name,
+                text=_(told),
+                rows=len(view.query_labels),
+                columns=len(view.key_labels),
+            )
             figure = partial(one, view, height=430, dark=page.dark())
             show.figure(figure, key=f"denoising_{NAMES.index(told)}", alt=alt)
     share = repairs.mask_share(shown[1])
     said = [_("A row attends to columns.")]
-    said.append(_("There is no mask to look at.") if share is None else _(
-        "{share:.0%} of this attention goes to masks; spread evenly it would be {even:.0%}.",
-        share=share[0], even=share[1],
-    ))  # fmt: skip
+    said.append(
+        _("There is no mask to look at.")
+        if share is None
+        else _(
+            "{share:.0%} of this attention goes to masks; spread evenly it would be {even:.0%}.",
+            share=share[0],
+            even=share[1],
+        )
+    )
     if kind == "cross":
         said.append(_("Rows of cross-attention are named by the token they predict."))
     show.note(" ".join(said))
     which = "mean" if layer is None else f"L{layer}-mean" if head is None else f"L{layer}H{head}"
     show.downloads(
-        "denoising-attention", of=f"{kind}-{which}", arrays=lambda: repairs.attention_arrays(*shown),
+        "denoising-attention",
+        of=f"{kind}-{which}",
+        arrays=lambda: repairs.attention_arrays(*shown),
         figure=lambda: both(found, kind, layer, head, words=words, dark=page.dark()),
-    )  # fmt: skip
+    )
 
 
 def bert(found: Repair) -> None:

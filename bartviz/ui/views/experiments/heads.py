@@ -150,9 +150,11 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         )
         said = _(
             words,
-            kind=sentence_words.begun(sentence_words.kind(kind)), layers=shapes[kind][0], heads=shapes[kind][1],
+            kind=sentence_words.begun(sentence_words.kind(kind)),
+            layers=shapes[kind][0],
+            heads=shapes[kind][1],
             measure=_(UNITS[measure]),
-        )  # fmt: skip
+        )
         with column:
             _clickable(figure, kind, said)
     if sweep is not None:
@@ -179,15 +181,22 @@ def _toggle(key: str, kind: Kind) -> None:
 
 def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
     """The heads that are ticked; at first the one that the sweep found to matter most."""
-    names = {str(Head(k, layer, head)): sentence_words.head(k, layer, head) for k, (depth, wide) in _shapes(record).items()
-             for layer in range(depth) for head in range(wide)}  # fmt: skip
+    names = {
+        str(Head(k, layer, head)): sentence_words.head(k, layer, head)
+        for k, (depth, wide) in _shapes(record).items()
+        for layer in range(depth)
+        for head in range(wide)
+    }
     first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
     left, right = st.columns([5, 1.3], vertical_alignment="bottom")
     with left:
         chosen = pick.several(
-            _("Heads that are scaled together"), names, key=SILENCED, default=first,
+            _("Heads that are scaled together"),
+            names,
+            key=SILENCED,
+            default=first,
             placeholder=_("Click heads in the map, or type their names"),
-        )  # fmt: skip
+        )
     with right, st.popover(_("Several at once"), width="stretch"):
         _several(record)
     return [Head.parse(name) for name in chosen]
@@ -204,14 +213,13 @@ def _several(record: Record) -> None:
     said = sentence_words.kind(kind)
     sets = {
         "layer": (_("All heads of {kind} L{layer}", kind=said, layer=layer), row),
-        "others": (
-            _("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one],
-        ),
+        "others": (_("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one]),
         "all": (
-            _("All {kind} heads but {head}", kind=said, head=one.short), [other for other in every if other != one],
+            _("All {kind} heads but {head}", kind=said, head=one.short),
+            [other for other in every if other != one],
         ),
         "none": (_("None"), []),
-    }  # fmt: skip
+    }
     for word, (label, heads) in sets.items():
         st.button(label, key=f"set_{word}", width="stretch", on_click=_take, args=([str(name) for name in heads],))
 
@@ -255,8 +263,9 @@ def _found(found: Ablation) -> None:
     for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
         alt = _(
             "How far the attention of each {kind} head moved, at most {most:.3f}.",
-            kind=sentence_words.kind(kind), most=change.max(),
-        )  # fmt: skip
+            kind=sentence_words.kind(kind),
+            most=change.max(),
+        )
         with column:
             show.figure(partial(moved, found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
     show.note(

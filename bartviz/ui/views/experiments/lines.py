@@ -17,9 +17,14 @@ _CELL = "display:inline-grid;vertical-align:top;margin:0 0 .5em 0"
 
 
 def lines(
-    before: Sequence[str], after: Sequence[str], stretches: Sequence[Stretch], *, kind: Kind, key: str,
+    before: Sequence[str],
+    after: Sequence[str],
+    stretches: Sequence[Stretch],
+    *,
+    kind: Kind,
+    key: str,
     special: tuple[Sequence[bool], Sequence[bool]] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """The labels of two outputs: equal stretches in both lines, what fell out struck through, what is new framed."""
     parts = []
     for stretch in stretches:

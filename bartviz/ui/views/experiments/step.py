@@ -43,9 +43,10 @@ def draw(record: Record) -> Reach | None:
         show.note(
             _(
                 "This part takes up to {most} tokens, and the text has {count:,}: take the other sentence.",
-                most=MOST, count=len(tokens),
+                most=MOST,
+                count=len(tokens),
             )
-        )  # fmt: skip
+        )
         return None
     news, ear = _places(tokens, which)
     first, second, third = st.columns([2, 2, 1], gap="medium")

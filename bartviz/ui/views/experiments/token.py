@@ -102,19 +102,25 @@ def _text(record: Record, place: Place) -> None:
         else _("What the decoder reads; the framed token is replaced.")
     )
     show.running_text(
-        _tokens(record, place.part), None, chosen=place.position,
+        _tokens(record, place.part),
+        None,
+        chosen=place.position,
         kind="decoder" if place.part == "target" or record.encoder is None else "encoder",
-        label=label, key="edit_text",
-    )  # fmt: skip
+        label=label,
+        key="edit_text",
+    )
 
 
 def _replacement(offered: tuple[Suggestion, ...]) -> str:
     """What is typed, or the first token that is offered."""
     typed = st.text_input(
-        _("Replace it by"), key=REPLACE, bind="query-params", max_chars=LONGEST,
+        _("Replace it by"),
+        key=REPLACE,
+        bind="query-params",
+        max_chars=LONGEST,
         placeholder=offered[0].label if offered else _("one token"),
         help=_("One token of the model's vocabulary; left empty, the first of those that are offered."),
-    )  # fmt: skip
+    )
     return (typed or "").strip() or (offered[0].typed if offered else "")
 
 
@@ -170,8 +176,11 @@ def _maps(found: Edit, view: View) -> None:
         zero = int(np.sum(change == 0)) if view == "encodings" else int(found.equal[kind].all(axis=1).sum())
         alt = _(
             "{kind} {what} by layer and position: {zero} of {count} cells are exactly 0.",
-            kind=sentence_words.begun(sentence_words.kind(kind)), what=_(VIEWS[view]), zero=zero, count=change.size,
-        )  # fmt: skip
+            kind=sentence_words.begun(sentence_words.kind(kind)),
+            what=_(VIEWS[view]),
+            zero=zero,
+            count=change.size,
+        )
         with column:
             show.figure(
                 partial(edits, found, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt

@@ -39,9 +39,12 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
         show.note(_("This text has nothing to show here: take a longer one, or a model with an encoder and a decoder."))
         return None
     show.note(
-        _("This record has no such attention, so here is what {model} does with “{text}”.",
-          model=shipped.model.name, text=shipped.source_text)
-    )  # fmt: skip
+        _(
+            "This record has no such attention, so here is what {model} does with “{text}”.",
+            model=shipped.model.name,
+            text=shipped.source_text,
+        )
+    )
     return found, shipped
 
 
@@ -82,10 +85,18 @@ def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key:
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
     drawn = partial(
-        attention_map, np.ascontiguousarray(weights[q, k]), query.labels, keys.labels, kind=attention.kind,
-        mask=np.ascontiguousarray(attention.mask[q, k]), row=row if row is not None and row < len(query) else None,
-        query_special=query.special, key_special=keys.special, height=HEIGHT, dark=page.dark(),
-    )  # fmt: skip
+        attention_map,
+        np.ascontiguousarray(weights[q, k]),
+        query.labels,
+        keys.labels,
+        kind=attention.kind,
+        mask=np.ascontiguousarray(attention.mask[q, k]),
+        row=row if row is not None and row < len(query) else None,
+        query_special=query.special,
+        key_special=keys.special,
+        height=HEIGHT,
+        dark=page.dark(),
+    )
     cut = max(weights.shape) > FIRST
     show.note(begun(said) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
     show.figure(drawn, key=key, alt=said)

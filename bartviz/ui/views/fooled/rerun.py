@@ -51,20 +51,32 @@ def silence(record: Record) -> None:
     show.lead(begun(_quiet_said(found)))
     show.figure(partial(figures.sharp_and_silent, found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
     if found.quietest is not None:
-        below(_("Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
-                "head does nothing."),
-              "experiments", _("Silence it"), {"experiment": "ablation", "silenced": str(found.heads[found.quietest])}
-        )  # fmt: skip
+        below(
+            _(
+                "Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
+                "head does nothing."
+            ),
+            "experiments",
+            _("Silence it"),
+            {"experiment": "ablation", "silenced": str(found.heads[found.quietest])},
+        )
 
 
 def _quiet_said(found: experiment_findings.Quiet) -> str:
     if found.quietest is None:
         return _("No head of this text puts half of a row's weight on one token.")
-    told = {"head": named(found.heads[found.quietest]), "peak": float(found.peak[found.quietest]),
-            "change": float(found.change[found.quietest]), "idle": found.idle, "sharp": found.sharp}  # fmt: skip
-    return _("{head} puts {peak:.2f} of a row's weight on one token on the mean, and silencing it changes log p by "
-             "{change:+.3f} nats. Of {sharp} heads that look so sharply, {idle} change it by less than 0.1.",
-             **told)  # fmt: skip
+    told = {
+        "head": named(found.heads[found.quietest]),
+        "peak": float(found.peak[found.quietest]),
+        "change": float(found.change[found.quietest]),
+        "idle": found.idle,
+        "sharp": found.sharp,
+    }
+    return _(
+        "{head} puts {peak:.2f} of a row's weight on one token on the mean, and silencing it changes log p by "
+        "{change:+.3f} nats. Of {sharp} heads that look so sharply, {idle} change it by less than 0.1.",
+        **told,
+    )
 
 
 def untrained(record: Record) -> None:
@@ -95,19 +107,34 @@ def untrained(record: Record) -> None:
         return
     show.lead(_less_even(kind, before, after, learned=fresh.model.trained))
     _sharpest(record, fresh, kind)
-    below(_("Random weights: normal, with the configuration's spread. A model that looks untrained is named in large "
-            "letters on every page."), "compare", _("How even every head is"),
-          {"kind": kind, "x": "evenness", "y": "peak", "below": "all"})  # fmt: skip
+    below(
+        _(
+            "Random weights: normal, with the configuration's spread. A model that looks untrained is named in large "
+            "letters on every page."
+        ),
+        "compare",
+        _("How even every head is"),
+        {"kind": kind, "x": "evenness", "y": "peak", "below": "all"},
+    )
 
 
 def _less_even(
     kind: Kind, before: experiment_findings.Evenness, after: experiment_findings.Evenness, *, learned: bool
 ) -> str:
     """How even the rows are with random weights, and how even they are in the model itself."""
-    told = {"kind": kind_of(kind), "after": after.bits, "possible": after.possible, "even": after.share,
-            "before": before.bits, "own": before.share}  # fmt: skip
-    said = _("With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
-             "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).", **told)  # fmt: skip
+    told = {
+        "kind": kind_of(kind),
+        "after": after.bits,
+        "possible": after.possible,
+        "even": after.share,
+        "before": before.bits,
+        "own": before.share,
+    }
+    said = _(
+        "With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
+        "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).",
+        **told,
+    )
     if learned:
         return said
     return f"{said} " + _(
@@ -128,8 +155,13 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     with first:
         one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
     with second:
-        one_map(fresh.attention(kind).head(layer, head), attention, names,
-                _("The same head before any training"), "fooled_random")  # fmt: skip
+        one_map(
+            fresh.attention(kind).head(layer, head),
+            attention,
+            names,
+            _("The same head before any training"),
+            "fooled_random",
+        )
 
 
 def _evenness(record: Record, kind: Kind) -> experiment_findings.Evenness | None:

@@ -32,27 +32,47 @@ def weight_and_effect(record: Record) -> None:
         attention, names = shown.attention(gap.head.kind), fooled.names(shown, gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         told = {
-            "head": named(gap.head), "token": quote(names.labels[gap.row]), "looked": looked, "brought": brought,
-            "weight": float(gap.weights[gap.looked]), "share": float(gap.shares[gap.looked]),
-            "other": float(gap.shares[gap.brought]), "small": float(gap.weights[gap.brought]),
-        }  # fmt: skip
+            "head": named(gap.head),
+            "token": quote(names.labels[gap.row]),
+            "looked": looked,
+            "brought": brought,
+            "weight": float(gap.weights[gap.looked]),
+            "share": float(gap.shares[gap.looked]),
+            "other": float(gap.shares[gap.brought]),
+            "small": float(gap.weights[gap.brought]),
+        }
         if gap.looked == gap.brought:
-            said = _("{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives is "
-                     "from there.", **told)  # fmt: skip
+            said = _(
+                "{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives is "
+                "from there.",
+                **told,
+            )
         else:
-            said = _("{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives is "
-                     "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
-                     **told)  # fmt: skip
+            said = _(
+                "{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives is "
+                "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
+                **told,
+            )
         show.lead(begun(said))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
         show.figure(drawn, key="fooled_gap", alt=said)
         if np.isfinite(gap.rank):
-            show.note(_("Within a row of this head, weights and contributions agree in rank by {rank:.2f} on the mean "
-                        "(1 is the same order, 0 none).", rank=gap.rank))  # fmt: skip
-        below(_("Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
-                "Wiegreffe and Pinter 2019, “Attention is not not explanation”."),
-              "compare", _("Attention and contribution"),
-              place(gap.head, a=str(gap.head), below="contribution"))  # fmt: skip
+            show.note(
+                _(
+                    "Within a row of this head, weights and contributions agree in rank by {rank:.2f} on the mean "
+                    "(1 is the same order, 0 none).",
+                    rank=gap.rank,
+                )
+            )
+        below(
+            _(
+                "Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
+                "Wiegreffe and Pinter 2019, “Attention is not not explanation”."
+            ),
+            "compare",
+            _("Attention and contribution"),
+            place(gap.head, a=str(gap.head), below="contribution"),
+        )
 
 
 def averages(record: Record) -> None:
@@ -67,30 +87,42 @@ def averages(record: Record) -> None:
     pair = [Head(found.kind, found.layer, head) for head in found.pair]
     columns = (found.first, found.second)
     told = {
-        "kind": kind_of(found.kind), "layer": found.layer, "mean": found.mean, "heads": found.heads,
-        "token": quote(names.labels[found.row]), "a": pair[0].short, "b": pair[1].short,
-        "first": quote(attention.key.labels[columns[0]]), "second": quote(attention.key.labels[columns[1]]),
+        "kind": kind_of(found.kind),
+        "layer": found.layer,
+        "mean": found.mean,
+        "heads": found.heads,
+        "token": quote(names.labels[found.row]),
+        "a": pair[0].short,
+        "b": pair[1].short,
+        "first": quote(attention.key.labels[columns[0]]),
+        "second": quote(attention.key.labels[columns[1]]),
         "x": float(weights[found.pair[0], found.row, columns[0]]),
         "y": float(weights[found.pair[1], found.row, columns[1]]),
-    }  # fmt: skip
-    said = (
-        _("{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. At "
-          "{token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a little.",
-          **told)
-    )  # fmt: skip
+    }
+    said = _(
+        "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. At "
+        "{token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a little.",
+        **told,
+    )
     show.lead(begun(said))
     maps = {
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
-        pair[0].short: weights[found.pair[0]], pair[1].short: weights[found.pair[1]],
-    }  # fmt: skip
+        pair[0].short: weights[found.pair[0]],
+        pair[1].short: weights[found.pair[1]],
+    }
     beside = st.columns(3, gap="small", vertical_alignment="bottom")
     for number, (column, (said, one)) in enumerate(zip(beside, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):  # as the masks: two and one where there is no room
             one_map(one, attention, names, said, f"fooled_mean_{number}", found.row)
-    below(_("Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
-            "divergence of the heads (Lin 1991)."),
-          "heads", _("The mean, and every head of it"),
-          place(pair[0], weights="layer", row=str(found.row)))  # fmt: skip
+    below(
+        _(
+            "Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
+            "divergence of the heads (Lin 1991)."
+        ),
+        "heads",
+        _("The mean, and every head of it"),
+        place(pair[0], weights="layer", row=str(found.row)),
+    )
 
 
 def sinks(record: Record) -> None:
@@ -102,13 +134,18 @@ def sinks(record: Record) -> None:
     found, shown = example
     attention, names = shown.attention(found.kind), fooled.names(shown, found.kind)
     tokens = ", ".join(f"{label} {share:.0%}" for label, share in found.tokens[:4])
-    said = (
-        _("{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
-          "it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns hidden at {after}.",
-          kind=kind_of(found.kind), share=found.share, tokens=tokens, even=found.even, head=named(found.head),
-          token=quote(names.labels[found.row]), before=quote(attention.key.labels[found.before]),
-          after=quote(attention.key.labels[found.after]))
-    )  # fmt: skip
+    said = _(
+        "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
+        "it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns hidden at {after}.",
+        kind=kind_of(found.kind),
+        share=found.share,
+        tokens=tokens,
+        even=found.even,
+        head=named(found.head),
+        token=quote(names.labels[found.row]),
+        before=quote(attention.key.labels[found.before]),
+        after=quote(attention.key.labels[found.after]),
+    )
     show.lead(begun(said))
     place_ = (found.head.layer, found.head.head)
     closed = heads.sinks(attention)
@@ -119,12 +156,16 @@ def sinks(record: Record) -> None:
     with first:
         one_map(whole, attention, names, _("{head} as it is", head=named(found.head)), "fooled_sinks", found.row)
     with second:
-        said = _("without them: {share:.0%} of its weight is hidden, rows are divided by the rest",
-                 share=found.share_head)  # fmt: skip
+        said = _(
+            "without them: {share:.0%} of its weight is hidden, rows are divided by the rest", share=found.share_head
+        )
         one_map(left / rows, attention, names, said, "fooled_hidden", found.row)
-    below(_("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
-          "heads", _("This head, sinks hidden"),
-          place(found.head, row=str(found.row), hide="true", divide="true"))  # fmt: skip
+    below(
+        _("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
+        "heads",
+        _("This head, sinks hidden"),
+        place(found.head, row=str(found.row), hide="true", divide="true"),
+    )
 
 
 def shifted(record: Record) -> None:
@@ -137,24 +178,37 @@ def shifted(record: Record) -> None:
     attention = shown.attention("cross")
     told = {"head": named(found.head), "predicts": found.errors["predicts"], "reads": found.errors["reads"]}
     said = (
-        _("Row t is computed from token t and predicts token t + 1. Against an alignment made by hand, {head} has an "
-          "error rate of {predicts:.2f} if a row is named by the token that it predicts, and {reads:.2f} if it is "
-          "named by the one that it reads.", **told) if found.by_hand
-        else _("Row t is computed from token t and predicts token t + 1. Named by what a row reads instead of what it "
-               "predicts, {reads:.0%} of the links of {head} are others.", **told)
-    )  # fmt: skip
+        _(
+            "Row t is computed from token t and predicts token t + 1. Against an alignment made by hand, {head} has an "
+            "error rate of {predicts:.2f} if a row is named by the token that it predicts, and {reads:.2f} if it is "
+            "named by the one that it reads.",
+            **told,
+        )
+        if found.by_hand
+        else _(
+            "Row t is computed from token t and predicts token t + 1. Named by what a row reads instead of what it "
+            "predicts, {reads:.0%} of the links of {head} are others.",
+            **told,
+        )
+    )
     show.lead(begun(said))
     weights = attention.head(found.head.layer, found.head.head)
-    titles = {"predicts": _("Rows named by what they predict"), "reads": _("The same weights, rows named by what they "
-              "read")}  # fmt: skip
+    titles = {
+        "predicts": _("Rows named by what they predict"),
+        "reads": _("The same weights, rows named by what they read"),
+    }
     for column, (reading, words) in zip(
         st.columns(2, gap="small", vertical_alignment="bottom"), titles.items(), strict=True
     ):
         with column:
             names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
             one_map(weights, attention, names, words, f"fooled_{reading}")
-    below(_("Och and Ney 2003 (alignment error rate)."), "alignment", _("These links, by what rows read"),
-          place(found.head, align="one", reading="reads"))  # fmt: skip
+    below(
+        _("Och and Ney 2003 (alignment error rate)."),
+        "alignment",
+        _("These links, by what rows read"),
+        place(found.head, align="one", reading="reads"),
+    )
 
 
 def _shift(record: Record) -> fooled.Shift | None:

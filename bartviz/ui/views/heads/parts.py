@@ -58,9 +58,14 @@ class Chosen:
     def view(self) -> heads.View:
         """The weights as they are shown."""
         return heads.view(
-            self.attention, None if self.what == "all" else self.layer, self.head if self.what == "head" else None,
-            query=self.rows, words=self.words, hide_sinks=self.hide_sinks, renormalise=self.renormalise,
-        )  # fmt: skip
+            self.attention,
+            None if self.what == "all" else self.layer,
+            self.head if self.what == "head" else None,
+            query=self.rows,
+            words=self.words,
+            hide_sinks=self.hide_sinks,
+            renormalise=self.renormalise,
+        )
 
 
 def choose(record: Record) -> Chosen:
@@ -85,20 +90,36 @@ def choose(record: Record) -> Chosen:
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
         row = pick.index(_("Row"), len(groups), key="row", default=_first_word(rows, groups))
     return Chosen(
-        attention, layer, head, cast("What", what), row, cast("Views", seen), rows, words, hide, divide,
-        cast("Range", span), cast("Small", small),
-    )  # fmt: skip
+        attention,
+        layer,
+        head,
+        cast("What", what),
+        row,
+        cast("Views", seen),
+        rows,
+        words,
+        hide,
+        divide,
+        cast("Range", span),
+        cast("Small", small),
+    )
 
 
 def large(chosen: Chosen) -> Choice:
     """The canvas; what is chosen in it becomes the page's choice, and the link's (several rows and columns too)."""
     rows, keys = canvas.linked(_CANVAS, SEVERAL)
     choice = canvas.show(
-        chosen.attention, key=_CANVAS,
+        chosen.attention,
+        key=_CANVAS,
         choice=Choice(chosen.layer, chosen.head, chosen.what, chosen.row, chosen.seen, rows, keys),
-        query=chosen.rows, words=chosen.words, hide_sinks=chosen.hide_sinks, renormalise=chosen.renormalise,
-        span=chosen.range, small=chosen.small, on_change=_take,
-    )  # fmt: skip
+        query=chosen.rows,
+        words=chosen.words,
+        hide_sinks=chosen.hide_sinks,
+        renormalise=chosen.renormalise,
+        span=chosen.range,
+        small=chosen.small,
+        on_change=_take,
+    )
     canvas.tell(SEVERAL, choice)
     return choice
 

@@ -26,18 +26,15 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
 
-LOOKS = {
-    "pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers"),
-}  # fmt: skip
+LOOKS = {"pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers")}
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 TWO, THIRD = ("bart-tiny-en-de", "bert-tiny-en"), "bart-tiny-denoise"
-TEXTS = {
-    "own": mark("yours"), "korean": mark("Korean"), "emoji": mark("emoji"), "long": mark("long words"),
-}  # fmt: skip
+TEXTS = {"own": mark("yours"), "korean": mark("Korean"), "emoji": mark("emoji"), "long": mark("long words")}
 SAMPLES = {
-    "korean": "나는 오늘 새 자동차를 사고 싶어요.", "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
+    "korean": "나는 오늘 새 자동차를 사고 싶어요.",
+    "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
     "long": "The Donaudampfschifffahrtsgesellschaft is antidisestablishmentarianism, untranslatably.",
-}  # fmt: skip
+}
 MOST = 128  # positions that the maps show
 
 
@@ -117,8 +114,13 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
         return embeddings.inputs(model, record, stack=stack, cancelled=ticket.cancelled)
 
     tokens = tokens_of(record, stack)
-    key = {"stack": stack, "model": record.model.fingerprint, "ids": tokens.ids.tolist(),
-           "other": record.source.ids.tolist(), "segments": record.source.segments.tolist()}  # fmt: skip
+    key = {
+        "stack": stack,
+        "model": record.model.fingerprint,
+        "ids": tokens.ids.tolist(),
+        "other": record.source.ids.tolist(),
+        "segments": record.source.segments.tolist(),
+    }
     return tasks.ask("inputs", record.model.name, key, work, lambda found: found.nbytes)
 
 
@@ -129,8 +131,10 @@ def parts(one: Inputs) -> None:
     check = _(
         "Self-check: the network's own first hidden state differs by at most {error:.1e} (limit {limit:.0e}): "
         "{verdict}.",
-        error=one.error, limit=analysis.LIMIT, verdict=_("ok") if one.passed else _("NOT the same"),
-    )  # fmt: skip
+        error=one.error,
+        limit=analysis.LIMIT,
+        verdict=_("ok") if one.passed else _("NOT the same"),
+    )
     said = [f"{analysis.formula(one)}.", check]
     if one.rows is not None:
         said.append(_("Row {row} of the position table is the first that is read.", row=one.rows[0]))
@@ -152,9 +156,11 @@ def positions(record: Record, one: Inputs) -> Floats | None:
             alt = _("The bias of {count} heads by distance.", count=len(bias))
             show.figure(partial(relative, bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
             show.downloads(
-                "inputs-bias", of=one.stack, arrays={"bias": bias},
+                "inputs-bias",
+                of=one.stack,
+                arrays={"bias": bias},
                 figure=lambda: relative(bias, one.stack, dark=page.dark()),
-            )  # fmt: skip
+            )
         return None
     table = shown(one)
     learned = record.model.family not in ("marian", "pegasus")
@@ -184,12 +190,16 @@ def near(table: Floats) -> str:
     if near > distant + 0.05:
         return _(
             "Neighbouring positions are alike (mean cosine {near:.2f}); positions {far} apart less so ({distant:.2f}).",
-            near=near, far=far, distant=distant,
-        )  # fmt: skip
+            near=near,
+            far=far,
+            distant=distant,
+        )
     return _(
         "Neighbouring positions are no more alike ({near:.2f}) than positions {far} apart ({distant:.2f}).",
-        near=near, far=far, distant=distant,
-    )  # fmt: skip
+        near=near,
+        far=far,
+        distant=distant,
+    )
 
 
 def shown(one: Inputs) -> Floats:
@@ -229,9 +239,12 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
             )
             label = _(
                 which,
-                model=one.model, how=_(one.how), vocabulary=one.vocabulary, count=one.count,
+                model=one.model,
+                how=_(one.how),
+                vocabulary=one.vocabulary,
+                count=one.count,
                 unknown=int(one.unknown.sum()),
-            )  # fmt: skip
+            )
             st.html(cut(one.tokens, _texts(one.tokens, text), unknown=tuple(one.unknown.tolist()), label=label))
     if found:
         show.table(analysis.splits(tuple(found)), title=_("The tokenizers as a table"))
@@ -256,9 +269,12 @@ def split_sentence(found: tuple[Split, ...]) -> str:
         said = [
             _(
                 "{least} needs {count} tokens, {most} {other}",
-                least=least.model, count=least.count, most=most.model, other=most.count,
+                least=least.model,
+                count=least.count,
+                most=most.model,
+                other=most.count,
             )
-        ]  # fmt: skip
+        ]
     said += [
         _("{model} does not know {count} of its pieces", model=one.model, count=int(one.unknown.sum())) for one in lost
     ]

@@ -26,14 +26,17 @@ from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 
 KEYS = {
-    "strongest": mark("the strongest"), "near": mark("near the query"), "first": mark("the first"),
+    "strongest": mark("the strongest"),
+    "near": mark("near the query"),
+    "first": mark("the first"),
     "last": mark("the last"),
-}  # fmt: skip
+}
 ORDER = {"dimension": mark("dimension by dimension"), "size": mark("largest first")}
 AROUND = {
-    "scaling": mark("Without the scaling"), "activation": mark("GELU and ReLU"),
+    "scaling": mark("Without the scaling"),
+    "activation": mark("GELU and ReLU"),
     "norms": mark("Before or after the norm"),
-}  # fmt: skip
+}
 NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
 )
@@ -116,8 +119,9 @@ def row(record: Record, chosen: Chosen) -> None:
     shown = chosen.shown
     alt = _(
         "The arithmetic of {head} for {query}, from query and keys to the output.",
-        head=chosen.one.name, query=chosen.one.query_label,
-    )  # fmt: skip
+        head=chosen.one.name,
+        query=chosen.one.query_label,
+    )
     figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _take(shown.keys), most=1.1)
@@ -150,9 +154,13 @@ def text(record: Record, chosen: Chosen) -> None:
     one = chosen.one
     who = called(one, predicts(record, one), start=False)
     show.running_text(
-        one.keys, None if one.masked else one.weights, kind=one.kind, chosen=one.row if one.kind != "cross" else None,
-        label=_("{head}: where {who} looks", head=one.name, who=who), key="inside_text",
-    )  # fmt: skip
+        one.keys,
+        None if one.masked else one.weights,
+        kind=one.kind,
+        chosen=one.row if one.kind != "cross" else None,
+        label=_("{head}: where {who} looks", head=one.name, who=who),
+        key="inside_text",
+    )
 
 
 def key(chosen: Chosen) -> None:
@@ -161,9 +169,11 @@ def key(chosen: Chosen) -> None:
     show.note(
         _(
             "Query {query}, key {key}: {count} products and their sum",
-            query=quote(one.query_label), key=quote(one.label(at)), count=one.width,
+            query=quote(one.query_label),
+            key=quote(one.label(at)),
+            count=one.width,
         )
-    )  # fmt: skip
+    )
     figure = partial(products.products, one, at, by_size=chosen.by_size, dark=page.dark())
     alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[at])
     show.figure(figure, key="inside_products", alt=alt)
@@ -171,9 +181,11 @@ def key(chosen: Chosen) -> None:
     show.note(_(inside.ROUNDED))
     show.table(partial(inside.dimensions, one, at), title=_("The products as a table"))
     show.downloads(
-        "inside-products", of=f"{chosen.stem}-key{at}", table=lambda: inside.dimensions(one, at),
+        "inside-products",
+        of=f"{chosen.stem}-key{at}",
+        table=lambda: inside.dimensions(one, at),
         figure=lambda: products.products(one, at, by_size=chosen.by_size, dark=page.dark()),
-    )  # fmt: skip
+    )
 
 
 def _equation(steps: tuple[tuple[str, str], ...]) -> None:
@@ -197,8 +209,11 @@ def share(chosen: Chosen) -> None:
     told = _(
         "The output, {width} numbers, times the head's part of the output matrix is a vector of length {length:.3f}: "
         "{share:.1%} of the lengths that the {heads} heads add.",
-        width=one.width, length=length, share=one.shares[one.head], heads=len(one.shares),
-    )  # fmt: skip
+        width=one.width,
+        length=length,
+        share=one.shares[one.head],
+        heads=len(one.shares),
+    )
     together = (
         mark("Heads may point against each other: together, with the bias, they add a vector of length {length:.3f}.")
         if one.projection_bias
@@ -237,16 +252,20 @@ def _scaling(chosen: Chosen) -> None:
         _(
             "The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, products of "
             "{width}-wide vectors would have a variance of {width}.",
-            q=q, k=k, width=found.width,
+            q=q,
+            k=k,
+            width=found.width,
         )
-    )  # fmt: skip
+    )
     show.note(" ".join(said))
     show.figure(partial(beside.scaling, found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
     show.table(partial(scaling.table, found))
     show.downloads(
-        "inside-scaling", of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}", table=scaling.table(found),
+        "inside-scaling",
+        of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}",
+        table=scaling.table(found),
         figure=lambda: beside.scaling(found, one.kind, dark=page.dark()),
-    )  # fmt: skip
+    )
 
 
 def _norms(record: Record, chosen: Chosen) -> None:
@@ -261,11 +280,16 @@ def _norms(record: Record, chosen: Chosen) -> None:
     said = _(
         "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
         "The stream that it is added to is not in a record.",
-        kind=sentence_words.kind(one.kind), token=quote(one.query_label), least=lengths.min(), most=lengths.max(),
-    )  # fmt: skip
+        kind=sentence_words.kind(one.kind),
+        token=quote(one.query_label),
+        least=lengths.min(),
+        most=lengths.max(),
+    )
     show.note(said)
     show.figure(partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
     show.downloads(
-        "inside-growth", of=f"{one.kind}-row{one.row}", arrays={"lengths": lengths},
+        "inside-growth",
+        of=f"{one.kind}-row{one.row}",
+        arrays={"lengths": lengths},
         figure=lambda: beside.growth(lengths, one.layer, one.kind, dark=page.dark()),
-    )  # fmt: skip
+    )

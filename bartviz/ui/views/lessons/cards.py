@@ -47,9 +47,13 @@ def _card(lesson: Lesson, number: int) -> None:
     runs = now.lesson is lesson
     label = _("Go on with step {step}", step=at + 1) if at else _("Walk it again") if reached == count else _("Start")
     st.button(
-        label, key=f"begin_{lesson.word}", on_click=walk.start, args=(lesson.word, at), width="stretch",
+        label,
+        key=f"begin_{lesson.word}",
+        on_click=walk.start,
+        args=(lesson.word, at),
+        width="stretch",
         type="primary" if runs or (not now.reached and number == 1) else "secondary",
-    )  # fmt: skip
+    )
 
 
 def _said(reached: int, count: int) -> str:

@@ -36,28 +36,40 @@ def batch(given: Sequence[Attention]) -> None:
     """The padded masks of a batch, (Q, K) each, and the weights of L0H0."""
     masks = {f"mask_{place + 1}": one.mask for place, one in enumerate(given)}
     show.downloads(
-        "masks-padding",
-        arrays=lambda: masks | {f"L0H0_{place + 1}": one.head(0, 0) for place, one in enumerate(given)},
+        "masks-padding", arrays=lambda: masks | {f"L0H0_{place + 1}": one.head(0, 0) for place, one in enumerate(given)}
     )
 
 
 def effect(changed: Attention, before: Floats, after: Floats, row: int, name: str, title: str) -> None:
     """What a pattern does: one row of it as a table and a figure, all rows (n, n) as arrays."""
     show.downloads(
-        "masks-pattern", of=name,
+        "masks-pattern",
+        of=name,
         table=lambda: _row(changed, before[row], after[row], row),
         arrays=lambda: {"mask": changed.mask, "before": before, "after": after},
         figure=lambda: row_bars(
-            before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
-            special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
+            before[row],
+            after[row],
+            changed.key.labels,
+            kind=changed.kind,
+            mask=changed.mask[row],
+            special=changed.key.special,
+            name=_("with {pattern}", pattern=title),
+            dark=page.dark(),
         ),
-    )  # fmt: skip
+    )
 
 
 def _row(changed: Attention, before: Floats, after: Floats, row: int) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame({
-        "query": changed.query.labels[row], "column": np.arange(before.size), "key": changed.key.labels,
-        "open": changed.mask[row], "weight, nothing closed": before, "weight with the pattern": after,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "query": changed.query.labels[row],
+            "column": np.arange(before.size),
+            "key": changed.key.labels,
+            "open": changed.mask[row],
+            "weight, nothing closed": before,
+            "weight with the pattern": after,
+        }
+    )

@@ -25,9 +25,7 @@ from bartviz.ui.frame import page
 from bartviz.ui.views.masks import batch, downloads
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
-VIEW_NAMES: Mapping[View, str] = {
-    "pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights"),
-}  # fmt: skip
+VIEW_NAMES: Mapping[View, str] = {"pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights")}
 SMALL = 312  # pixels of a square with its labels, a third of the page wide
 MOST = 24  # tokens to which a pattern is applied
 RELATIVE = "relative"
@@ -83,9 +81,16 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
     told = masks.who(attention, row)
     figure = partial(
-        square, attention, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, row=row,
-        dark=page.dark(), height=SMALL + (40 if shown.view == "weights" else 0),
-    )  # fmt: skip
+        square,
+        attention,
+        view=shown.view,
+        number=shown.number,
+        layer=shown.layer,
+        head=shown.head,
+        row=row,
+        dark=page.dark(),
+        height=SMALL + (40 if shown.view == "weights" else 0),
+    )
     with place:
         show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {told}")
     show.note(told)
@@ -116,8 +121,10 @@ def padding(record: Record) -> None:
     )
     with st.form("batch", border=False):
         boxes = st.columns(len(TEXTS))
-        others = [box.text_input(_("Text {number}", number=place + 2), text, max_chars=300, key=f"batch_{place}")
-                  for place, (box, text) in enumerate(zip(boxes, TEXTS, strict=True))]  # fmt: skip
+        others = [
+            box.text_input(_("Text {number}", number=place + 2), text, max_chars=300, key=f"batch_{place}")
+            for place, (box, text) in enumerate(zip(boxes, TEXTS, strict=True))
+        ]
         asked = st.form_submit_button(_("Run the three texts in one pass"))
     if asked:
         try:
@@ -173,8 +180,9 @@ def patterns(record: Record) -> None:
         _show_effect(changed, before, after, row, names[name])
         said = _(
             "Scores of {head}, {count} tokens of this text: the same for every pattern.",
-            head=sentence_words.head(kind, layer, head), count=short.shape[2],
-        )  # fmt: skip
+            head=sentence_words.head(kind, layer, head),
+            count=short.shape[2],
+        )
         made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
         show.note(said + made_up)
         downloads.effect(changed, before, after, row, name, names[name])
@@ -192,11 +200,13 @@ def _settings(name: str) -> dict[str, int]:
     return {
         key: setting.lowest
         + pick.index(
-            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest), 9,
-            key=f"set_{key}", default=setting.default - setting.lowest,
+            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest),
+            9,
+            key=f"set_{key}",
+            default=setting.default - setting.lowest,
         )
         for key, setting in known.items()
-    }  # fmt: skip
+    }
 
 
 def _effect(
@@ -222,9 +232,16 @@ def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, ti
         show.figure(drawn, key="pattern_square", alt=alt)
     with bars:
         figure = partial(
-            row_bars, before[row], after[row], changed.key.labels, kind=changed.kind, mask=changed.mask[row],
-            special=changed.key.special, name=_("with {pattern}", pattern=title), dark=page.dark(),
-        )  # fmt: skip
+            row_bars,
+            before[row],
+            after[row],
+            changed.key.labels,
+            kind=changed.kind,
+            mask=changed.mask[row],
+            special=changed.key.special,
+            name=_("with {pattern}", pattern=title),
+            dark=page.dark(),
+        )
         show.figure(
             figure, key="pattern_row_bars", alt=_("Weights of one row with and without {pattern}", pattern=title)
         )
@@ -272,7 +289,14 @@ def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None
         _("If every key were closed to {token}: {outcome}", token=masks.quote(short.query.labels[row]), outcome=outcome)
     )
     figure = partial(
-        row_bars, before, np.nan_to_num(after), short.key.labels, kind=short.kind, mask=none,
-        special=short.key.special, name=_("with everything closed"), dark=page.dark(),
-    )  # fmt: skip
+        row_bars,
+        before,
+        np.nan_to_num(after),
+        short.key.labels,
+        kind=short.kind,
+        mask=none,
+        special=short.key.special,
+        name=_("with everything closed"),
+        dark=page.dark(),
+    )
     show.figure(figure, key="closed_row", alt=_("Weights of a row that may look nowhere"))

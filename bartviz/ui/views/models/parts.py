@@ -14,8 +14,8 @@ import streamlit as st
 
 from bartviz.analysis import model_table
 from bartviz.analysis.model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
-from bartviz.families.catalogue import CATALOGUE
 from bartviz.analysis.objectives import Example, objectives
+from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
@@ -35,7 +35,7 @@ SETS = {
     ),
     "small": (mark("What ships here"), ("bert-tiny-en", "bart-tiny-denoise", "bart-tiny-en-de")),
     "own": (mark("My choice"), ()),
-}  # fmt: skip
+}
 BAR = mark(
     "A bar is a layer, as long as the model is wide: self-attention inside, then cross-attention in violet, "
     "then the feed-forward layer in the quiet shade, each as long as its share of the parameters."
@@ -85,8 +85,10 @@ def notice(subjects: Sequence[Subject]) -> str:
     norms = {one.sizes.family.norm for one in subjects}
     said = _(
         "{different} of {all} properties differ between these {models} models.",
-        different=different, all=len(PROPERTIES), models=len(subjects),
-    )  # fmt: skip
+        different=different,
+        all=len(PROPERTIES),
+        models=len(subjects),
+    )
     hint = _("Look where LayerNorm stands: the drawings of textbooks often show only one of the two ways.")
     return f"{said} {hint}" if len(norms) > 1 else said
 

@@ -28,9 +28,12 @@ from bartviz.ui.controls import pick, show
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
-    ALL: mark("all parts"), "shared": mark("shared"), "encoder": mark("encoder"), "decoder": mark("decoder"),
+    ALL: mark("all parts"),
+    "shared": mark("shared"),
+    "encoder": mark("encoder"),
+    "decoder": mark("decoder"),
     "head": mark("head"),
-}  # fmt: skip
+}
 SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
@@ -96,12 +99,16 @@ def _known(name: str) -> Mapping[str, Any]:
 
 def _pasted() -> str:
     pasted = st.text_area(
-        _("Its configuration"), EXAMPLE, key="config", height=110, persist_state="session",
+        _("Its configuration"),
+        EXAMPLE,
+        key="config",
+        height=110,
+        persist_state="session",
         help=_(
             "The config.json of any BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT, BART, mBART, Marian, Pegasus, T5 or "
             "GPT-2. What it leaves out is as in transformers."
         ),
-    )  # fmt: skip
+    )
     st.button(_("Count it"), key="count")  # leaving the field is enough; the button says so
     return pasted or ""
 
@@ -149,9 +156,13 @@ def length(costs: Costs) -> tuple[int, str]:
         if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
             st.session_state["n"] = 512
         chosen = st.select_slider(
-            _("Source tokens n"), LENGTHS, 512, key="n", bind="query-params",
+            _("Source tokens n"),
+            LENGTHS,
+            512,
+            key="n",
+            bind="query-params",
             help=_("An encoder-decoder writes as many tokens as it reads."),
-        )  # fmt: skip
+        )
     with formats:
         dtype = pick.one_of(_("Number format"), list(BYTES), key="format")
     n = chosen if isinstance(chosen, int) else LENGTHS[0]
@@ -173,9 +184,10 @@ def length(costs: Costs) -> tuple[int, str]:
         show.note(
             _(
                 "This model has {positions:,} positions: it cannot read {count:,} tokens.",
-                positions=costs.sizes.positions, count=n,
+                positions=costs.sizes.positions,
+                count=n,
             )
-        )  # fmt: skip
+        )
     return n, dtype
 
 
@@ -241,16 +253,15 @@ def _compared(found: parameter_totals.Comparison) -> None:
         st.success(
             _(
                 "Equal: all {equal:,} matrices and vectors, in name, shape and ties; {built:,} parameters.",
-                equal=found.equal, built=found.built,
+                equal=found.equal,
+                built=found.built,
             ),
             icon=":material/check:",
-        )  # fmt: skip
+        )
         return
     st.error(
-        _(
-            "Not equal: {closed:,} parameters in closed form, {built:,} built.", closed=found.closed, built=found.built
-        )
-    )  # fmt: skip
+        _("Not equal: {closed:,} parameters in closed form, {built:,} built.", closed=found.closed, built=found.built)
+    )
     lists = {_("Different"): found.different, _("Not built"): found.missing, _("Only built"): found.unexpected}
     for label, names in lists.items():
         if names:
@@ -275,8 +286,10 @@ def _why(rows: tuple[Parameter, ...]) -> str:
     uses = [*kept, *(_("as {use}", use=_(use)) for use in ties[0].uses)]
     return _(
         "it counts the shared matrix of {numbers:,} numbers {count} times, {uses}.",
-        numbers=ties[0].elements, count=len(uses), uses=", ".join(uses),
-    )  # fmt: skip
+        numbers=ties[0].elements,
+        count=len(uses),
+        uses=", ".join(uses),
+    )
 
 
 def _thousands(columns: list[str]) -> dict[str, Any]:

@@ -158,10 +158,15 @@ def _options(quiz: Quiz, question: Question, *, upright: bool) -> None:
         right = done and at == question.answer
         mark = ":material/check: " if right else ":material/close: " if at in taken else ""
         columns[at if short else 0].button(
-            mark + show.plain(_(option.text)), key=f"quiz_{quiz.seed}_{quiz.place}_{at}", width="stretch",
-            type="primary" if right else "secondary", disabled=(done and not right) or (at in taken and not right),
-            on_click=_take, args=(quiz, quiz.place, at), shortcut=str(at + 1),
-        )  # fmt: skip
+            mark + show.plain(_(option.text)),
+            key=f"quiz_{quiz.seed}_{quiz.place}_{at}",
+            width="stretch",
+            type="primary" if right else "secondary",
+            disabled=(done and not right) or (at in taken and not right),
+            on_click=_take,
+            args=(quiz, quiz.place, at),
+            shortcut=str(at + 1),
+        )
 
 
 def _take(quiz: Quiz, place: int, option: int) -> None:
@@ -177,9 +182,11 @@ def _said(quiz: Quiz, question: Question) -> None:
         said = _("Right.") if taken[-1:] == [question.answer] else _("The answer: {it}", it=_(question.right.text))
         st.success(f"**{show.plain(said)}** {show.plain(_(question.why))}")
         st.page_link(
-            sitemap.page(question.page).file, label=_("See it"), icon=":material/arrow_forward:",
+            sitemap.page(question.page).file,
+            label=_("See it"),
+            icon=":material/arrow_forward:",
             query_params=dict(question.query),
-        )  # fmt: skip
+        )
     elif taken:
         st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not yet; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{place}", type="tertiary", on_click=_show, args=(quiz, place))
@@ -199,13 +206,26 @@ def _ways(quiz: Quiz) -> None:
             _("Back"), key="quiz_back", disabled=quiz.place == 0, on_click=_go, args=(quiz.place,), shortcut="left"
         )
         st.button(
-            _("Next question"), key="quiz_next", disabled=quiz.place == last, on_click=_go, args=(quiz.place + 2,),
-            shortcut="right", type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
-        )  # fmt: skip
+            _("Next question"),
+            key="quiz_next",
+            disabled=quiz.place == last,
+            on_click=_go,
+            args=(quiz.place + 2,),
+            shortcut="right",
+            type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
+        )
     done, found, first = quiz.score
     if done == len(quiz.questions):
-        st.success(show.plain(_("All {count} questions answered: {found} found, {first} of them at the first try.",
-                                count=done, found=found, first=first)))  # fmt: skip
+        st.success(
+            show.plain(
+                _(
+                    "All {count} questions answered: {found} found, {first} of them at the first try.",
+                    count=done,
+                    found=found,
+                    first=first,
+                )
+            )
+        )
 
 
 def _go(number: int) -> None:
@@ -230,12 +250,19 @@ def _sheets(quiz: Quiz) -> None:
             return write(quiz.questions, quiz.record, quiz.seed, answers=answers).encode("utf-8", "replace")
 
     with st.container(horizontal=True, gap="small"):
-        for name, ending, mime in (("HTML", "html", "text/html"), ("Markdown", "md", "text/markdown"),
-                                   ("CSV", "csv", "text/csv")):  # fmt: skip
+        for name, ending, mime in (
+            ("HTML", "html", "text/html"),
+            ("Markdown", "md", "text/markdown"),
+            ("CSV", "csv", "text/csv"),
+        ):
             st.download_button(
-                name, partial(made, ending), file_name=f"bartviz-quiz-{quiz.seed}-{told}.{ending}",
-                mime=mime, on_click="ignore", key=f"quiz_{ending}",
-            )  # fmt: skip
+                name,
+                partial(made, ending),
+                file_name=f"bartviz-quiz-{quiz.seed}-{told}.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"quiz_{ending}",
+            )
     count = len(quiz.questions)
     show.note(plural("{count} question, ready to print.", "{count} questions, ready to print.", count))
 

@@ -60,8 +60,10 @@ def tally(found: Verdicts) -> None:
     counts = textbook.tally(found)
     said = _(
         "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
-        "do not hold.", claims=len(CLAIMS), **counts,
-    )  # fmt: skip
+        "do not hold.",
+        claims=len(CLAIMS),
+        **counts,
+    )
     show.lead(said)
     parts = "".join(f"<span class='bv-{word}' style='flex:{count}'></span>" for word, count in counts.items() if count)
     left = len(CLAIMS) - len(found)
@@ -82,10 +84,11 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
         with st.container(width="content"):
             pick.switch(_("Guess first"), key=GUESS, hint=_("Each verdict stays folded until you open it."))
     return tuple(
-        line for line in CLAIMS
+        line
+        for line in CLAIMS
         if chapter in (ALL, line.chapter)
         and (verdict == ALL or (line.number in found and found[line.number].word == verdict))
-    )  # fmt: skip
+    )
 
 
 def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
