@@ -22,8 +22,7 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
-from bartviz.run import beam_search as search
-from bartviz.run import loop, prepare, rules
+from bartviz.run import beam_search, loop, prepare, rules
 from bartviz.run.candidates import Summary
 from bartviz.run.loop import Forced, Task, Written
 from bartviz.run.prepare import Ablation, Prepared, Truncate
@@ -150,13 +149,14 @@ def write(
     tape = Tape(
         values=options.values, scale_heads=prepare.head_factors(model, options.ablate), cancelled=options.cancelled
     )
-    beams = way.beams if isinstance(way, search.Settings) else 1
+    beams = way.beams if isinstance(way, beam_search.Settings) else 1
     prepare.refuse_over(
         prepare.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams)
     )
     with torch.inference_mode(), recording(tape):
-        searched = isinstance(way, search.Settings)
-        written = loop.together(task, tape, way) if searched else loop.alone(task, tape, way)
+        written = (
+            loop.together(task, tape, way) if isinstance(way, beam_search.Settings) else loop.alone(task, tape, way)
+        )
     return prepare.finish(
         _record(task, written, prepared),
         started,
@@ -174,7 +174,7 @@ def _check_writer(model: Model) -> None:
         )
 
 
-def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
+def _way(model: Model, options: Options) -> beam_search.Settings | Sampling | None:
     """Beams, sampling, or None for greedy search. Raises SettingError for what does not go together."""
     own, sample = model.generation, options.sample
     if options.beams != "own" and not isinstance(options.beams, Integral):
@@ -197,8 +197,8 @@ def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
         return sample
     penalty = penalty if penalty is not None else own.length_penalty if own.length_penalty is not None else 1.0
     early = early if early is not None else own.early_stopping if own.early_stopping is not None else False
-    if not (math.isfinite(penalty) and abs(penalty) <= search.LARGEST_PENALTY):
-        limit = f"{search.LARGEST_PENALTY:g}"
+    if not (math.isfinite(penalty) and abs(penalty) <= beam_search.LARGEST_PENALTY):
+        limit = f"{beam_search.LARGEST_PENALTY:g}"
         raise SettingError(
             later(
                 "length_penalty is {value}; choose -{limit} to {limit} (1: the mean of log p; 0: none).",
@@ -208,7 +208,7 @@ def _way(model: Model, options: Options) -> search.Settings | Sampling | None:
         )
     if early not in (True, False, "never"):
         raise SettingError(later('early_stopping is {value!r}; choose True, False or "never".', value=early))
-    return search.Settings(beams, float(penalty), "never" if early == "never" else bool(early))
+    return beam_search.Settings(beams, float(penalty), "never" if early == "never" else bool(early))
 
 
 def _wrong_beams(beams: object) -> SettingError:
@@ -281,7 +281,9 @@ def _typed_ids(model: Model, text: str) -> list[int]:
     return [int(i) for i, span in zip(typed.ids, typed.spans, strict=True) if span is not None]
 
 
-def _settings(task: Task, tape: Tape, way: search.Settings | Sampling | None, options: Options) -> dict[str, object]:
+def _settings(
+    task: Task, tape: Tape, way: beam_search.Settings | Sampling | None, options: Options
+) -> dict[str, object]:
     """What a record says of how it was written; branch() reads it to go on in the same way."""
     chosen = {"mode": "greedy"} if way is None else way.settings
     return {

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -82,14 +82,14 @@ def test_the_row_table_holds_the_weights_of_the_head(record: Record) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
+def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", "decoder"]) -> None:
     attention = record.attention(kind)
-    parts = {"encoder": None, "decoder": None, "cross": None, kind: attention}
+    parts: dict[str, Any] = {"encoder": None, "decoder": None, "cross": None, kind: attention}
     alone = replace(
         record,
         **parts,
         model=stand_in.model_info(kind),
-        steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
+        steps=() if kind == "encoder" else record.steps,
         output=None if kind == "encoder" else record.output,
     )
     app = opened(alone, kind="Cross", layer="2")

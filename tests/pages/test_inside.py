@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -78,13 +78,13 @@ def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_record_of_one_kind_is_drawn(record: Record, kind: str) -> None:
-    parts = {"encoder": None, "decoder": None, "cross": None, kind: record.attention(kind)}
+def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", "decoder"]) -> None:
+    parts: dict[str, Any] = {"encoder": None, "decoder": None, "cross": None, kind: record.attention(kind)}
     alone = replace(
         record,
         **parts,
         model=stand_in.model_info(kind),
-        steps=() if kind == "encoder" else record.steps,  # type: ignore[arg-type]
+        steps=() if kind == "encoder" else record.steps,
         output=None if kind == "encoder" else record.output,
     )
     assert f"{kind} L1H0" in words(opened(alone, kind="Cross"))
