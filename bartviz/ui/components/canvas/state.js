@@ -40,7 +40,7 @@ function renew(it) {
   const [, , rows, columns] = it.meta.shape;
   it.say = speaker(it.meta.words);
   nameAll(it.root, it.say);
-  Object.assign(it, { at: it.meta.steps ? it.at : null, smallMaps: null, maps: new Map(), chips: {}, hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
+  Object.assign(it, { at: it.meta.steps ? it.at : null, smallMaps: null, maps: new Map(), chips: {}, shaded: [], hover: null, cursor: null, seen: { x: 0, y: 0, z: 1 } });
   it.open = it.arrays.mask ? unpacked(it.arrays.mask, rows, columns) : null;
   if (it.arrays.small) it.smallMaps = { values: it.arrays.small, shape: it.meta.arrays.find(([name]) => name === "small")[2] };
   it.shades = shadesOf(it.meta.span, it.meta.unit);
