@@ -289,6 +289,11 @@ def masked_softmax(scores: Floats, mask: Bools) -> Floats:
     if not mask.all():
         np.copyto(scores, -np.inf, where=~mask)
         scores[~mask.any(axis=-1)] = 0.0
+    return softmax(scores)
+
+
+def softmax(scores: Floats) -> Floats:
+    """exp(s) / sum of exp(s) over the last axis of ``scores``: rows sum to 1. Overwrites ``scores``."""
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)

@@ -151,12 +151,15 @@ def go(page: Page, label: str) -> None:
     if page.get_by_test_id("stTopNav").count() == 0:
         if not page.get_by_test_id("stSidebarNav").is_visible():
             page.get_by_test_id("stExpandSidebarButton").click()
-        page.get_by_test_id("stSidebarNavLink").filter(has_text=named).click()
-    elif (shown := page.get_by_test_id("stTopNav").get_by_role("link", name=label, exact=True)).count():
-        shown.click()
+        link = page.get_by_test_id("stSidebarNavLink").filter(has_text=named)
     else:
-        page.get_by_test_id("stTopNav").get_by_text(re.compile(r"^\d+ more$")).click()
-        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=named).click()
+        link = page.get_by_test_id("stTopNav").get_by_role("link", name=label, exact=True)
+        if not link.count():
+            page.get_by_test_id("stTopNav").get_by_text(re.compile(r"^\d+ more$")).click()
+            link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=named)
+    place = link.get_attribute("href") or ""
+    link.click()
+    page.wait_for_url(re.compile(rf"{re.escape(place)}/?(\?.*)?$"), wait_until="commit")  # the server has heard of it
     settle(page)
 
 

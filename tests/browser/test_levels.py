@@ -101,7 +101,7 @@ FORMULAS = """
 import pkgutil
 import streamlit as st
 from bartviz.language import LANGUAGES, _, speaking
-from bartviz.ui import explanations, levels
+from bartviz.teaching import explanations; from bartviz.ui.frame import levels
 from bartviz.teaching.glossary import TERMS
 from scripts.serving import ROOT, served
 

@@ -547,8 +547,8 @@ def test_a_killed_download_goes_on_where_it_was(server: Hub, tmp_path: Path) -> 
     """Another process downloads and is killed half way, without a chance to tidy up."""
     slow = server.fault("model.safetensors", rate=60_000)
     code = f"""
-from bartviz import hub, waiting
-waiting.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: None), seconds=60)
+from bartviz.models import deadline, hub
+deadline.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: None), seconds=60)
 """
     process = subprocess.Popen([sys.executable, "-c", code], env=dict(os.environ), stderr=subprocess.DEVNULL)
     try:

@@ -114,12 +114,12 @@ def test_a_link_leads_to_a_page_that_takes_it(line: textbook.Claim) -> None:
 
 
 UI = place.ROOT / "bartviz" / "ui"
-COMMON = [(UI / "pick.py").read_text("utf-8")]
+COMMON = [(UI / "controls" / "pick.py").read_text("utf-8")]
 SOURCES = {
     entry.word: [
         *COMMON,
         entry.file.read_text("utf-8"),
-        *(path.read_text("utf-8") for path in [*UI.glob(f"{entry.word}.py"), *UI.glob(f"{entry.word}/*.py")]),
+        *(path.read_text("utf-8") for path in UI.glob(f"views/{entry.word}/*.py")),
     ]
     for entry in sitemap.PAGES
 }

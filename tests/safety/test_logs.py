@@ -30,7 +30,7 @@ def test_a_word_that_is_no_level_is_refused_with_the_choices(said: str, monkeypa
 @pytest.mark.parametrize(("said", "told"), [("info", ["seen", "grave"]), ("error", ["grave"])])
 def test_a_server_writes_what_is_at_least_of_that_level(said: str, told: list[str]) -> None:
     begin = f"logs.begin({said!r}); " * 2
-    code = f"from bartviz import logs; {begin} logs.log.info('seen'); logs.log.error('grave')"
+    code = f"from bartviz.safety import logs; {begin} logs.log.info('seen'); logs.log.error('grave')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert [line.rpartition(": ")[2] for line in done.stderr.splitlines()] == told
 

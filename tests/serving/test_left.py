@@ -12,7 +12,7 @@ from scripts.visitor import visitor, wait_for
 PROBE = """
 import sys, weakref
 sys.path.insert(0, {root!r})
-from bartviz.ui import engine, session
+from bartviz.serving import engine
 if not hasattr(engine, "made"):
     engine.made, record = [], engine._record
     def watched(*given, **named):

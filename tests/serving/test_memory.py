@@ -208,12 +208,12 @@ from pathlib import Path
 
 import psutil
 import torch
-from bartviz.ui import library
+from bartviz.serving import torch_import
 from bartviz.serving.engine import Engine, Request
 from bartviz.serving.limits import Limits
 
 torch.set_num_threads(1)
-library.load()
+torch_import.load()
 import bartviz.models.model
 resident = lambda: psutil.Process().memory_info().rss / 1e6
 engine, after = Engine(Limits(model_mb=130, record_mb=1)), []

@@ -37,12 +37,11 @@ beams. All others are arithmetic on configurations and on runs that ship.
     terms=("parameters", "configuration", "head", "attention", "mask", "softmax", "embedding", "checkpoint"),
     code="""
 import bartviz
-from bartviz import claims
-from bartviz.teaching.textbook import ledger, verdict
+from bartviz.teaching.textbook import MODEL, ledger, measured, verdict
 
 print(ledger()[["number", "title", "verdict"]])
 print(verdict("14").word, verdict("14").why)
-more = claims.judge_all(bartviz.load(claims.MODEL))  # those that need a run of a model
+more = measured.judge_all(bartviz.load(MODEL))  # those that need a run of a model
 print(ledger(more=more)["verdict"].value_counts())
 """,
 )

@@ -10,7 +10,7 @@ from bartviz.analysis.costs import Costs
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
 from bartviz.language import later, mark
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, softmax
 from bartviz.teaching.textbook.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
@@ -44,7 +44,7 @@ def _unscaled(evidence: Evidence) -> Verdict:
     attention = record.attention("encoder")
     heads, rows = attention.shape[1], attention.shape[1] * attention.shape[2]
     weights = attention.layer(attention.shape[0] - 1)  # (H, Q, K)
-    plain = np.stack([_softmax(_dots(attention, head)) for head in range(heads)])
+    plain = np.stack([softmax(_dots(attention, head)) for head in range(heads)])
     order = int((plain.argmax(-1) == weights.argmax(-1)).sum())
     apart = float(np.abs(plain - weights).max())
     largest = float(weights.max(-1).mean()), float(plain.max(-1).mean())
@@ -72,11 +72,6 @@ def _dots(attention: Attention, head: int) -> Floats:
     """(Q, K) scores of the last layer without the division."""
     dots = attention.q[-1, head] @ attention.k[-1, head].T
     return np.asarray(dots if attention.bias is None else dots + attention.bias[head], np.float32)
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float32)
 
 
 def _additive(_evidence: Evidence) -> Verdict:
@@ -126,7 +121,7 @@ def _variance(evidence: Evidence) -> Verdict:
     random = np.random.default_rng(0)
     q, k = random.standard_normal((DRAWS, WIDTH)), random.standard_normal((KEYS, WIDTH))
     dots = q @ k.T  # (DRAWS, KEYS)
-    plain, scaled = (_softmax(np.asarray(scores, np.float32)).max(axis=1).mean() for scores in (dots, dots / 8))
+    plain, scaled = (softmax(np.array(scores, np.float32)).max(axis=1).mean() for scores in (dots, dots / 8))
     record, basis = evidence.shipped(WORDS_RECORD)
     model = [scaling(record.attention("encoder"), index) for index in range(record.model.encoder_layers)]
     raw = [max(one.model.scores.var(), one.other.scores.var()) for one in model]
