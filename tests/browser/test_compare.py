@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.record import store
 from bartviz.record.record import Record
 from tests.browser.conftest import Open, settle
@@ -66,6 +67,14 @@ def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) ->
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
     expect(page.get_by_text("B: cross L1H1 of stand-in")).to_be_visible()
     expect(page.get_by_text("A and B are the same (")).to_be_visible()
+
+
+def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare?a=cross+L1H1")
+    drawn(page)
+    page.get_by_role("button", name="Other run").click()
+    page.locator("input[type=file]").last.set_input_files(str(EMBEDDED / "records" / "start.safetensors"))
+    expect(page.get_by_text("Kept beside this run: bart-tiny-en-de")).to_be_visible()
 
 
 def test_a_run_over_other_tokens_stands_beside_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:

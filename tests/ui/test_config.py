@@ -10,6 +10,7 @@ import pytest
 
 from bartviz.figures import theme
 from bartviz.record.attention import KINDS
+from bartviz.serving.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +27,7 @@ def test_the_server_is_closed(config: dict[str, Any]) -> None:
     assert server["enableCORS"] is True
     assert server["allowedHosts"] == ["127.0.0.1", "localhost"]
     assert server["fileWatcherType"] == "none"
-    assert server["maxUploadSize"] <= 10
+    assert server["maxUploadSize"] == Limits().upload_mb
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"] == {"toolbarMode": "viewer", "showErrorDetails": "none", "showErrorLinks": False}
     assert config["runner"]["magicEnabled"] is False

@@ -22,6 +22,7 @@ from streamlit import delta_generator
 from bartviz.errors import SettingError
 from bartviz.safety import logs
 from bartviz.serving import hosts
+from bartviz.serving.limits import Limits
 from bartviz.ui.frame.place import APP
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def serve(host: str, port: int, names: Sequence[str]) -> None:
     from streamlit.web.cli import main
 
     flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
+    flags += ["--server.maxUploadSize", str(Limits.read().upload_mb)]
     allowed = [part for name in names for part in ("--server.allowedHosts", name)]
     main(["run", str(APP), *flags, *allowed], standalone_mode=False)
 

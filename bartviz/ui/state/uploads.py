@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import streamlit as st
 from starlette.exceptions import HTTPException
 from streamlit.runtime import exists, get_instance
 
@@ -27,6 +28,11 @@ def begin(limits: Limits, is_alive: Callable[[str], bool]) -> None:
     if exists():
         manager: Any = get_instance().uploaded_file_mgr
         bound(manager, limits, is_alive)
+
+
+def largest() -> int:
+    """Megabytes of the largest file that the server takes: what an uploader may offer."""
+    return min(Limits.read().upload_mb, int(st.get_option("server.maxUploadSize")))
 
 
 def bound(manager: MemoryUploadedFileManager, limits: Limits, is_alive: Callable[[str], bool]) -> None:

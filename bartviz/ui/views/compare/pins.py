@@ -17,7 +17,7 @@ from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
 from bartviz.ui.controls import pick, show
-from bartviz.ui.state import session
+from bartviz.ui.state import session, uploads
 from bartviz.ui.state.once import once
 
 LARGEST = 256  # MB of a run that a session may keep beside the current one
@@ -166,7 +166,7 @@ def other_run(record: Record) -> None:
         _("Or open a saved record"),
         ["safetensors"],
         key=_FILE,
-        max_upload_size=LARGEST,
+        max_upload_size=uploads.largest(),
         on_change=_open,
         help=_("The file that “Record” under any page's downloads saves."),
     )
