@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from functools import cache
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from bartviz.serving.read_once import read_once
 from bartviz.version import __version__
 
 PACKAGE = "bartviz"
+_WRITING = threading.Lock()
 ADDRESS = "_stcore/bidi-components"  # of all components; pages stand beside it, so this holds behind any prefix
 
 
@@ -49,17 +51,18 @@ class Served:
     def _given(self) -> str:
         """The name of the file; the script itself where none can be written."""
         try:
-            file = Path(_folder().name) / self.name / self._file
-            if not file.exists():  # some systems clear such folders of what nobody has read for days
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(self.script, "utf-8")
+            file = Path(folder().name) / self.name / self._file
+            with _WRITING:
+                if not file.exists():  # some systems clear such folders of what nobody has read for days
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(self.script, "utf-8")
         except OSError:
             return self.script
         address(self.name, file.parent)
         return file.name
 
 
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    """Of this process, gone with it."""
+@read_once
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Of this process, one for all of its threads, and gone with it."""
     return tempfile.TemporaryDirectory(prefix="bartviz-")
