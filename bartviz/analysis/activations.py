@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bartviz.families.catalogue import entry
 from bartviz.families.config import Sizes, sizes
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.language import _, mark
 from bartviz.record.record import ModelInfo
 

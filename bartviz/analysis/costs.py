@@ -19,7 +19,6 @@ import pandas as pd
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
 from bartviz.errors import SettingError, choices
 from bartviz.families import config as configs
-from bartviz.families.classes import VARIANTS
 from bartviz.families.config import Sizes, Stack
 from bartviz.language import later
 
@@ -35,7 +34,6 @@ Part = Literal["embedding", "projections", "scores", "weighted sums", "feed-forw
 _ONCE = ("pooler", "next sentence", "sentence order", "classifier", "classifier dense")
 # Activations written in several steps hold that many copies of the feed-forward layer at once; fused ones two.
 _COPIES = {"gelu_new": 5, "gelu_fast": 5, "quick_gelu": 3}
-_LOGITS_BIAS = ("ForConditionalGeneration", "MarianMTModel")  # BART and its kin add a bias to the logits: two copies
 
 
 class Costs:
@@ -48,8 +46,8 @@ class Costs:
         config = configuration(model)
         self.architecture = architecture_of(config, architecture)
         sizes = configs.sizes(config)
-        whole = VARIANTS[sizes.model_type][self.architecture].decoder
-        self.sizes = sizes if whole else replace(sizes, decoder=None)
+        self._variant = sizes.family.variants[self.architecture]
+        self.sizes = sizes if self._variant.decoder else replace(sizes, decoder=None)
         self.parameters = sum(row.count for row in rows_of(sizes, self.architecture))
         self._head = _head_rows(sizes, self.architecture)
 
@@ -141,7 +139,7 @@ class Costs:
     def _pass(self, n: int, m: int) -> Counter[tuple[Side, Part]]:
         sizes, found = self.sizes, Counter[tuple[Side, Part]]()
         if sizes.encoder is not None:
-            if sizes.embedding_width != sizes.width or sizes.model_type == "albert":
+            if sizes.projected:
                 found["encoder", "embedding"] += n * sizes.embedding_width * sizes.width
             for part, count in _layers(sizes, sizes.encoder, n, n):
                 found["encoder", part] += count
@@ -194,7 +192,7 @@ class Costs:
                 moments.append(length * (4 * d + copies * stack.feed_forward) + kept + biases * bias)
                 moments.append((buckets * length * length if bias else 0) + length * 5 * d + kept)
         logits = max((row.shape[0] for row in self._head), default=0)
-        logits *= 2 if self.architecture.endswith(_LOGITS_BIAS) and self.sizes.model_type != "t5" else 1
+        logits *= 2 if self._variant.logits_bias else 1  # another copy, with the bias added
         return max(*moments, (m or n) * (logits + 2 * d))
 
 

@@ -19,9 +19,8 @@ from bartviz.analysis.activations import CURVES
 from bartviz.analysis.costs import BYTES, Costs
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
 from bartviz.families import config as configs
-from bartviz.families.classes import VARIANTS
 from bartviz.families.config import Config, Sizes, Stack
-from bartviz.families.training import TRAINING, Training
+from bartviz.families.family import Training
 from bartviz.language import _, mark
 
 Group = Literal["sizes", "architecture", "input", "training"]
@@ -62,7 +61,7 @@ class Subject:
 
     @property
     def training(self) -> Training:
-        return TRAINING["t5 gated" if self.sizes.gated else self.sizes.model_type]
+        return self.sizes.family.training
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
@@ -183,7 +182,7 @@ def _activation(one: Subject) -> Cell:
 
 def _tied(one: Subject) -> Cell:
     """Whether the output layer is the token embedding, in the first class of the family that has an output layer."""
-    for architecture in VARIANTS[one.sizes.model_type]:
+    for architecture in one.sizes.family.variants:
         output = [row for row in rows_of(one.sizes, architecture) if row.role == "output layer weight"]
         if output:
             return any(row.shared_with is not None for row in output)

@@ -10,6 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.analysis.denoising import Noised, sentence_permutation, sentences, text_infilling, token_masking, words
+from bartviz.families.bart import BART
+from bartviz.families.bert import BERT
+from bartviz.families.gpt2 import GPT2
+from bartviz.families.marian import MARIAN
+from bartviz.families.pegasus import PEGASUS
+from bartviz.families.registry import FAMILIES
+from bartviz.families.t5 import T5
 from bartviz.language import mark
 
 BERT_RATE, T5_RATE, SPAN = 0.15, 0.15, 3  # shares of the words, and T5's mean span (Raffel et al. 2020, section 3.1.4)
@@ -21,11 +28,14 @@ class Example:
     text whose tokens the loss counts. ``why`` is a message; an empty ``predicts`` says that the text is too short."""
 
     family: str
-    title: str
     reads: str
     starts: str | None
     predicts: str
     why: str
+
+    @property
+    def title(self) -> str:
+        return FAMILIES[self.family].title
 
 
 def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> tuple[Example, ...]:
@@ -35,7 +45,7 @@ def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> t
     found = [_bert(text, seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
     if translation:
         why = mark("the translation of each sentence, from parallel texts")
-        found.append(Example("marian", "Marian", text, f"<pad> {translation}", f"{translation} </s>", why))
+        found.append(Example(MARIAN.name, text, f"<pad> {translation}", f"{translation} </s>", why))
     return tuple(found)
 
 
@@ -52,14 +62,14 @@ def _bert(text: str, seed: int) -> Example:
     reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
     predicts = " … ".join(clean[index] for index in lost)
     why = mark("only the chosen words count: most became [MASK], one in ten another word, one in ten stayed")
-    return Example("bert", "BERT", f"[CLS] {reads} [SEP]", None, predicts, why)
+    return Example(BERT.name, f"[CLS] {reads} [SEP]", None, predicts, why)
 
 
 def _bart(text: str, seed: int) -> Example:
     random = np.random.default_rng(seed)
     noised = text_infilling(sentence_permutation(text, random).text, random)
     why = mark("the whole clean text, word by word: each mask hides none, one or several words")
-    return Example("bart", "BART", f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
+    return Example(BART.name, f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
 
 
 def _t5(text: str, seed: int) -> Example:
@@ -78,12 +88,12 @@ def _t5(text: str, seed: int) -> Example:
     target = " ".join([*predicts, f"<extra_id_{len(spans)}>"])
     why = mark("the hidden words alone, each span after its sentinel: far fewer tokens than BART writes")
     joined = " ".join(part for part in read if part)
-    return Example("t5", "T5", f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
+    return Example(T5.name, f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
 
 
 def _gpt2(text: str) -> Example:
     rest = text[words(text)[0].end :].strip()
-    return Example("gpt2", "GPT-2", text, None, rest, mark("each next word from the words before it, all at once"))
+    return Example(GPT2.name, text, None, rest, mark("each next word from the words before it, all at once"))
 
 
 def _pegasus(text: str) -> Example:
@@ -91,15 +101,13 @@ def _pegasus(text: str) -> Example:
     clean, spans = words(text), sentences(text)
     why = mark("a whole sentence, the one that says most of the rest; it takes two sentences or more")
     if len(spans) < 2:
-        return Example("pegasus", "Pegasus", text, "<pad>", "", why)
+        return Example(PEGASUS.name, text, "<pad>", "", why)
     bags = [{word.text.lower() for word in clean[start:stop] if word.text[0].isalnum()} for start, stop in spans]
     scores = [_f1(bag, set().union(*bags[:index], *bags[index + 1 :])) for index, bag in enumerate(bags)]
     start, stop = spans[int(np.argmax(scores))]
     left, right = clean[start].start, clean[stop - 1].end
     taken = text[left:right]
-    return Example(
-        "pegasus", "Pegasus", f"{text[:left]}<mask_1>{text[right:]} </s>", f"<pad> {taken}", f"{taken} </s>", why
-    )
+    return Example(PEGASUS.name, f"{text[:left]}<mask_1>{text[right:]} </s>", f"<pad> {taken}", f"{taken} </s>", why)
 
 
 def _f1(one: set[str], rest: set[str]) -> float:

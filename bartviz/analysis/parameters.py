@@ -20,9 +20,8 @@ import pandas as pd
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
-from bartviz.families.classes import VARIANTS, Variant
 from bartviz.families.config import Config, Sizes, Stack
-from bartviz.families.matrices import BLUEPRINTS, Blueprint, Part, Parts, Side
+from bartviz.families.family import Part, Parts, Side, Variant
 from bartviz.language import later
 
 if TYPE_CHECKING:
@@ -131,15 +130,14 @@ def _of_loaded(model: Loaded) -> Config:
 
 def architecture_of(config: Config, architecture: str | None = None) -> str:
     """The class that is meant: the one asked for, else the one the configuration names, else the family's default."""
-    model_type = configs.sizes(config).model_type
-    known = VARIANTS[model_type]
+    known = configs.sizes(config).family.variants
     if architecture is not None:
         if architecture not in known:
             raise SettingError(later("A model of this family is one of {choices}.", choices=choices(known)))
         return architecture
     named = config.get("architectures")
     first = named[0] if isinstance(named, list | tuple) and named else None
-    return first if isinstance(first, str) and first in known else BLUEPRINTS[model_type].default
+    return first if isinstance(first, str) and first in known else next(iter(known))
 
 
 def total(model: Model, *, architecture: str | None = None) -> int:
@@ -155,12 +153,11 @@ def rows(config: Config, architecture: str | None = None) -> tuple[Parameter, ..
 @lru_cache(maxsize=64)
 def rows_of(sizes: Sizes, architecture: str) -> tuple[Parameter, ...]:
     """The same from sizes that were read before; ``architecture`` must be one of the family's."""
-    blueprint = BLUEPRINTS["t5 gated" if sizes.gated else sizes.model_type]
-    variant = VARIANTS[sizes.model_type][architecture]
-    ties = _ties(sizes, blueprint, variant)
+    variant = sizes.family.variants[architecture]
+    ties = _ties(sizes, variant)
     found: list[Parameter] = []
     seen: set[str] = set()
-    for component, layer, part in _places(sizes, blueprint, variant):
+    for component, layer, part in _places(sizes, variant):
         found.append(_parameter(component, layer, part, sizes, ties, seen))
         seen.add(part.name)
     return tuple(found)
@@ -181,25 +178,25 @@ def _parameter(
 Place = tuple[Component, int | None, Part]
 
 
-def _places(sizes: Sizes, blueprint: Blueprint, variant: Variant) -> Iterator[Place]:
+def _places(sizes: Sizes, variant: Variant) -> Iterator[Place]:
     """Every matrix of the model with its full name, in reading order."""
-    base = "" if variant.bare else blueprint.base
+    family = sizes.family
+    base = "" if variant.bare else family.base
     if sizes.shared:
-        yield from _named("shared", None, base, blueprint.shared)
-    if blueprint.encoder is not None:
-        yield from _side("encoder", base, blueprint.encoder, sizes)
-    if blueprint.decoder is not None and variant.decoder:
-        yield from _side("decoder", base, blueprint.decoder, sizes)
+        yield from _named("shared", None, base, family.shared)
+    if family.encoder is not None:
+        yield from _side("encoder", base, family.encoder, sizes)
+    if family.decoder is not None and variant.decoder:
+        yield from _side("decoder", base, family.decoder, sizes)
     if variant.pooler:
-        yield from _named("head", None, base, blueprint.pooler)
+        yield from _named("head", None, base, family.pooler)
     yield from _named("head", None, "", variant.head)
 
 
 def _side(component: Component, base: str, side: Side, sizes: Sizes) -> Iterator[Place]:
     stack = sizes.encoder if component == "encoder" else sizes.decoder
     assert stack is not None  # a family with this side has its sizes
-    projected = sizes.embedding_width != sizes.width or sizes.model_type == "albert"
-    before = tuple(part for part in side.before if projected or not part.role.startswith("embedding projection"))
+    before = tuple(part for part in side.before if sizes.projected or not part.role.startswith("embedding projection"))
     yield from _named(component, None, base, before)
     for layer in range(stack.layers * sizes.inner_layers):
         path = base + side.layer.format(*_address(layer, stack, sizes))
@@ -219,12 +216,12 @@ def _named(component: Component, layer: int | None, path: str, parts: Parts) -> 
     return ((component, layer, part._replace(name=path + part.name)) for part in parts)
 
 
-def _ties(sizes: Sizes, blueprint: Blueprint, variant: Variant) -> dict[str, str]:
+def _ties(sizes: Sizes, variant: Variant) -> dict[str, str]:
     """Name -> the name of the matrix that it is. T5's two embeddings are one whatever the configuration says."""
-    base = "" if variant.bare else blueprint.base
+    base = "" if variant.bare else sizes.family.base
     ties: dict[str, str] = {}
-    if sizes.shared and (sizes.tied or sizes.model_type == "t5"):
-        ties |= {base + name: base + source for name, source in blueprint.ties.items()}
+    if sizes.shared and (sizes.tied or sizes.family.tying == "output"):
+        ties |= {base + name: base + source for name, source in sizes.family.shared_ties.items()}
     if sizes.tied:
         ties |= {name: _source(source, base, sizes) for name, source in variant.ties.items()}
     return ties

@@ -1,6 +1,6 @@
 """What each matrix and vector of an architecture does, in the reader's words.
 
-A role is written in English in the tables of ``architectures`` and ``variants``, where code tells matrices apart by it.
+A role is written in English in the files of the families, where code tells matrices apart by it.
 """
 
 from __future__ import annotations

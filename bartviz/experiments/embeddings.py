@@ -18,6 +18,7 @@ from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -97,7 +98,7 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
 def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
     made = base.embeddings
     rows, first = torch.arange(len(ids)), 0
-    if model.info.family == "roberta":  # positions go on from the padding token's id; padding stays at it
+    if FAMILIES[model.info.family].unused_rows:  # positions go on from the padding token's id; padding stays at it
         first = int(made.padding_idx) + 1
         real = ids.ne(made.padding_idx).long()
         rows = real.cumsum(0) * real + made.padding_idx

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from bartviz.families import config as configs
-from bartviz.families.sizes import FAMILIES, ModelKind
+from bartviz.families.family import ModelKind
+from bartviz.families.registry import FAMILIES
 
 EMBEDDED = Path(__file__).parents[1] / "embedded"
 _FACTS = Path(__file__).with_name("catalogue.json")

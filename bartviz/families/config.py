@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from bartviz.errors import ModelError, choices
-from bartviz.families.sizes import FAMILIES, Family
+from bartviz.families.family import Family
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 
 Config = Mapping[str, Any]
@@ -95,7 +96,13 @@ class Sizes:
 
     @property
     def family(self) -> Family:
-        return FAMILIES[self.model_type]
+        family = FAMILIES[self.model_type]
+        return (family.gated if self.gated else None) or family
+
+    @property
+    def projected(self) -> bool:
+        """Whether a matrix stands between the embeddings and the layers."""
+        return self.embedding_width != self.width or self.family.projected
 
 
 def parse(text: str) -> dict[str, Any]:

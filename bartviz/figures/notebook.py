@@ -22,7 +22,7 @@ from bartviz.analysis.inside import Inside
 from bartviz.analysis.measures import measures, of_record
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around
 from bartviz.figures import costs, fooled, patterns, products
 from bartviz.figures.ablation import moved as moved_attention

@@ -23,20 +23,6 @@ from bartviz.models.weights import Weights
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
 
-# From the whole network down to the bare one: a checkpoint without a head gets the next network in the row.
-CLASSES: Mapping[str, tuple[str, ...]] = {
-    "bert": ("BertForPreTraining", "BertForMaskedLM", "BertModel"),
-    "roberta": ("RobertaForMaskedLM", "RobertaModel"),
-    "distilbert": ("DistilBertForMaskedLM", "DistilBertModel"),
-    "electra": ("ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"),
-    "albert": ("AlbertForMaskedLM", "AlbertModel"),
-    "bart": ("BartForConditionalGeneration",),
-    "mbart": ("MBartForConditionalGeneration",),
-    "marian": ("MarianMTModel",),
-    "pegasus": ("PegasusForConditionalGeneration",),
-    "t5": ("T5ForConditionalGeneration",),
-    "gpt2": ("GPT2LMHeadModel",),
-}
 _LOADING = threading.Lock()  # transformers changes torch's initialisers while it builds
 
 
@@ -124,7 +110,7 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
 
 def _ladder(settings: Settings) -> tuple[str, ...]:
     """The classes to try: from the architecture that the configuration names, else from the family's whole network."""
-    names = CLASSES[settings.sizes.model_type]
+    names = settings.sizes.family.classes
     start = next((names.index(name) for name in settings.architectures if name in names), 0)
     return names[start:]
 

@@ -10,7 +10,6 @@ import transformers
 
 from bartviz.families import config as configs
 from bartviz.families.config import Config
-from bartviz.families.sizes import FAMILIES
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -28,7 +27,7 @@ def build(config: Config, architecture: str) -> Built:
     names code, a kernel, an activation or a quantization reaches transformers.
     """
     sizes = configs.sizes(config)
-    family = FAMILIES[sizes.model_type]
+    family = sizes.family
     keys = {*(key for key, _ in family.keys.values()), *family.aliases, *_FLAGS}
     given = {key: config[key] for key in keys if key in config} | _TOKENS
     if sizes.gated:
@@ -36,7 +35,7 @@ def build(config: Config, architecture: str) -> Built:
     chosen = transformers.AutoConfig.for_model(sizes.model_type, **given)
     with torch.device("meta"):
         network = getattr(transformers, architecture)(chosen)
-        if sizes.model_type == "t5" and not sizes.tied and hasattr(network, "lm_head"):
+        if family.tying == "output" and not sizes.tied and hasattr(network, "lm_head"):
             # Tied while transformers builds it, untied when it loads a checkpoint with an output matrix of its own.
             network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
     return listing(network)

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from bartviz.errors import ModelError
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.deadline import Job
 from bartviz.safety import memory
@@ -123,7 +123,7 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
             else later("The weights do not fit the configuration: {names} have other shapes.", names=shown(mismatched))
         )
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
-    if network.config.model_type == "t5" and not output:  # transformers would tie it to the embedding
+    if FAMILIES[network.config.model_type].tying == "output" and not output:  # transformers would tie it
         missing.append("lm_head.weight")
     if missing:
         raise ModelError(

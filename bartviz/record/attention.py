@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from bartviz.arrays import Bools, Floats, Ints, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
+from bartviz.families import family
 from bartviz.language import later
 from bartviz.record.valid import check_numbers
 from bartviz.text.tokens import Tokens
 
-Kind = Literal["encoder", "decoder", "cross"]
+Kind = family.Kind
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from bartviz.errors import RecordError, SettingError, choices
-from bartviz.families.sizes import FAMILIES, ModelKind
+from bartviz.families.family import ModelKind
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.record import checks, store
 from bartviz.record.attention import KINDS, Attention, Kind

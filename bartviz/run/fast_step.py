@@ -1,6 +1,6 @@
 """The decoder of BART, mBART, Marian and Pegasus, one token at a time, written out: the step that decoding repeats.
 
-It does what transformers' own modules do with one new token (stepping.py) and leaves out what they do for every other
+It does what transformers' own modules do with one new token (step.py) and leaves out what they do for every other
 case: masks, module calls, a cache that is copied to grow. Its attention goes through the tape's own function, so what
 is kept, silenced or stopped is the same. No weight is copied.
 Letters in shapes: B rows of the batch, S source tokens, T positions there is room for, D model width, H heads,
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from bartviz.run.shapes import shape_of
+from bartviz.run.shapes import family_of
 from bartviz.tape.tape import attend
 
 _ROOM = 64  # positions there is room for at first; doubled when they are full
@@ -43,9 +43,9 @@ class Writer:
 
     @classmethod
     def of(cls, network: PreTrainedModel, states: Tensor) -> Writer | None:
-        """A writer that looks at the encoder's states (1, S, D); None where the network is not of a known shape."""
-        shape = shape_of(network)
-        return None if shape is None else cls(network, states, norm_first=shape.norm_first)
+        """A writer that looks at the encoder's states (1, S, D); None for a network that the fast step cannot run."""
+        family = family_of(network)
+        return None if family is None else cls(network, states, norm_first=family.norm == "pre")
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed new tokens (B, t), one column after the other -> raw logits (B, V) of the token after the last."""

@@ -157,7 +157,7 @@ def together(task: Task, tape: Tape, settings: beam_search.Settings) -> Written:
 def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> Check:
     """The numbers of the first step against its raw logits (V,), and how far steps are from the network's own modules.
 
-    The steps of an encoder-decoder may be written by hand (quick.py). The last of a text is compared with one pass of
+    The steps of an encoder-decoder may be fast ones (fast_step.py). The last of a text is compared with one pass of
     the modules over all tokens before it: for the first text that a network writes, and for each that is more than
     twice as long as any compared before. What was found then counts for every text of that network.
     """

@@ -13,6 +13,7 @@ import transformers
 from torch import Tensor
 
 from bartviz.errors import BudgetError, TextError
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later, mark
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Head, Kind
@@ -159,7 +160,7 @@ def _ids(parts: Sequence[Tokens]) -> Tensor:
 
 def start_token(model: Model, output: Tokens | None = None) -> int:
     """The id that the decoder reads first. mBART begins a given output with its last token, the language."""
-    if model.info.family == "mbart" and output is not None:
+    if FAMILIES[model.info.family].start == "language" and output is not None:
         return int(output.ids[-1])
     for settings in (model.generation, model.config):
         for name in ("decoder_start_token_id", "bos_token_id"):
@@ -193,7 +194,7 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
         total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if kind != "encoder":
             total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
-        if hasattr(model.config, "relative_attention_num_buckets") and kind != "cross":  # T5 keeps what it adds
+        if FAMILIES[info.family].positions == "relative" and kind != "cross":  # T5 keeps what it adds
             total += 4 * heads * rows * columns
     return total
 

@@ -1,40 +1,21 @@
-"""Which networks the quick step (quick.py) knows: exactly the four families of BART's shape, as transformers has them.
+"""Which networks the fast step (fast_step.py) can run: exactly the families of BART's build, as transformers has them.
 
-The step is written for these modules and no others, so anything that was exchanged, quantised, wrapped, hooked or
-half-precise, and any activation that does not work number by number, makes a network unknown.
+The step is written for these modules and no others, so it is not taken where anything was exchanged, quantised,
+wrapped, hooked or half-precise, or where an activation does not work number by number.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 from transformers import PreTrainedModel, activations
 
+from bartviz.families.family import Family
+from bartviz.families.registry import FAMILIES
 from bartviz.tape.tape import IMPLEMENTATION
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The names of a family's classes begin with ``prefix``; ``network`` is the one that writes.
-
-    norm_first: a layer normalises what goes into a block (pre-norm), not what comes out (post-norm).
-    """
-
-    prefix: str
-    network: str
-    norm_first: bool
-
-
-SHAPES: Mapping[str, Shape] = {
-    "bart": Shape("Bart", "BartForConditionalGeneration", norm_first=False),
-    "mbart": Shape("MBart", "MBartForConditionalGeneration", norm_first=True),
-    "marian": Shape("Marian", "MarianMTModel", norm_first=False),
-    "pegasus": Shape("Pegasus", "PegasusForConditionalGeneration", norm_first=True),
-}
 _PARTS = (
     "Model",
     "Decoder",
@@ -59,20 +40,20 @@ _ACTIVATIONS = (
 )
 
 
-def shape_of(network: PreTrainedModel) -> Shape | None:
-    """The shape of a network whose decoder the quick step computes exactly; None for every other."""
-    family = network.config.model_type
-    source = f"transformers.models.{family}.modeling_{family}"
-    shape = SHAPES.get(family)
-    if shape is None or type(network).__module__ != source or type(network).__name__ != shape.network:
+def family_of(network: PreTrainedModel) -> Family | None:
+    """The family of a network whose decoder the fast step computes exactly; None for every other network."""
+    family = FAMILIES[network.config.model_type]
+    source = f"transformers.models.{family.name}.modeling_{family.name}"
+    if not family.fast_step or (type(network).__module__, type(network).__name__) != (source, family.classes[0]):
         return None
     classes = sys.modules[source]
-    own = (getattr(classes, shape.prefix + part, None) for part in _PARTS)
+    prefix = next(name for name, variant in family.variants.items() if variant.bare).removesuffix("Model")
+    own = (getattr(classes, prefix + part, None) for part in _PARTS)
     allowed = {type(network), *_COMMON, *_ACTIVATIONS, *own}
     decoder: nn.Module = network.get_decoder()
     attentive = getattr(decoder.config, "_attn_implementation", None) == IMPLEMENTATION
     parts = [network, network.model, network.lm_head, *decoder.modules()]
-    return shape if attentive and all(type(part) in allowed and _untouched(part) for part in parts) else None
+    return family if attentive and all(type(part) in allowed and _untouched(part) for part in parts) else None
 
 
 def _untouched(module: nn.Module) -> bool:

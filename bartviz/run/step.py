@@ -33,7 +33,7 @@ class Stepper:
     def start(cls, model: Model, source: Tensor | None, *, quick: bool = True) -> Stepper:
         """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source.
 
-        quick: take the step written by hand (quick.py) where it knows the network; else the network's own modules.
+        quick: take the fast step (fast_step.py) where it can run the network; else the network's own modules.
         """
         if source is None:
             return cls(model, DynamicCache(), None)

@@ -29,41 +29,12 @@ from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
-from bartviz.families.sizes import ModelKind
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
-from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.attention import Head, Kind
 
 IMPLEMENTATION = "bartviz"
 
-FAMILIES: Mapping[str, ModelKind] = {
-    "bart": "encoder-decoder",
-    "mbart": "encoder-decoder",
-    "marian": "encoder-decoder",
-    "pegasus": "encoder-decoder",
-    "t5": "encoder-decoder",
-    "bert": "encoder",
-    "roberta": "encoder",
-    "distilbert": "encoder",
-    "electra": "encoder",
-    "albert": "encoder",
-    "gpt2": "decoder",
-}
-"""The model types whose attention goes through the interface, each tested against eager attention."""
-
-# Where the attention modules stand: the end of a module's path -> the kind, and where its output projection is, seen
-# from there. The group is the layer; ALBERT calls one module once per layer: its layers are counted as they come.
-_PATHS: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
-    (re.compile(r"encoder\.layers\.(\d+)\.self_attn"), "encoder", "out_proj"),
-    (re.compile(r"decoder\.layers\.(\d+)\.self_attn"), "decoder", "out_proj"),
-    (re.compile(r"decoder\.layers\.(\d+)\.encoder_attn"), "cross", "out_proj"),
-    (re.compile(r"encoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "encoder", "o"),
-    (re.compile(r"decoder\.block\.(\d+)\.layer\.0\.SelfAttention"), "decoder", "o"),
-    (re.compile(r"decoder\.block\.(\d+)\.layer\.1\.EncDecAttention"), "cross", "o"),
-    (re.compile(r"encoder\.layer\.(\d+)\.attention\.self"), "encoder", "../output.dense"),
-    (re.compile(r"transformer\.layer\.(\d+)\.attention"), "encoder", "out_lin"),
-    (re.compile(r"encoder\.albert_layer_groups\.\d+\.albert_layers\.\d+\.attention()"), "encoder", "dense"),
-    (re.compile(r"h\.(\d+)\.attn"), "decoder", "c_proj"),
-)
 _SITE = "_bartviz_site"
 SAMPLED_ROWS = 64  # rows of a head that are compared with what the kernel put out
 
@@ -165,7 +136,7 @@ def attach(network: PreTrainedModel) -> None:
                 names=choices(sorted(FAMILIES)),
             )
         )
-    sites = {name: site for name, _ in network.named_modules() if (site := _site(name, network)) is not None}
+    sites = _sites(network)
     for name, site in sites.items():
         setattr(network.get_submodule(name), _SITE, site)
     network.set_attn_implementation(IMPLEMENTATION)
@@ -184,24 +155,15 @@ def attach(network: PreTrainedModel) -> None:
 
 def depths(network: PreTrainedModel) -> dict[Kind, int]:
     """The number of layers of each kind of attention, from the configuration."""
-    config = network.config
-    kind = FAMILIES[config.model_type]
-    if kind == "encoder":
-        return {"encoder": config.num_hidden_layers}
-    if kind == "decoder":
-        return {"decoder": config.num_hidden_layers}
-    encoder = getattr(config, "encoder_layers", None) or config.num_hidden_layers
-    decoder = getattr(config, "decoder_layers", None) or getattr(config, "num_decoder_layers", None) or encoder
-    return {"encoder": encoder, "decoder": decoder, "cross": decoder}
+    family = FAMILIES[network.config.model_type]
+    return {kind: getattr(network.config, family.key(kind, "layers")) for kind in family.attention}
 
 
 def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
     """Raise SettingError for a head that the network does not have."""
-    layers = depths(network)
-    config = network.config
+    layers, family = depths(network), FAMILIES[network.config.model_type]
     for name in heads:
-        count = getattr(config, f"{'encoder' if name.kind == 'encoder' else 'decoder'}_attention_heads", None)
-        count = count or config.num_attention_heads
+        count = getattr(network.config, family.key(name.kind, "heads"))
         if name.kind not in layers or not 0 <= name.layer < layers[name.kind] or not 0 <= name.head < count:
             there = choices(
                 later("{first} to {last}", first=f"{kind} L0H0", last=f"L{depth - 1}H{count - 1}")
@@ -210,14 +172,19 @@ def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
             raise SettingError(later("This model has no head {name}: choose {there}.", name=name, there=there))
 
 
-def _site(name: str, network: PreTrainedModel) -> Site | None:
-    for pattern, kind, path in _PATHS:
-        found = re.search(rf"(?:^|\.){pattern.pattern}$", name)
-        if found:
-            start = name.rpartition(".")[0] if path.startswith("../") else name
-            projection = network.get_submodule(f"{start}.{path.removeprefix('../')}")
-            return Site(kind, int(found[1]) if found[1] else None, depths(network).get(kind, 0), projection)
-    return None
+def _sites(network: PreTrainedModel) -> dict[str, Site]:
+    """The attention modules by name. ALBERT calls one module once per layer: its layers are counted as they come."""
+    found: dict[str, Site] = {}
+    layers = depths(network)
+    for kind, (path, output) in FAMILIES[network.config.model_type].attention.items():
+        pattern = re.compile(r"(?:^|\.)" + re.escape(path).replace(r"\{\}", r"(\d+)") + "$")
+        for name, _ in network.named_modules():
+            if match := pattern.search(name):
+                layer = int(match[1]) if len(match.groups()) == 1 else None
+                holder = name.rpartition(".")[0] if output.startswith("../") else name
+                projection = network.get_submodule(f"{holder}.{output.removeprefix('../')}")
+                found[name] = Site(kind, layer, layers[kind], projection)
+    return found
 
 
 def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tensor | None]:
@@ -241,7 +208,7 @@ def attend(
     position_bias: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The function that transformers calls in every attention layer, and the quick step (quick.py) in each of its own.
+    """The function that transformers calls in every attention layer, and the fast step in each of its own.
 
     Gives the heads' outputs (B, Q, H, d), changed where the tape says so. Raises Cancelled.
     """
@@ -312,4 +279,3 @@ def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> T
 
 AttentionInterface.register(IMPLEMENTATION, attend)
 AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
-assert set(KINDS) == {kind for _, kind, _ in _PATHS}

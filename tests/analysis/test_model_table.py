@@ -8,8 +8,7 @@ from bartviz.analysis.model_table import PROPERTIES, differs, said, subject, tab
 from bartviz.analysis.objectives import objectives
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.families.sizes import FAMILIES
-from bartviz.families.training import TRAINING
+from bartviz.families.registry import FAMILIES
 from bartviz.language import speaking
 from bartviz.models.model import load
 from tests.support import networks
@@ -80,10 +79,6 @@ def test_every_model_of_the_catalogue_has_every_cell() -> None:
                 assert said(each, each.of(subject(entry.name)))
 
 
-def test_every_family_says_what_it_was_trained_to_do() -> None:
-    assert set(TRAINING) == {*FAMILIES, "t5 gated"}
-
-
 def test_what_differs_is_told_from_what_does_not() -> None:
     two = (subject("facebook/bart-base"), subject("facebook/bart-large"))
     words = {each.word for each in PROPERTIES if differs(each, two)}
@@ -99,18 +94,18 @@ def test_an_unknown_model_is_refused() -> None:
 @pytest.mark.parametrize("name", ["bart-tiny-en-de", "bert-tiny-en"])
 def test_the_form_of_a_text_is_what_the_tokenizer_writes(name: str) -> None:
     tokenizer = load(name).tokenizer
-    facts = TRAINING[subject(name).sizes.model_type]
+    facts = subject(name).training
     assert _plain(tokenizer.decode(tokenizer("dog").input_ids)) == _plain(facts.single.replace("A", "dog"))
     pair = (facts.pair or "").replace("A", "dog").replace("B", "cat")
     assert _plain(tokenizer.decode(tokenizer("dog", "cat").input_ids)) == _plain(pair)
 
 
-@pytest.mark.parametrize("family", sorted(set(networks.FAMILIES) & set(TRAINING)))
+@pytest.mark.parametrize("family", sorted(set(networks.FAMILIES) & set(FAMILIES)))
 def test_the_special_tokens_of_a_family_stand_where_the_table_has_them(family: str) -> None:
     tokenizer = networks.tokenizer(family)
     ids = tokenizer("a").input_ids
     special = [one in tokenizer.all_special_ids for one in ids]
-    form = TRAINING[family].single.split()
+    form = FAMILIES[family].training.single.split()
     before, after = form.index("A"), len(form) - form.index("A") - 1
     assert special[:before] == [True] * before
     assert sum(special) == before + after, tokenizer.convert_ids_to_tokens(ids)

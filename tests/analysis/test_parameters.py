@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from bartviz.analysis.parameters import Parameter, architecture_of, parameters, rows, total
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import CATALOGUE, Entry, entry
-from bartviz.families.classes import VARIANTS
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.models import skeleton
 from tests.support import loaded, networks, stand_in
 
@@ -220,7 +219,7 @@ def test_only_sizes_reach_transformers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model_type", "architecture"), [(family, name) for family, known in VARIANTS.items() for name in known]
+    ("model_type", "architecture"), [(family.name, name) for family in FAMILIES.values() for name in family.variants]
 )
 @few
 @given(data=st.data())

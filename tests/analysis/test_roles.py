@@ -6,16 +6,15 @@ import pytest
 
 from bartviz.analysis import roles
 from bartviz.analysis.parameters import rows
-from bartviz.families.catalogue import CATALOGUE
-from bartviz.families.classes import VARIANTS
+from bartviz.families.catalogue import CATALOGUE, Entry
+from bartviz.families.registry import FAMILIES
 from bartviz.language import PSEUDO, speaking
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: str(entry.name))
-def test_every_role_of_every_model_is_said_in_another_language(entry: object) -> None:
-    config = entry.config  # type: ignore[attr-defined]
-    for architecture in VARIANTS[str(config["model_type"])]:
-        for role in {row.role for row in rows(config, architecture)}:
+def test_every_role_of_every_model_is_said_in_another_language(entry: Entry) -> None:
+    for architecture in FAMILIES[entry.family].variants:
+        for role in {row.role for row in rows(entry.config, architecture)}:
             assert roles.said(role) == role
             with speaking(PSEUDO):
                 assert roles.said(role).startswith("⟦"), role

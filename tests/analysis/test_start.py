@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import start
 from bartviz.analysis.look_ahead import looks_ahead
-from bartviz.families.sizes import ModelKind
+from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Candidate, Step

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 
 BART = {"model_type": "bart"}
 

@@ -213,10 +213,6 @@ def test_an_unsupported_architecture_is_told_which_ones_are(model_type: str, bar
     assert all(name in said for name in ("bert", "bart", "t5", "gpt2", "marian", "pegasus", "electra"))
 
 
-def test_no_class_of_ours_is_missing() -> None:
-    assert set(build.CLASSES) == set(tape.FAMILIES)
-
-
 HOSTILE: dict[str, Any] = {
     "auto_map": {"AutoModel": "evil.Evil", "AutoConfig": "evil.EvilConfig", "AutoTokenizer": ["evil.T", None]},
     "quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True},

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
-from bartviz.families.sizes import ModelKind
+from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from tests.conftest import App
 from tests.support import stand_in

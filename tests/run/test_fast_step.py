@@ -16,15 +16,16 @@ from transformers import PreTrainedModel
 
 import bartviz
 from bartviz.errors import Cancelled
+from bartviz.families.registry import FAMILIES as KNOWN
 from bartviz.models.model import Model
 from bartviz.record.attention import KINDS, Head
 from bartviz.run.fast_step import Writer
-from bartviz.run.shapes import SHAPES, shape_of
+from bartviz.run.shapes import family_of
 from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, attach, recording
 from tests.support import loaded, networks
 
-FAMILIES = tuple(SHAPES)
+FAMILIES = tuple(name for name, family in KNOWN.items() if family.fast_step)
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 
 
@@ -104,7 +105,7 @@ def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
     family: str, options: dict[str, Any], data: st.DataObject
 ) -> None:
     made = network(family, **options)
-    assert shape_of(made) is SHAPES[family]
+    assert family_of(made) is KNOWN[family]
     ids = st.integers(0, made.config.vocab_size - 1)
     source = data.draw(st.lists(ids, min_size=1, max_size=7))
     rows, steps = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
@@ -247,18 +248,18 @@ def _other_kernel(made: PreTrainedModel) -> None:
 )
 def test_a_changed_network_is_not_known(change: Callable[[PreTrainedModel], None]) -> None:
     made = network("bart")
-    assert shape_of(made) is not None
+    assert family_of(made) is not None
     change(made)
-    assert shape_of(made) is None
+    assert family_of(made) is None
     assert Writer.of(made, torch.zeros(1, 1, 32)) is None
 
 
 @pytest.mark.parametrize("family", ["t5", "t5-gated", "gpt2", "bert"])
 def test_other_families_are_not_known(family: str) -> None:
-    assert shape_of(network(family)) is None
+    assert family_of(network(family)) is None
 
 
 def test_a_class_of_ones_own_is_not_known() -> None:
     made = network("bart")
     made.__class__ = type("BartForConditionalGeneration", (type(made),), {})
-    assert shape_of(made) is None
+    assert family_of(made) is None

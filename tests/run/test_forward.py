@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.errors import Cancelled, ModelError, SettingError, TextError
+from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
-from bartviz.tape.tape import FAMILIES, Tape, attach, recording
+from bartviz.tape.tape import Tape, attach, recording
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."

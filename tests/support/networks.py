@@ -21,6 +21,19 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from bartviz.families.albert import ALBERT
+from bartviz.families.bart import BART
+from bartviz.families.bert import BERT
+from bartviz.families.distilbert import DISTILBERT
+from bartviz.families.electra import ELECTRA
+from bartviz.families.family import Family
+from bartviz.families.gpt2 import GPT2
+from bartviz.families.marian import MARIAN
+from bartviz.families.mbart import MBART
+from bartviz.families.pegasus import PEGASUS
+from bartviz.families.roberta import ROBERTA
+from bartviz.families.t5 import T5
+
 transformers.utils.logging.disable_progress_bar()
 
 SENTENCES = (
@@ -46,42 +59,41 @@ VOCABULARY = 420
 _BYTE_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 _BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
-_SMALL_ENCODER = {
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 128,
-}
-_SMALL_BART = {
-    "d_model": 32,
+# The sizes of every small network, under the key that its family has for each.
+_SMALL = {
+    "width": 32,
+    "embedding_width": 16,
+    "head_width": 6,
     "encoder_layers": 3,
+    "encoder_heads": 4,
+    "encoder_feed_forward": 48,
     "decoder_layers": 2,
-    "encoder_attention_heads": 4,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 40,
-    "max_position_embeddings": 128,
+    "decoder_heads": 2,
+    "decoder_feed_forward": 40,
+    "positions": 128,
 }
-_SMALL_T5 = {
-    "d_model": 32,
-    "d_kv": 6,
-    "d_ff": 48,
-    "num_layers": 3,
-    "num_decoder_layers": 2,
-    "num_heads": 4,
-    "decoder_start_token_id": 0,
-}
+_LANGUAGE = "de_DE"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a family's small network is made: class, configuration, tokenizer and files that only it has."""
+    """How a small network is made: its tokenizer, and what in its configuration and class is not the family's own."""
 
-    network: str
+    family: Family
     tokenizer: Callable[[], PreTrainedTokenizerBase]
-    config: Mapping[str, Any]
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    network: str | None = None
+
+    def options(self, words: PreTrainedTokenizerBase) -> dict[str, Any]:
+        """The configuration for a tokenizer."""
+        ids = {f"{name}_token_id": getattr(words, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+        start = {"pad": words.pad_token_id, "end": words.eos_token_id, None: None}
+        start["language"] = words.convert_tokens_to_ids(_LANGUAGE)
+        given = {key: value for key, value in ids.items() if value is not None} | {"vocab_size": len(words)}
+        if self.family.start is not None:
+            given["decoder_start_token_id"] = start[self.family.start]
+        sizes = {key: _SMALL[word] for word, (key, _) in self.family.keys.items() if word in _SMALL}
+        return given | sizes | dict(self.changes)
 
 
 def _frequent(words: Iterable[str], most: int) -> list[str]:
@@ -175,7 +187,7 @@ def _pegasus() -> PreTrainedTokenizerBase:
 
 def _mbart() -> PreTrainedTokenizerBase:
     vocabulary = list(_unigrams(("<s>", "<pad>", "</s>", "<unk>")))
-    return transformers.MBartTokenizer(vocab=vocabulary, src_lang="en_XX", tgt_lang="de_DE", model_max_length=128)
+    return transformers.MBartTokenizer(vocab=vocabulary, src_lang="en_XX", tgt_lang=_LANGUAGE, model_max_length=128)
 
 
 @lru_cache
@@ -209,29 +221,24 @@ def _marian() -> PreTrainedTokenizerBase:
         )
 
 
+_GATED = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
 FAMILIES: Mapping[str, Recipe] = {
-    "bert": Recipe("BertForMaskedLM", _bert, _SMALL_ENCODER),
-    "bert-pretraining": Recipe("BertForPreTraining", _bert, _SMALL_ENCODER),
-    "roberta": Recipe("RobertaForMaskedLM", lambda: _bart("RobertaTokenizer"), _SMALL_ENCODER | {"type_vocab_size": 1}),
-    "distilbert": Recipe(
-        "DistilBertForMaskedLM",
-        lambda: _bert("DistilBertTokenizer"),
-        {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 128},
-    ),
-    "electra": Recipe("ElectraForMaskedLM", lambda: _bert("ElectraTokenizer"), _SMALL_ENCODER | {"embedding_size": 16}),
-    "albert": Recipe("AlbertForMaskedLM", _albert, _SMALL_ENCODER | {"embedding_size": 16}),
-    "bart": Recipe("BartForConditionalGeneration", _bart, _SMALL_BART | {"decoder_start_token_id": 2}),
-    "mbart": Recipe("MBartForConditionalGeneration", _mbart, _SMALL_BART),
-    "marian": Recipe("MarianMTModel", _marian, _SMALL_BART),
-    "pegasus": Recipe("PegasusForConditionalGeneration", _pegasus, _SMALL_BART | {"decoder_start_token_id": 0}),
-    "t5": Recipe("T5ForConditionalGeneration", _t5, _SMALL_T5 | {"feed_forward_proj": "relu"}),
-    "t5-gated": Recipe(
-        "T5ForConditionalGeneration", _t5, _SMALL_T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
-    ),
-    "gpt2": Recipe("GPT2LMHeadModel", _gpt2, {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 128}),
+    "bert": Recipe(BERT, _bert, network="BertForMaskedLM"),
+    "bert-pretraining": Recipe(BERT, _bert),
+    "roberta": Recipe(ROBERTA, lambda: _bart("RobertaTokenizer"), {"type_vocab_size": 1}),
+    "distilbert": Recipe(DISTILBERT, lambda: _bert("DistilBertTokenizer")),
+    "electra": Recipe(ELECTRA, lambda: _bert("ElectraTokenizer")),
+    "albert": Recipe(ALBERT, _albert),
+    "bart": Recipe(BART, _bart),
+    "mbart": Recipe(MBART, _mbart),
+    "marian": Recipe(MARIAN, _marian),
+    "pegasus": Recipe(PEGASUS, _pegasus),
+    "t5": Recipe(T5, _t5),
+    "t5-gated": Recipe(T5, _t5, _GATED),
+    "gpt2": Recipe(GPT2, _gpt2, {"n_layer": 3, "n_head": 4, "n_inner": None}),
 }
-ENCODERS = ("bert", "bert-pretraining", "roberta", "distilbert", "electra", "albert")
-ENCODER_DECODERS = ("bart", "mbart", "marian", "pegasus", "t5", "t5-gated")
+ENCODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder")
+ENCODER_DECODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder-decoder")
 
 
 def tokenizer(family: str) -> PreTrainedTokenizerBase:
@@ -248,13 +255,8 @@ def build(
     biases and gains too, so that the network does not look freshly initialised. config: further configuration keys.
     """
     recipe, words = FAMILIES[family], tokenizer(family)
-    ids = {f"{name}_token_id": getattr(words, f"{name}_token_id") for name in ("pad", "bos", "eos")}
-    options = {"vocab_size": len(words), **{key: value for key, value in ids.items() if value is not None}}
-    if family in {"marian", "mbart"}:
-        start = words.pad_token_id if family == "marian" else words.convert_tokens_to_ids("de_DE")
-        options["decoder_start_token_id"] = start
-    cls = getattr(transformers, recipe.network)
-    settings = cls.config_class(**(options | dict(recipe.config) | config))
+    cls = getattr(transformers, recipe.network or recipe.family.classes[0])
+    settings = cls.config_class(**(recipe.options(words) | config))
     torch.manual_seed(seed)
     network = cls(settings)
     _widen(network, seed, spread, trained)

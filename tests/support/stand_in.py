@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bartviz.families.sizes import ModelKind
+from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import ModelInfo, Provenance, Record
 from bartviz.record.steps import Candidate, Step

@@ -15,7 +15,7 @@ from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
-from bartviz.families.classes import VARIANTS
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later, mark
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -97,10 +97,10 @@ class Material:
     def parameters(self) -> tuple[Parameter, ...]:
         """Every matrix of the record's model; nothing where its configuration is not in the catalogue."""
         known = entry(self.record.model.name)
-        if known is None or known.family not in VARIANTS:
+        if known is None:
             return ()
         named = self.record.model.architecture
-        return parameters.rows(known.config, named if named in VARIANTS[known.family] else None)
+        return parameters.rows(known.config, named if named in FAMILIES[known.family].variants else None)
 
 
 Maker = Callable[[Material, Generator], Question | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bartviz.families.sizes import ModelKind
+from bartviz.families.family import ModelKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from bartviz.ui.state import address, session
 if TYPE_CHECKING:
     from transformers import GenerationConfig
 
-    from bartviz.families.sizes import ModelKind
+    from bartviz.families.family import ModelKind
     from bartviz.record.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000

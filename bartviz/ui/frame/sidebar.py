@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.errors import BartvizError, ModelError, SettingError, TextError, choices
 from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed
 from bartviz.serving import first_record, torch_import
@@ -28,7 +28,7 @@ from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
-    from bartviz.families.sizes import ModelKind
+    from bartviz.families.family import ModelKind
     from bartviz.record.record import ModelInfo
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}

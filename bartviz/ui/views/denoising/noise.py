@@ -9,6 +9,7 @@ import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.families.catalogue import entry
+from bartviz.families.registry import FAMILIES
 from bartviz.language import _, mark, named
 from bartviz.ui.controls import pick, show
 from bartviz.ui.state import address
@@ -56,7 +57,7 @@ class Chosen:
 
 def denoiser(info: ModelInfo) -> str:
     """The model that repairs: the chosen one where it is a BART that may have learned to, else the one that ships."""
-    fits = info.family == "bart" and (info.name in DENOISERS or entry(info.name) is None)
+    fits = FAMILIES[info.family].denoises and (info.name in DENOISERS or entry(info.name) is None)
     return info.name if fits else DENOISER
 
 

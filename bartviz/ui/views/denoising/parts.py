@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import repairs
+from bartviz.families.bert import BERT
 from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.figures.denoising import NAMES, denoising, pair
 from bartviz.figures.denoising import attention as both
@@ -31,7 +32,7 @@ FILLER = "bert-tiny-en"
 LOOKS = {
     "tokens": mark("token by token"),
     "attention": mark("attention"),
-    "bert": mark("BERT beside it"),
+    BERT.name: mark("BERT beside it"),
     "noises": mark("all five noises"),
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
@@ -99,7 +100,7 @@ def look(chosen: Chosen, found: Repair) -> None:
     parts: dict[str, Callable[[], None]] = {
         "tokens": lambda: tokens(found),
         "attention": lambda: attention(found),
-        "bert": lambda: bert(found),
+        BERT.name: lambda: filled(found),
         "noises": lambda: noises(chosen),
     }
     parts[pick.one_of(_("Look at"), named(LOOKS), key="look")]()
@@ -178,7 +179,7 @@ def attention(found: Repair) -> None:
     )
 
 
-def bert(found: Repair) -> None:
+def filled(found: Repair) -> None:
     """What BERT puts for each mask, beside what BART wrote there."""
     masks = [word for word in found.noised.words if word.is_mask]
     if not masks:
@@ -243,4 +244,4 @@ def noises(chosen: Chosen) -> None:
     show.downloads("denoising-noises", table=frame)
 
 
-__all__ = ["Chosen", "attention", "bert", "choose", "lines", "look", "noises", "repaired", "tokens"]
+__all__ = ["Chosen", "attention", "choose", "filled", "lines", "look", "noises", "repaired", "tokens"]

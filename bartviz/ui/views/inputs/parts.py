@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis import sentence_words
 from bartviz.families.catalogue import entry
+from bartviz.families.registry import FAMILIES
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
 from bartviz.language import _, later, mark, named
@@ -163,7 +164,7 @@ def positions(record: Record, one: Inputs) -> Floats | None:
             )
         return None
     table = shown(one)
-    learned = record.model.family not in ("marian", "pegasus")
+    learned = FAMILIES[record.model.family].positions != "sinusoidal"
     name = _("learned") if learned else _("this model's (sinusoidal)")
     if not record.model.trained:
         st.warning(

@@ -14,7 +14,7 @@ from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
-from bartviz.families.sizes import FAMILIES
+from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as beside
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic

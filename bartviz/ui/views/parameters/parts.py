@@ -17,7 +17,6 @@ from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
-from bartviz.families.classes import VARIANTS
 from bartviz.figures.costs import bytes_text
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import contents, default_roots, find, listed
@@ -72,9 +71,9 @@ def choose() -> Chosen:
     except ModelError as refused:
         st.error(show.plain(str(refused)))
         st.stop()
-    variants = VARIANTS[sizes.model_type]
+    variants = sizes.family.variants
     with kind:
-        told = "; ".join(f"{known} {_(variant.title)}" for known, variant in variants.items())
+        told = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
         architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=told)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     return Chosen(name, title, config, architecture)

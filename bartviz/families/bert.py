@@ -1,0 +1,61 @@
+"""BERT (Devlin et al. 2019), of which RoBERTa, DistilBERT, ELECTRA and ALBERT are relatives."""
+
+from __future__ import annotations
+
+from bartviz.families import parts
+from bartviz.families.family import Family, Side, Site, Training, Variant
+from bartviz.language import mark
+
+_MASKED_LM = parts.masked_lm("cls.predictions.", "transform.dense", "transform.LayerNorm", "decoder")
+_TIES = {"cls.predictions.decoder.weight": f".{parts.WORDS}", "cls.predictions.decoder.bias": "cls.predictions.bias"}
+_NEXT_SENTENCE = parts.linear("next sentence", "cls.seq_relationship", "2 d")
+_SELF = "self.query self.key self.value output.dense"
+
+ENCODER = Side(
+    before=parts.embeddings("d"),
+    layer="encoder.layer.{}.",
+    parts=(
+        *parts.attention("self-attention", "attention.", _SELF, "attention.output.LayerNorm"),
+        *parts.feed_forward("intermediate.dense", "output.dense", "output.LayerNorm"),
+    ),
+    attention=Site("attention.self", "../output.dense"),
+)
+
+BERT = Family(
+    name="bert",
+    title="BERT",
+    keys={
+        "vocabulary": ("vocab_size", 30_522),
+        "width": ("hidden_size", 768),
+        "encoder_layers": ("num_hidden_layers", 12),
+        "encoder_heads": ("num_attention_heads", 12),
+        "encoder_feed_forward": ("intermediate_size", 3072),
+        "positions": ("max_position_embeddings", 512),
+        "segments": ("type_vocab_size", 2),
+    },
+    activation=("hidden_act", "gelu"),
+    base="bert.",
+    encoder=ENCODER,
+    pooler=parts.linear("pooler", "pooler.dense", "d d"),
+    variants={
+        "BertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
+        "BertForMaskedLM": parts.fills_words(_MASKED_LM, _TIES),
+        "BertForPreTraining": Variant(
+            mark("fills masked words and judges pairs"), pooler=True, ties=_TIES, head=(*_MASKED_LM, *_NEXT_SENTENCE)
+        ),
+        "BertForNextSentencePrediction": Variant(mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE),
+        **parts.tasks("Bert", parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
+        "BertForMultipleChoice": Variant(
+            mark("chooses among texts"), pooler=True, head=parts.linear("classifier", "classifier", "1 d")
+        ),
+    },
+    classes=("BertForPreTraining", "BertForMaskedLM", "BertModel"),
+    training=Training(
+        parts.WORDPIECE,
+        "[CLS] A [SEP]",
+        "[CLS] A [SEP] B [SEP]",
+        mark("fill masked pieces (15 %) and judge whether B follows A"),
+        mark("the masked pieces alone"),
+        "Devlin et al. 2019",
+    ),
+)

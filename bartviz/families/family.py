@@ -1,0 +1,166 @@
+"""What a family is: everything that is known of one architecture, as data. ``registry`` gathers them.
+
+A shape is written in letters, output width first where transformers writes it so:
+V vocabulary, U target vocabulary, d width, e embedding width, f feed-forward width, a all heads side by side (H * d_k),
+q query, key and value side by side (3d), H heads, P position rows, S segments, B relative-position buckets,
+C classes, 1 and 2 themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
+Kind = Literal["encoder", "decoder", "cross"]  # of attention
+Positions = Literal["learned", "sinusoidal", "relative"]
+Keys = Mapping[str, tuple[str, int | str | None]]
+
+
+class Part(NamedTuple):
+    """One matrix or vector: what it does, its name below the module that holds it, its shape in letters."""
+
+    role: str
+    name: str
+    shape: str
+
+
+class Site(NamedTuple):
+    """The path of an attention module, and of the module that projects its heads' outputs, seen from there."""
+
+    module: str
+    output: str
+
+
+Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """An encoder or a decoder: what comes before its layers, what each layer holds, what comes after them.
+
+    ``layer`` is the path of layer ``{}``; ``first`` is held by layer 0 alone. ``attention`` and ``cross`` are where
+    self-attention and cross-attention are within a layer.
+    """
+
+    before: Parts
+    layer: str
+    parts: Parts
+    attention: Site
+    cross: Site | None = None
+    first: Parts = ()
+    after: Parts = ()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One class of transformers, and what it adds to the base model.
+
+    ``does``: what it is for, in English; ``bare``: the base model itself, its names without a prefix.
+    ``ties``: a head's matrix -> the one it is (names inside the base model start with "."); they hold where the
+    configuration ties word embeddings, as it does by default.
+    ``logits_bias``: whether it adds a bias to its logits, which is no parameter.
+    """
+
+    does: str
+    bare: bool = False
+    pooler: bool = False
+    decoder: bool = True
+    head: Parts = ()
+    ties: Mapping[str, str] = field(default_factory=dict)
+    logits_bias: bool = False
+
+
+@dataclass(frozen=True)
+class Training:
+    """How texts are written for a family, what it was trained to do, and the paper that says so.
+
+    ``single`` and ``pair``: one text A, and two texts A and B, between their special tokens as transformers'
+    tokenizers write them.
+    """
+
+    tokenizer: str
+    single: str
+    pair: str | None
+    objective: str
+    predicts: str
+    paper: str
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """One architecture: how it writes its configuration, what it consists of, and what no configuration says.
+
+    ``name``: transformers' model_type. ``base``: the base model's name inside a model with a head.
+    ``keys``: our word for a size -> (transformers' key, its default: a number, another of our words, or None where
+    it follows from other sizes). ``aliases``: a second name that transformers takes -> the key. ``activation``: its key
+    and default. ``labels``: classes of a head if nothing is configured.
+    ``added_rows``: rows of the position table beyond the configured number (BART's 2); ``unused_rows``: rows of the
+    configured number that no token uses (RoBERTa's first 2, up to its padding token's).
+    ``projected``: whether embeddings are projected even where they are as wide as the model.
+    ``shared``: what the base model holds outside its sides; ``shared_ties``: which matrices of the sides are the same.
+    ``tying``: what tie_word_embeddings decides: whether all embeddings are one matrix, or whether the output layer is
+    the embedding; transformers ties that while it builds a network and unties it for a checkpoint's own output matrix.
+    ``variants``: the classes that are counted, the one for a configuration that names none first. ``classes``: those
+    that are loaded, from the whole network down to the bare one: a checkpoint without a head gets the next.
+    ``start``: the token that the decoder reads first; a language's code is also the last token of an output.
+    ``denoises``: whether it restores corrupted text as it was trained, in one language.
+    ``fast_step``: whether its decoder is built as BART's, which run/fast_step.py computes.
+    ``gated``: the same family with gated feed-forward layers, in what differs.
+    """
+
+    name: str
+    title: str
+    keys: Keys
+    activation: tuple[str, str]
+    base: str
+    variants: Mapping[str, Variant]
+    classes: tuple[str, ...]
+    training: Training
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    labels: int = 2
+    encoder: Side | None = None
+    decoder: Side | None = None
+    shared: Parts = ()
+    shared_ties: Mapping[str, str] = field(default_factory=dict)
+    pooler: Parts = ()
+    projected: bool = False
+    tying: Literal["embeddings", "output"] = "embeddings"
+    positions: Positions = "learned"
+    norm: Literal["post", "pre"] = "post"
+    added_rows: int = 0
+    unused_rows: int = 0
+    start: Literal["pad", "end", "language"] | None = None
+    denoises: bool = False
+    fast_step: bool = False
+    gated: Family | None = None
+
+    @property
+    def kind(self) -> ModelKind:
+        if self.encoder is None:
+            return "decoder"
+        return "encoder" if self.decoder is None else "encoder-decoder"
+
+    @property
+    def attention(self) -> Mapping[Kind, Site]:
+        """Where each kind of attention is, from the base model; ``{}`` stands for numbers."""
+        found: dict[Kind, Site] = {}
+        if self.encoder is not None:
+            found["encoder"] = _below(self.encoder.layer, self.encoder.attention)
+        if self.decoder is not None:
+            found["decoder"] = _below(self.decoder.layer, self.decoder.attention)
+            if self.decoder.cross is not None:
+                found["cross"] = _below(self.decoder.layer, self.decoder.cross)
+        return found
+
+    def key(self, kind: Kind, size: str) -> str:
+        """transformers' key for a size (layers, heads) of a kind of attention; one stack's may hold for both."""
+        side = "encoder" if kind == "encoder" else "decoder"
+        words = (f"{side}_{size}", f"encoder_{size}", f"decoder_{size}")
+        return next(self.keys[word][0] for word in words if word in self.keys)
+
+
+def _below(layer: str, site: Site) -> Site:
+    return site._replace(module=layer + site.module)

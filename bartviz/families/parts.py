@@ -1,0 +1,103 @@
+"""What family files are written with: matrices that many share, the tasks of model classes, and recurring words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bartviz.families.family import Part, Parts, Variant
+from bartviz.language import mark
+
+TOKENS, POSITIONS, SEGMENTS = "token embedding", "position embedding", "segment embedding"
+WORDS = "embeddings.word_embeddings.weight"  # the token embedding of every encoder
+
+WRITES, BASE = mark("writes text"), mark("base model, no head")
+SENTENCEPIECE, BYTE_PAIRS, WORDPIECE = "SentencePiece", mark("byte-level BPE"), "WordPiece"
+WHOLE = mark("the whole text, token by token")
+
+
+def linear(role: str, name: str, shape: str, bias: bool = True) -> Parts:
+    weight = Part(f"{role} weight", f"{name}.weight", shape)
+    return (weight, Part(f"{role} bias", f"{name}.bias", shape.split(maxsplit=1)[0])) if bias else (weight,)
+
+
+def norm(role: str, name: str, width: str = "d", bias: bool = True) -> Parts:
+    return linear(f"{role} layer norm", name, width, bias)
+
+
+def attention(role: str, path: str, names: str, norm_name: str, bias: bool = True) -> Parts:
+    """``names``: those of the query, key, value and output projections."""
+    query, key, value, output = names.split()
+    return (
+        *linear(f"{role} query", path + query, "a d", bias),
+        *linear(f"{role} key", path + key, "a d", bias),
+        *linear(f"{role} value", path + value, "a d", bias),
+        *linear(f"{role} output", path + output, "d a", bias),
+        *norm(role, norm_name, bias=bias),
+    )
+
+
+def feed_forward(into: str, out: str, norm_name: str, bias: bool = True, gate: str = "") -> Parts:
+    return (
+        *(linear("feed-forward gate", gate, "f d", bias) if gate else ()),
+        *linear("feed-forward in", into, "f d", bias),
+        *linear("feed-forward out", out, "d f", bias),
+        *norm("feed-forward", norm_name, bias=bias),
+    )
+
+
+def embeddings(width: str, *, segments: bool = True) -> Parts:
+    """An encoder's: tokens, positions, mostly segments, and their layer norm."""
+    segment = Part(SEGMENTS, "embeddings.token_type_embeddings.weight", f"S {width}")
+    return (
+        Part(TOKENS, WORDS, f"V {width}"),
+        Part(POSITIONS, "embeddings.position_embeddings.weight", f"P {width}"),
+        *((segment,) if segments else ()),
+        *norm("embedding", "embeddings.LayerNorm", width),
+    )
+
+
+def projection(name: str) -> Parts:
+    """From the width of the embeddings to that of the model."""
+    return linear("embedding projection", name, "d e")
+
+
+def masked_lm(root: str, dense: str, norm_name: str, decoder: str, *, width: str = "d", own_bias: bool = True) -> Parts:
+    """A masked-language-model head (Devlin et al. 2019, section 3.1): transform, layer norm, the vocabulary."""
+    return (
+        *linear("output transform", root + dense, f"{width} d"),
+        *norm("output", root + norm_name, width),
+        *((Part("output layer bias", f"{root}bias", "V"),) if own_bias else ()),
+        Part("output layer weight", f"{root}{decoder}.weight", f"V {width}"),
+        Part("output layer bias", f"{root}{decoder}.bias", "V"),
+    )
+
+
+def fills_words(head: Parts, ties: Mapping[str, str]) -> Variant:
+    return Variant(mark("fills masked words"), head=head, ties=ties)
+
+
+def classifies(head: Parts, *, pooler: bool = False) -> Variant:
+    return Variant(mark("classifies a text"), pooler=pooler, head=head)
+
+
+def marks_answers(classes: str = "C") -> Variant:
+    return Variant(mark("marks an answer"), head=linear("answer span", "qa_outputs", f"{classes} d"))
+
+
+def tasks(name: str, classifier: Variant, answers: Variant) -> dict[str, Variant]:
+    """The classes that nearly every family has: for a text, for each token, for an answer within the text."""
+    return {
+        f"{name}ForSequenceClassification": classifier,
+        f"{name}ForTokenClassification": Variant(
+            mark("labels each token"), head=linear("token classifier", "classifier", "C d")
+        ),
+        f"{name}ForQuestionAnswering": answers,
+    }
+
+
+CLASSIFIER = linear("classifier", "classifier", "C d")
+DENSE_CLASSIFIER = (
+    *linear("classifier dense", "classifier.dense", "d d"),
+    *linear("classifier", "classifier.out_proj", "C d"),
+)
+LM = (Part("output layer weight", "lm_head.weight", "U d"),)

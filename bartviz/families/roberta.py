@@ -1,0 +1,36 @@
+"""RoBERTa (Liu et al. 2019): BERT trained longer, with BART's vocabulary and no pairs of texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bartviz.families import parts
+from bartviz.families.bert import BERT
+from bartviz.families.family import Training, Variant
+from bartviz.language import mark
+
+ROBERTA = replace(
+    BERT,
+    name="roberta",
+    title="RoBERTa",
+    keys={**BERT.keys, "vocabulary": ("vocab_size", 50_265)},
+    unused_rows=2,
+    base="roberta.",
+    variants={
+        "RobertaModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
+        "RobertaForMaskedLM": parts.fills_words(
+            parts.masked_lm("lm_head.", "dense", "layer_norm", "decoder"),
+            {"lm_head.decoder.weight": f".{parts.WORDS}", "lm_head.decoder.bias": "lm_head.bias"},
+        ),
+        **parts.tasks("Roberta", parts.classifies(parts.DENSE_CLASSIFIER), parts.marks_answers()),
+    },
+    classes=("RobertaForMaskedLM", "RobertaModel"),
+    training=Training(
+        parts.BYTE_PAIRS,
+        "<s> A </s>",
+        "<s> A </s></s> B </s>",
+        mark("fill masked pieces (15 %), masked anew each time"),
+        BERT.training.predicts,
+        "Liu et al. 2019",
+    ),
+)

@@ -1,0 +1,81 @@
+"""A family is known in one place: all else in the package asks its ``Family``, never its name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import transformers
+
+from bartviz.families import registry
+from bartviz.families.catalogue import CATALOGUE, Entry
+from bartviz.families.family import Family
+from bartviz.families.registry import FAMILIES
+from scripts.layers import PACKAGE, ROOT, files
+from tests.support import networks
+
+# Strings that are spelt like a family and are none: a model's name on the hub, and the chapters of a handbook.
+MODEL_NAMES = {("bartviz/analysis/article_models.py", "gpt2"), ("bartviz/ui/views/models/parts.py", "gpt2")}
+CHAPTERS = PACKAGE / "teaching" / "textbook"
+
+
+def strings(source: str) -> Iterator[tuple[int, str]]:
+    """Line and value of every string of a file."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def named(path: Path, source: str) -> list[str]:
+    """The places of a file where a family is named."""
+    name = str(path.relative_to(ROOT))
+    found = [(line, text) for line, text in strings(source) if text in FAMILIES and (name, text) not in MODEL_NAMES]
+    return [f'{name}:{line}: "{text}"' for line, text in found]
+
+
+def test_no_family_is_named_outside_its_file() -> None:
+    apart = (PACKAGE / "families", CHAPTERS)
+    outside = [path for path in (*files(), ROOT / "app.py") if not any(path.is_relative_to(one) for one in apart)]
+    assert len(outside) > 200
+    assert not [place for path in outside for place in named(path, path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("source", ['kind == "t5"', 'x = {"mbart": 1}', 'f("a", family in ("marian", "no"))'])
+def test_a_name_is_seen_wherever_it_is(source: str) -> None:
+    assert len(named(PACKAGE / "run" / "prepare.py", source)) == 1
+
+
+def test_the_names_of_models_are_still_there() -> None:
+    for name, text in MODEL_NAMES:
+        assert text in {value for _, value in strings((ROOT / name).read_text(encoding="utf-8"))}
+
+
+def test_every_family_of_the_folder_is_known_under_its_file_and_has_a_network_to_test_with() -> None:
+    modules = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
+    assert modules - {"__init__", "catalogue", "config", "family", "parts", "registry"} == set(FAMILIES)
+    assert {recipe.family.name for recipe in networks.FAMILIES.values()} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_classes_are_those_of_transformers(family: Family) -> None:
+    assert set(family.classes) <= set(family.variants)
+    for name in family.variants:
+        assert getattr(transformers, name).config_class.model_type == family.name
+    gated = family.gated
+    assert gated is None or (gated.name, gated.kind, gated.keys) == (family.name, family.kind, family.keys)
+
+
+@pytest.mark.parametrize("entry", [one for one in CATALOGUE if one.kind == "encoder-decoder"], ids=lambda one: one.name)
+def test_the_first_token_of_a_decoder_is_the_one_that_published_models_have(entry: Entry) -> None:
+    config = transformers.AutoConfig.for_model(**{"model_type": entry.family, **entry.config})
+    start = config.decoder_start_token_id
+    match FAMILIES[entry.family].start:
+        case "pad":
+            assert start == config.pad_token_id
+        case "end":
+            assert start == config.eos_token_id
+        case other:
+            assert other == "language"
+            assert start not in (config.pad_token_id, config.eos_token_id)
