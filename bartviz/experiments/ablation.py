@@ -24,8 +24,9 @@ from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.run import prepare
+from bartviz.run.batch import Heads, head_factors
 from bartviz.run.generate import decode
+from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
@@ -39,7 +40,7 @@ Factors = dict[Head, float]
 def ablate(
     model: Model,
     record: Record,
-    heads: prepare.Ablation,
+    heads: Heads,
     *,
     write: bool = True,
     cancelled: Callable[[], bool] = lambda: False,
@@ -174,8 +175,8 @@ class _Rows:
             self.lines.append((change, float(other.divergence.mean()), turned, float(distance.mean())))
 
 
-def _checked(model: Model, heads: prepare.Ablation) -> Factors:
-    factors = prepare.head_factors(model, heads)
+def _checked(model: Model, heads: Heads) -> Factors:
+    factors = head_factors(model, heads)
     if not factors:
         raise SettingError(later('Name at least one head, such as "encoder L0H0".'))
     if not all(0 <= factor <= LARGEST for factor in factors.values()):
@@ -259,6 +260,6 @@ def _special(model: Model, text: str, ids: Ints) -> bool | None:
     """Whether typed special tokens count, if the text then gives these ids; None if it never does."""
     for special in (False, True):
         with suppress(TextError):
-            if np.array_equal(prepare.prepare(model, text, allow_special=special).tokens.ids, ids):
+            if np.array_equal(prepare(model, text, allow_special=special).tokens.ids, ids):
                 return special
     return None

@@ -24,7 +24,7 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from bartviz.run import prepare
+from bartviz.run.prepare import prepare
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
@@ -147,7 +147,7 @@ def reach(
     Raises TextError, SettingError, Cancelled.
     """
     expect_model(model)
-    old = _unpadded(text) if isinstance(text, Record) else prepare.prepare(model, text).tokens
+    old = _unpadded(text) if isinstance(text, Record) else prepare(model, text).tokens
     n = len(old)
     if not 0 <= position < n:
         raise SettingError(later("There is no position {position}: choose 0 to {last}.", position=position, last=n - 1))

@@ -18,9 +18,9 @@ from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Replay, SideBySide
 from bartviz.language import later
 from bartviz.models.model import Model
-from bartviz.run import prepare
 from bartviz.run.forward import capture
 from bartviz.run.generate import decode
+from bartviz.run.prepare import prepare
 from bartviz.text import clean as texts
 from bartviz.text import tokenize
 
@@ -68,7 +68,7 @@ def corrupt(
     """The corrupted text, short enough for the model, and what was done to the text. Raises TextError, SettingError."""
     _check(model, noise, rate)
     cleaned = texts.clean(text)
-    prepared = prepare.prepare(model, cleaned.text, truncate="first")
+    prepared = prepare(model, cleaned.text, truncate="first")
     clean, limit = prepared.text.strip(), model.info.positions
     found = NOISE[noise](clean, np.random.default_rng(seed), rate)
     while limit is not None and found.text and _count(model, found.text) > limit:  # masks were inserted

@@ -27,7 +27,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.run import prepare
+from bartviz.run.collect import Result, ablated, collect
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
 from bartviz.text import tokenize
@@ -186,19 +186,17 @@ class Replay:
         """The record of the pass on ``tape`` with the record's own tokens."""
         record = self.record
         own = None if self.target is None else record.attention("decoder").query
-        made = prepare.record(
-            self.model,
-            tape,
-            prepare.axes(self.model, record.source, own),
-            record.output,
-            (),
-            source_text=record.source_text,
-            target_text=record.target_text,
-            pair_text=record.pair_text,
+        result = Result(
+            source=record.source,
+            text=record.source_text,
+            pair=record.pair_text,
+            target=record.target_text,
+            query=own,
+            output=record.output,
         )
-        heads = prepare.ablated(tape)
+        heads = ablated(tape)
         settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
-        return prepare.finish(made, self.started, settings=settings, notices=self.notices)
+        return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
     def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
         """The record of the pass on ``tape`` in which ``named`` took the place of the source or of the decoder's
@@ -220,18 +218,10 @@ class Replay:
                 source_text = tokenize.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
                 if target_text is not None:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
-        made = prepare.record(
-            self.model,
-            tape,
-            prepare.axes(self.model, source, query),
-            output,
-            (),
-            source_text=source_text,
-            target_text=target_text,
-            pair_text=pair_text,
-        )
-        said = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
-        return prepare.finish(made, self.started, settings={"mode": "edited", "edited": said}, notices=self.notices)
+        result = Result(source=source, text=source_text, pair=pair_text, target=target_text, query=query, output=output)
+        edit = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
+        settings = {"mode": "edited", "edited": edit}
+        return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:

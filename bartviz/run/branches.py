@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields, replace
+from dataclasses import fields
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +16,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.run import generate
 from bartviz.run.generate import FORCED_BY_USER, Options
-from bartviz.run.loop import Forced
+from bartviz.run.loop import Forced, Written
 from bartviz.run.prepare import Prepared
 from bartviz.run.sampling import Sampling
 from bartviz.text import tokenize
@@ -64,19 +64,29 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     typed = _new_ids(model, int(position), token)
     new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
     prepared, start = _beginning(model, record)
-    made = generate.write(model, prepared, start, kept | new, Options(**_as_before(record) | options), started)
-    settings = {**made.provenance.settings, "branched_at": int(position)}
-    made = replace(made, provenance=replace(made.provenance, settings=settings))
-    count = len(made.steps)
-    if count >= position + len(new):
-        return made
-    said = later(
-        "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
-        placed=count - position,
-        all=len(new),
-        count=count,
+
+    def notices(written: Written) -> tuple[str, ...]:
+        count = len(written.steps)
+        if count >= position + len(new):
+            return ()
+        notice = later(
+            "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
+            placed=count - position,
+            all=len(new),
+            count=count,
+        )
+        return (notice,)
+
+    return generate.write(
+        model,
+        prepared,
+        start,
+        kept | new,
+        Options(**_as_before(record) | options),
+        started,
+        notices,
+        {"branched_at": int(position)},
     )
-    return generate.noticed(made, said)
 
 
 def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:

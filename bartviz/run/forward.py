@@ -15,13 +15,12 @@ import torch
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
-from bartviz.record.checks import Check
 from bartviz.record.record import Record
-from bartviz.record.steps import Step
-from bartviz.run import prepare
+from bartviz.run.batch import Batch, Heads, check_budget, head_factors
 from bartviz.run.candidates import Summary
+from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode
-from bartviz.run.prepare import Ablation, Truncate
+from bartviz.run.prepare import Prepared, Truncate, prepare, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
@@ -38,7 +37,7 @@ def capture(
     top_k: int = 10,
     max_new_tokens: int | None = None,
     values: bool = False,
-    ablate: Ablation = (),
+    ablate: Heads = (),
     allow_special: bool = False,
     truncate: Truncate | None = None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -76,20 +75,14 @@ def capture(
             cancelled=cancelled,
         )
     started = time.perf_counter()
-    prepared = prepare.prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
-    given = None if target is None else prepare.prepare_target(model, target)
-    tape = Tape(values=values, scale_heads=prepare.head_factors(model, ablate), cancelled=cancelled)
-    if given is not None and kind == "decoder":
-        record = _continued(model, tape, [prepared.tokens], [given.tokens], top_k)[0]
-    else:
-        batch = prepare.Batch.of(model, [prepared.tokens], None if given is None else [given.tokens])
-        prepare.check_budget(model, batch, values=values)
-        record = _assemble(model, tape, batch, 0, _forward(model, batch, tape), top_k)
-    target_text = None if given is None else given.text
-    record = replace(record, source_text=prepared.text, target_text=target_text, pair_text=prepared.pair)
+    prepared = prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
+    given = None if target is None else prepare_target(model, target)
+    tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
+    target_text, targets = (None, None) if given is None else (given.text, [given.tokens])
+    result = _results(model, tape, [prepared], targets, [target_text], top_k)[0]
     notices = prepared.notices + (() if given is None else given.notices)
-    settings = {"mode": "one pass" if given is None else "given target", "ablated": prepare.ablated(tape)}
-    return prepare.finish(record, started, settings=settings, notices=notices)
+    settings = {"mode": "one pass" if given is None else "given target", "ablated": ablated(tape)}
+    return collect(model, tape, result, started=started, settings=settings, notices=notices)
 
 
 def capture_batch(
@@ -115,8 +108,8 @@ def capture_batch(
     if targets is not None and (model.info.kind == "encoder" or isinstance(targets, str) or len(targets) != len(texts)):
         raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
     started = time.perf_counter()
-    sources = [prepare.prepare(model, text) for text in texts]
-    given = None if targets is None else [prepare.prepare_target(model, target) for target in targets]
+    sources = [prepare(model, text) for text in texts]
+    given = None if targets is None else [prepare_target(model, target) for target in targets]
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
@@ -124,24 +117,40 @@ def capture_batch(
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)
-    if model.info.kind == "decoder" and outputs is not None:
-        made = _continued(model, tape, [source.tokens for source in sources], outputs, top_k)
-    else:
-        batch = prepare.Batch.of(model, [source.tokens for source in sources], outputs)
-        prepare.check_budget(model, batch, values=values)
-        logits = _forward(model, batch, tape)
-        made = [_assemble(model, tape, batch, item, logits, top_k) for item in range(len(sources))]
+    results = _results(model, tape, sources, outputs, target_texts, top_k)
     settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
-    records = []
-    for item, source in enumerate(sources):
-        record = replace(made[item], source_text=source.text, target_text=target_texts[item])
-        notices = source.notices + (() if given is None else given[item].notices)
-        records.append(prepare.finish(record, started, settings=settings, notices=notices))
-    return tuple(records)
+    notices = [source.notices for source in sources]
+    if given is not None:
+        notices = [ours + part.notices for ours, part in zip(notices, given, strict=True)]
+    return tuple(
+        collect(model, tape, result, started=started, settings=settings, notices=notices[item], item=item)
+        for item, result in enumerate(results)
+    )
+
+
+def _results(
+    model: Model,
+    tape: Tape,
+    sources: Sequence[Prepared],
+    targets: Sequence[Tokens] | None,
+    target_texts: Sequence[str | None],
+    top_k: int,
+) -> list[Result]:
+    """What one pass over the texts gives, and their attention on the tape. Raises TextError, BudgetError."""
+    tokens = [source.tokens for source in sources]
+    if model.info.kind == "decoder" and targets is not None:
+        results = _continued(model, tape, tokens, targets, top_k)
+    else:
+        batch = Batch.of(model, tokens, targets)
+        check_budget(model, batch, values=tape.values)
+        logits = _forward(model, batch, tape)
+        results = [_result(model, batch, item, logits, top_k) for item in range(len(sources))]
+    texts = zip(results, sources, target_texts, strict=True)
+    return [replace(result, text=one.text, pair=one.pair, target=target) for result, one, target in texts]
 
 
 @torch.inference_mode()
-def _forward(model: Model, batch: prepare.Batch, tape: Tape) -> torch.Tensor | None:
+def _forward(model: Model, batch: Batch, tape: Tape) -> torch.Tensor | None:
     """Run the network once under the tape -> logits (B, Q, V), or None for an encoder-only model."""
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
@@ -151,60 +160,47 @@ def _forward(model: Model, batch: prepare.Batch, tape: Tape) -> torch.Tensor | N
         return logits
 
 
-def _assemble(
-    model: Model,
-    tape: Tape,
-    batch: prepare.Batch,
-    item: int,
-    logits: torch.Tensor | None,  # (B, Q, V)
-    top_k: int,
-) -> Record:
-    """One text's Record, its texts still empty. What follows each decoder row is the given target, or the next token of
-    the text itself."""
-    source = batch.source[item]
+def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, top_k: int) -> Result:
+    """One text's result, its texts still empty; logits (B, Q, V). What follows each decoder row is the given target, or
+    the next token of the text itself."""
+    source, query = batch.source[item], batch.query[item] if batch.query else None
     output = batch.output[item] if batch.output else None
-    steps: Sequence[Step] = ()
-    checks: tuple[Check, ...] = ()
-    if logits is not None:
-        if output is None:
-            output = _next_tokens(model, source, batch.lengths[item], logits[item])
-        inputs = batch.query[item] if batch.query else source
-        # a text that is read, not written, ends with its last token: what the model would add is no step of it
-        rows = batch.lengths[item] - (not batch.output)
-        summary = Summary(model.tokenizer, top_k)
-        numbers = summary.given(logits[item], output.ids[:rows].tolist())
-        steps = summary.steps(numbers, inputs.ids[:rows].tolist())
-        checks = tuple(summary.compared(one, logits[item, one.row]) for one in numbers[-1:])
-    axes = prepare.axes(model, source, batch.query[item] if batch.query else None)
-    return prepare.record(model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks)
+    if logits is None:
+        return Result(source=source, text="", query=query, output=output)
+    if output is None:
+        output = _next_tokens(model, source, batch.lengths[item], logits[item])
+    # a text that is read, not written, ends with its last token: what the model would add is no step of it
+    rows = batch.lengths[item] - (not batch.output)
+    summary = Summary(model.tokenizer, top_k)
+    numbers = summary.given(logits[item], output.ids[:rows].tolist())
+    inputs = source if query is None else query
+    steps = summary.steps(numbers, inputs.ids[:rows].tolist())
+    checks = tuple(summary.compared(one, logits[item, one.row]) for one in numbers[-1:])
+    return Result(source=source, text="", query=query, output=output, steps=steps, checks=checks)
 
 
 def _continued(
     model: Model, tape: Tape, prompts: Sequence[Tokens], targets: Sequence[Tokens], top_k: int
-) -> list[Record]:
-    """The Records, their texts still empty, of a decoder-only model's texts that go on as given, padded in one pass.
+) -> list[Result]:
+    """The results, their texts still empty, of a decoder-only model's texts that go on as given, padded in one pass.
 
     Each has a step for each token of its target, as decode() has one for each that it writes. Raises TextError for more
     tokens than the model reads, BudgetError.
     """
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
-    batch = prepare.Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
-    prepare.check_budget(model, batch, values=tape.values)
+    batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
+    check_budget(model, batch, values=tape.values)
     logits = _forward(model, batch, tape)
     assert logits is not None  # (B, Q, V): only an encoder has none
-    summary, made = Summary(model.tokenizer, top_k), []
+    summary, results = Summary(model.tokenizer, top_k), []
     for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
         output, rows = whole.take(slice(1, None)), len(whole) - 1
         numbers = summary.given(logits[item], output.ids.tolist(), first=len(prompt) - 1)
         steps = summary.steps(numbers, reads.ids[:rows].tolist())
         output = tokenize.pad(output, model.tokenizer, len(reads))
-        axes = prepare.axes(model, reads)
         checks = (summary.compared(numbers[-1], logits[item, numbers[-1].row]),)
-        record = prepare.record(
-            model, tape, axes, output, steps, source_text="", target_text=None, item=item, checks=checks
-        )
-        made.append(record)
-    return made
+        results.append(Result(source=reads, text="", output=output, steps=steps, checks=checks))
+    return results
 
 
 def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:

@@ -10,8 +10,9 @@ import copy
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
+from types import MappingProxyType
 from typing import Literal
 
 import torch
@@ -22,10 +23,12 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
-from bartviz.run import beam_search, loop, prepare, rules
+from bartviz.run import beam_search, loop, rules
+from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_over, shifted, start_token
 from bartviz.run.candidates import Summary
+from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
-from bartviz.run.prepare import Ablation, Prepared, Truncate
+from bartviz.run.prepare import Prepared, Truncate, prepare
 from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
@@ -48,7 +51,7 @@ class Options:
     min_new_tokens: int | None = None
     no_repeat_ngram_size: int | None = None
     top_k: int = 10
-    ablate: Ablation = ()
+    ablate: Heads = ()
     values: bool = False
     use_rules: bool = True
     cancelled: Callable[[], bool] = lambda: False
@@ -68,7 +71,7 @@ def decode(
     no_repeat_ngram_size: int | None = None,
     top_k: int = 10,
     force: Mapping[int, str | int] | None = None,
-    ablate: Ablation = (),
+    ablate: Heads = (),
     values: bool = False,
     allow_special: bool = False,
     truncate: Truncate | None = None,
@@ -106,24 +109,21 @@ def decode(
         on_step=on_step,
     )
     forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
-    prepared = prepare.prepare(model, text, allow_special=allow_special, truncate=truncate)
-    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [prepare.start_token(model)]
-    record = write(model, prepared, tuple(start), forced, options, started)
-    if beams == "own" and record.beams is not None and model.generation.do_sample:
-        record = noticed(
-            record, later("The checkpoint draws within its beams; here they are searched without drawing.")
-        )
-    late = [position for position in forced if position >= len(record.steps)]
-    if not late:
-        return record
-    return noticed(
-        record, later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
-    )
+    prepared = prepare(model, text, allow_special=allow_special, truncate=truncate)
+    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
 
+    def notices(written: Written) -> tuple[str, ...]:
+        made = []
+        if beams == "own" and written.tree is not None and model.generation.do_sample:
+            made.append(later("The checkpoint draws within its beams; here they are searched without drawing."))
+        late = [position for position in forced if position >= len(written.steps)]
+        if late:
+            made.append(
+                later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
+            )
+        return tuple(made)
 
-def noticed(record: Record, said: str) -> Record:
-    """The record with one more notice of what the reader should know."""
-    return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, said)))
+    return write(model, prepared, tuple(start), forced, options, started, notices)
 
 
 def write(
@@ -133,10 +133,13 @@ def write(
     forced: Mapping[int, Forced],
     options: Options,
     started: float,
+    notices: Callable[[Written], tuple[str, ...]] = lambda written: (),
+    settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Record:
     """The record of a text that begins with ``start`` (ids of the decoder) and has the forced tokens in their places.
 
-    started: perf_counter when the work began.
+    started: perf_counter when the work began. notices: what a reader should know of the text once it is written.
+    settings: what the record's provenance says of it beside the options.
     """
     way = _way(model, options)
     generation = _generation(model, options)
@@ -146,22 +149,20 @@ def write(
     summary = Summary(model.tokenizer, options.top_k)
     read = source if model.info.kind == "encoder-decoder" else None
     task = Task(model, start, read, longest, active, forced, summary, options.on_step)
-    tape = Tape(
-        values=options.values, scale_heads=prepare.head_factors(model, options.ablate), cancelled=options.cancelled
-    )
+    tape = Tape(values=options.values, scale_heads=head_factors(model, options.ablate), cancelled=options.cancelled)
     beams = way.beams if isinstance(way, beam_search.Settings) else 1
-    prepare.refuse_over(
-        prepare.predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams)
-    )
+    refuse_over(predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams))
     with torch.inference_mode(), recording(tape):
         written = (
             loop.together(task, tape, way) if isinstance(way, beam_search.Settings) else loop.alone(task, tape, way)
         )
-    return prepare.finish(
-        _record(task, written, prepared),
-        started,
-        settings=_settings(task, tape, way, options),
-        notices=prepared.notices,
+    return collect(
+        model,
+        written.tape,
+        _result(task, written, prepared),
+        started=started,
+        settings={**_settings(task, tape, way, options), **settings},
+        notices=prepared.notices + notices(written),
         stopped=written.stopped,
     )
 
@@ -294,28 +295,25 @@ def _settings(
         "use_rules": None if options.use_rules else False,
         "rules": tuple(rule.name for rule in task.active),
         "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == FORCED_BY_USER),
-        "ablated": prepare.ablated(tape),
+        "ablated": ablated(tape),
     }
 
 
-def _record(task: Task, written: Written, prepared: Prepared) -> Record:
+def _result(task: Task, written: Written, prepared: Prepared) -> Result:
     model = task.model
-    target_text, output = tokenize.from_ids(model.tokenizer, written.ids[len(task.start) :])
+    target, output = tokenize.from_ids(model.tokenizer, written.ids[len(task.start) :])
     if model.info.kind == "encoder-decoder":
-        query = prepare.shifted(model, written.ids[0], output)
+        query = shifted(model, written.ids[0], output)
     else:
         _, whole = tokenize.from_ids(model.tokenizer, written.ids)
         query, output = whole.take(slice(0, -1)), whole.take(slice(1, None))
-    axes = prepare.axes(model, prepared.tokens, query)
-    steps = task.summary.steps(written.steps, written.ids)
-    made = prepare.record(
-        model,
-        written.tape,
-        axes,
-        output,
-        steps,
-        source_text=prepared.text,
-        target_text=target_text,
+    return Result(
+        source=prepared.tokens if model.info.kind == "encoder-decoder" else query,
+        text=prepared.text,
+        target=target,
+        query=query,
+        output=output,
+        steps=task.summary.steps(written.steps, written.ids),
+        beams=written.tree,
         checks=written.checks,
     )
-    return replace(made, beams=written.tree)

@@ -132,7 +132,7 @@ def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     assert "<img src=x onerror=alert(1)>" in source
     assert "%{z}" in source
     page.locator(".player summary").click()
-    assert page.locator(".player tbody tr").count() == 7
+    expect(page.locator(".player tbody tr")).to_have_count(7)
     assert "</script><b>" in page.locator(".player tbody").inner_text()
 
 

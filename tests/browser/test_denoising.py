@@ -39,12 +39,14 @@ def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(
 
 def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?noise=deletion")
+    lines = page.locator(LINES)
+    first = lines.inner_text()
     page.get_by_role("button", name="Draw again").click()
     expect(page).to_have_url(re.compile("noise_seed=2"))
+    expect(lines).not_to_have_text(first, use_inner_text=True)
     settle(page)
-    said = page.locator(LINES).inner_text()
     again = opened(visit, page.url)
-    assert again.locator(LINES).inner_text() == said
+    expect(again.locator(LINES)).to_have_text(lines.inner_text(), use_inner_text=True)
 
 
 def test_bert_stands_beside_bart(visit: Open, shipped: str) -> None:

@@ -55,11 +55,11 @@ def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
 
 
 def test_values_that_do_not_fit_are_left_out_and_that_is_said(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.run import prepare
+    from bartviz.run import batch
 
     with_values = finished(engine.start("a", Request("small-bert", TEXT))).result
     assert with_values is not None
-    monkeypatch.setattr(prepare, "MAX_BYTES", with_values.nbytes - 1)
+    monkeypatch.setattr(batch, "MAX_BYTES", with_values.nbytes - 1)
     without = finished(engine.start("a", Request("small-bert", TEXT + "."))).result
     assert without is not None
     assert without.encoder is not None

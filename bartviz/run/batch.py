@@ -1,0 +1,130 @@
+"""Several texts as one call of the network: padded, with their masks, within the budget of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bartviz.errors import BudgetError
+from bartviz.families.registry import FAMILIES
+from bartviz.language import later
+from bartviz.models.model import Model
+from bartviz.record.attention import Head
+from bartviz.tape import assemble
+from bartviz.tape.tape import check_heads, depths
+from bartviz.text import tokenize
+from bartviz.text.tokens import Tokens
+
+Heads = Mapping[str | Head, float] | Iterable[str | Head] | str | Head
+MAX_BYTES = 2 << 30  # of captured attention in one run
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Tokens of every text, padded, and what the network is called with.
+
+    ``source`` the encoder's (or only) tokens, ``query`` the decoder's inputs, ``output`` what follows each of them;
+    ``lengths`` the rows of the last stack that are not padding.
+    """
+
+    source: tuple[Tokens, ...]
+    query: tuple[Tokens, ...]
+    output: tuple[Tokens, ...]
+    lengths: tuple[int, ...]
+    inputs: Mapping[str, Tensor]
+
+    @classmethod
+    def of(cls, model: Model, sources: Sequence[Tokens], outputs: Sequence[Tokens] | None) -> Batch:
+        source, mask = _padded(model, sources)
+        inputs = {"input_ids": _ids(source)} | ({} if mask is None else {"attention_mask": mask})
+        if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
+            inputs["token_type_ids"] = torch.from_numpy(np.stack([part.segments for part in source]))
+        if outputs is None:
+            return cls(source, (), (), tuple(map(len, sources)), inputs)
+        output, target_mask = _padded(model, outputs)
+        query = tuple(
+            shifted(model, start_token(model, given), part) for given, part in zip(outputs, output, strict=True)
+        )
+        inputs["decoder_input_ids"] = _ids(query)
+        if target_mask is not None:
+            inputs["decoder_attention_mask"] = target_mask
+        return cls(source, query, output, tuple(map(len, outputs)), inputs)
+
+
+def _padded(model: Model, parts: Sequence[Tokens]) -> tuple[tuple[Tokens, ...], Tensor | None]:
+    """All padded on the right to the longest, and the mask (B, n), or None where nothing was padded."""
+    longest = max(len(part) for part in parts)
+    if all(len(part) == longest for part in parts):
+        return tuple(parts), None
+    mask = torch.tensor([[1] * len(part) + [0] * (longest - len(part)) for part in parts])
+    return tuple(tokenize.pad(part, model.tokenizer, longest) for part in parts), mask
+
+
+def _ids(parts: Sequence[Tokens]) -> Tensor:
+    return torch.from_numpy(np.stack([part.ids for part in parts]))  # (B, n)
+
+
+def start_token(model: Model, output: Tokens | None = None) -> int:
+    """The id that the decoder reads first. mBART begins a given output with its last token, the language."""
+    if FAMILIES[model.info.family].start == "language" and output is not None:
+        return int(output.ids[-1])
+    for settings in (model.generation, model.config):
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            found = getattr(settings, name, None)
+            if found is not None:
+                return int(found)
+    return int(model.tokenizer.pad_token_id)
+
+
+def shifted(model: Model, start: int, output: Tokens) -> Tokens:
+    """The decoder's inputs for an output: the start token, then every output token but the last."""
+    first = tokenize.from_ids(model.tokenizer, [start])[1]
+    return tokenize.join(first, output.take(slice(0, -1)))
+
+
+def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
+    """Raise BudgetError where the captured attention would be larger than MAX_BYTES."""
+    source = len(batch.source[0])
+    target = len(batch.query[0]) if batch.query else source
+    refuse_over(len(batch.source) * predicted_bytes(model, source, target, values=values))
+
+
+def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
+    """Bytes that one record of so many source and target tokens will hold, and that the other beams hold meanwhile."""
+    info, total = model.info, 0
+    for kind, layers in depths(model.network).items():
+        heads = info.encoder_heads if kind == "encoder" else info.decoder_heads
+        rows = source if kind == "encoder" else target
+        columns = source if kind != "decoder" else target
+        width = getattr(model.config, "d_kv", None) or info.width // heads
+        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
+        if kind != "encoder":
+            total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
+        if FAMILIES[info.family].positions == "relative" and kind != "cross":  # T5 keeps what it adds
+            total += 4 * heads * rows * columns
+    return total
+
+
+def refuse_over(size: int) -> None:
+    if size > MAX_BYTES:
+        raise BudgetError(
+            later(
+                "The attention of this run would take {size:.1f} GB; the limit is {limit:.1f} GB. Use a "
+                "shorter text or a smaller model.",
+                size=size / 1e9,
+                limit=MAX_BYTES / 1e9,
+            )
+        )
+
+
+def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
+    """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that is not there."""
+    named = (ablate,) if isinstance(ablate, str | Head) else ablate
+    pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
+    factors = {name if isinstance(name, Head) else Head.parse(name): float(factor) for name, factor in pairs}
+    check_heads(model.network, factors)
+    return factors

@@ -1,0 +1,94 @@
+"""From the tape of a run to its Record, which is built here and nowhere else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+import transformers
+
+from bartviz.models.model import Model
+from bartviz.record.attention import Attention, Kind
+from bartviz.record.beam_tree import BeamTree
+from bartviz.record.checks import Check
+from bartviz.record.record import Provenance, Record
+from bartviz.record.steps import Step
+from bartviz.tape import assemble
+from bartviz.tape.tape import Tape, depths
+from bartviz.text.tokens import Tokens
+from bartviz.version import __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a run gave for one text, beside the attention on its tape.
+
+    ``query``: the decoder's inputs; None where they are the source. ``checks``: what only the run could compare.
+    """
+
+    source: Tokens
+    text: str
+    pair: str | None = None
+    target: str | None = None
+    query: Tokens | None = None
+    output: Tokens | None = None
+    steps: Sequence[Step] = ()
+    beams: BeamTree | None = None
+    checks: tuple[Check, ...] = ()
+
+    def axes(self, kind: Kind) -> tuple[Tokens, Tokens]:
+        """The tokens of the rows and of the columns of a kind of attention."""
+        query = self.source if self.query is None else self.query
+        rows = self.source if kind == "encoder" else query
+        return rows, query if kind == "decoder" else self.source
+
+
+def collect(
+    model: Model,
+    tape: Tape,
+    result: Result,
+    *,
+    started: float,
+    settings: Mapping[str, object],
+    notices: tuple[str, ...] = (),
+    stopped: str | None = None,
+    item: int = 0,
+) -> Record:
+    """The Record of one text; ``item`` is its place in the batch on the tape, ``started`` a time.perf_counter().
+
+    Its attention is compared with the kernel's output here, so that this is part of the run.
+    """
+    attention: dict[Kind, Attention] = {}
+    checks = result.checks
+    for kind, depth in depths(model.network).items():
+        attention[kind], complete = assemble.attention(model.network, tape, kind, depth, *result.axes(kind), item=item)
+        checks += (complete,)
+        _ = attention[kind].difference
+    provenance = Provenance(
+        versions={"bartviz": __version__, "transformers": transformers.__version__, "torch": torch.__version__},
+        settings={key: value for key, value in settings.items() if value not in (None, (), [])},
+        seconds=time.perf_counter() - started,
+        stopped=stopped,
+        notices=notices,
+        checks=checks,
+    )
+    return Record(
+        model.info,
+        result.text,
+        result.target,
+        attention.get("encoder"),
+        attention.get("decoder"),
+        attention.get("cross"),
+        output=result.output,
+        steps=result.steps,
+        provenance=provenance,
+        beams=result.beams,
+        pair_text=result.pair,
+    )
+
+
+def ablated(tape: Tape) -> tuple[str, ...]:
+    """The heads whose output a run changed, by name, with their factors."""
+    return tuple(f"{name} x {factor:g}" for name, factor in tape.scale_heads.items())
