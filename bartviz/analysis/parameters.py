@@ -22,6 +22,7 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.config import Config, Sizes, Stack
 from bartviz.families.family import Part, Parts, Side, Variant
+from bartviz.families.parts import POSITIONS
 from bartviz.language import later
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ class Loaded(Protocol):
 
 
 Model = str | PathLike[str] | Config | Loaded
-_SINUSOIDAL_ROLE = "position embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _parameter(
     letters = _letters(sizes, sizes.decoder if component == "decoder" else sizes.encoder or sizes.decoder)
     shape = tuple(letters[letter] for letter in part.shape.split())
     shared_with = part.name if part.name in seen else ties.get(part.name)
-    computed = part.role == _SINUSOIDAL_ROLE and sizes.family.positions == "sinusoidal"
+    computed = part.role == POSITIONS and sizes.family.positions == "sinusoidal"
     elements = prod(shape)
     count = elements if shared_with is None else 0
     return Parameter(component, layer, part.role, part.name, shape, count, shared_with, elements, not computed)

@@ -91,51 +91,45 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """One architecture: how it writes its configuration, what it consists of, and what no configuration says.
+    """One architecture: how it writes its configuration, what it consists of, and what no configuration says."""
 
-    ``name``: transformers' model_type. ``base``: the base model's name inside a model with a head.
-    ``keys``: our word for a size -> (transformers' key, its default: a number, another of our words, or None where
-    it follows from other sizes). ``aliases``: a second name that transformers takes -> the key. ``activation``: its key
-    and default. ``labels``: classes of a head if nothing is configured.
-    ``added_rows``: rows of the position table beyond the configured number (BART's 2); ``unused_rows``: rows of the
-    configured number that no token uses (RoBERTa's first 2, up to its padding token's).
-    ``projected``: whether embeddings are projected even where they are as wide as the model.
-    ``shared``: what the base model holds outside its sides; ``shared_ties``: which matrices of the sides are the same.
-    ``tying``: what tie_word_embeddings decides: whether all embeddings are one matrix, or whether the output layer is
-    the embedding; transformers ties that while it builds a network and unties it for a checkpoint's own output matrix.
-    ``variants``: the classes that are counted, the one for a configuration that names none first. ``classes``: those
-    that are loaded, from the whole network down to the bare one: a checkpoint without a head gets the next.
-    ``start``: the token that the decoder reads first; a language's code is also the last token of an output.
-    ``denoises``: whether it restores corrupted text as it was trained, in one language.
-    ``fast_step``: whether its decoder is built as BART's, which run/fast_step.py computes.
-    ``gated``: the same family with gated feed-forward layers, in what differs.
-    """
-
-    name: str
+    name: str  # transformers' model_type
     title: str
+
+    # Its configuration. keys: our word for a size -> (transformers' key, its default: a number, another of our words,
+    # or None where it follows from other sizes); aliases: a second name that transformers takes -> the key.
     keys: Keys
-    activation: tuple[str, str]
-    base: str
-    variants: Mapping[str, Variant]
-    classes: tuple[str, ...]
-    training: Training
+    activation: tuple[str, str]  # key, default
     aliases: Mapping[str, str] = field(default_factory=dict)
-    labels: int = 2
+    labels: int = 2  # classes of a head if nothing is configured
+
+    # Its modules and matrices.
+    base: str  # the path of the base model inside a model with a head
     encoder: Side | None = None
     decoder: Side | None = None
-    shared: Parts = ()
-    shared_ties: Mapping[str, str] = field(default_factory=dict)
+    shared: Parts = ()  # what the base model holds outside its sides
+    shared_ties: Mapping[str, str] = field(default_factory=dict)  # a matrix of a side -> the shared one that it is
     pooler: Parts = ()
-    projected: bool = False
+    projected: bool = False  # whether embeddings are projected even where they are as wide as the model
+    # What tie_word_embeddings decides: whether all embeddings are one matrix, or whether the output layer is one with
+    # them, which transformers undoes for a checkpoint that holds an output layer of its own.
     tying: Literal["embeddings", "output"] = "embeddings"
-    positions: Positions = "learned"
     norm: Literal["post", "pre"] = "post"
-    added_rows: int = 0
-    unused_rows: int = 0
-    start: Literal["pad", "end", "language"] | None = None
-    denoises: bool = False
-    fast_step: bool = False
-    gated: Family | None = None
+    positions: Positions = "learned"
+    added_rows: int = 0  # of the position table, beyond the configured number (BART: 2)
+    unused_rows: int = 0  # of the configured number, up to the padding token's (RoBERTa: 2)
+    gated: Family | None = None  # what it is with gated feed-forward layers
+
+    # Its classes in transformers. variants: those that are counted, first the one for a configuration that names none;
+    # classes: those that are loaded, a checkpoint without a head by the next one.
+    variants: Mapping[str, Variant]
+    classes: tuple[str, ...]
+
+    # Its use.
+    training: Training
+    start: Literal["pad", "end", "language"] | None = None  # the decoder's first token; a language also ends an output
+    denoises: bool = False  # whether it restores corrupted text of one language without further training
+    fast_step: bool = False  # whether its decoder is BART's, which run/fast_step.py computes
 
     @property
     def kind(self) -> ModelKind:
