@@ -94,6 +94,11 @@ def _filled(language: str, said: str, values: Mapping[str, object]) -> str:
     return korean_particles.filled(said, values) if language == "ko" else said.format(**values)
 
 
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """``text``, which is in the current language, with its ``{names}`` filled."""
+    return _filled(current(), text, values) if values else text
+
+
 def mark(message: Message, /) -> Message:
     """The message itself; its translation is looked up by ``_`` when it is shown."""
     return message

@@ -38,18 +38,27 @@ def sections(file: Path) -> dict[str, Section]:
 
 
 def texts(folder: Path, name: str) -> Mapping[str, str]:
-    """The sections of ``name`` in the current language, read once; raises FileNotFoundError."""
-    return _texts(folder, name, current())
+    """The sections of ``name`` in the current language; raises FileNotFoundError."""
+    found = _read(folder, name, language := current())
+    return {word: text if word in SAME else _shown(text, language) for word, text in found.items()}
+
+
+def paragraphs(folder: Path, name: str, section: str) -> list[str]:
+    """A section's paragraphs in the current language, each without its line breaks."""
+    parts = _read(folder, name, language := current())[section].split("\n\n")
+    return [_shown(" ".join(part.splitlines()), language) for part in parts]
 
 
 @cache
-def _texts(folder: Path, name: str, language: str) -> Mapping[str, str]:
-    english = {word: section.text for word, section in sections(folder / f"{name}.en.md").items()}
-    if language == PSEUDO:
-        return {word: text if word in SAME else f"⟦{text}⟧" for word, text in english.items()}
+def _read(folder: Path, name: str, language: str) -> Mapping[str, str]:
+    english = sections(folder / f"{name}.en.md")
     file = folder / f"{name}.{language}.md"
     other = sections(file) if file.is_file() else {}
-    return english | {word: section.text for word, section in other.items()}
+    return {word: section.text for word, section in (english | other).items()}
+
+
+def _shown(text: str, language: str) -> str:
+    return f"⟦{text}⟧" if language == PSEUDO else text
 
 
 def digest(english: str) -> str:

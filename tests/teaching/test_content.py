@@ -41,7 +41,14 @@ def test_a_file_that_would_lose_a_text_is_refused(folder: Path, text: str) -> No
 def test_a_file_is_read_once(folder: Path) -> None:
     first = content.texts(folder, "a")
     (folder / "a.en.md").unlink()
-    assert content.texts(folder, "a") is first
+    assert content.texts(folder, "a") == first
+
+
+def test_a_paragraph_is_one_line(folder: Path) -> None:
+    (folder / "b.en.md").write_text("## 1\n\nLook\nhere.\n\nWhere?\n", "utf-8")
+    assert content.paragraphs(folder, "b", "1") == ["Look here.", "Where?"]
+    with speaking(PSEUDO):
+        assert content.paragraphs(folder, "b", "1") == ["⟦Look here.⟧", "⟦Where?⟧"]
 
 
 def test_a_digest_is_of_the_words() -> None:
