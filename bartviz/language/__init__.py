@@ -30,7 +30,6 @@ PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them o
 HOME = Path(__file__).parent / "locale"
 
 _spoken: ContextVar[str | None] = ContextVar("bartviz_language", default=None)
-_KNOWN: dict[str, tuple[str, ...]] = {}
 _followed: list[Callable[[], str]] = []
 
 
@@ -109,12 +108,6 @@ def named(options: Mapping[K, str]) -> dict[K, str]:
     return {word: _(name) for word, name in options.items()}
 
 
-def known(language: str) -> tuple[str, ...]:
-    """Every message that has a translation, those with a plural aside."""
-    _catalogue(language)
-    return _KNOWN.get(language, ())
-
-
 class _Pseudo(gettext.NullTranslations):
     def gettext(self, message: str) -> str:
         return f"⟦{message}⟧"
@@ -139,7 +132,6 @@ def _catalogue(language: str) -> gettext.NullTranslations:
         for message in other:
             if message.id:
                 first[message.id] = message
-    _KNOWN[language] = tuple(message.id for message in first if isinstance(message.id, str) and message.id)
     compiled = io.BytesIO()
     write_mo(compiled, first)
     compiled.seek(0)
