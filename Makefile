@@ -21,10 +21,11 @@ run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501
 test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
-check: $(VENV)/.dev ## Check style, types and the lock files
+check: $(VENV)/.dev ## Check style, types, translations of prose and the lock files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.content
 	$(BIN)/python -m scripts.lock --check
 
 lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade takes the newest versions)

@@ -30,7 +30,6 @@ PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them o
 HOME = Path(__file__).parent / "locale"
 
 _spoken: ContextVar[str | None] = ContextVar("bartviz_language", default=None)
-_KNOWN: dict[str, tuple[str, ...]] = {}
 _followed: list[Callable[[], str]] = []
 
 
@@ -94,6 +93,11 @@ def _filled(language: str, said: str, values: Mapping[str, object]) -> str:
     return korean_particles.filled(said, values) if language == "ko" else said.format(**values)
 
 
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """``text``, which is in the current language, with its ``{names}`` filled."""
+    return _filled(current(), text, values) if values else text
+
+
 def mark(message: Message, /) -> Message:
     """The message itself; its translation is looked up by ``_`` when it is shown."""
     return message
@@ -102,12 +106,6 @@ def mark(message: Message, /) -> Message:
 def named(options: Mapping[K, str]) -> dict[K, str]:
     """Options by word with their names, which were marked, in the current language."""
     return {word: _(name) for word, name in options.items()}
-
-
-def known(language: str) -> tuple[str, ...]:
-    """Every message that has a translation, those with a plural aside."""
-    _catalogue(language)
-    return _KNOWN.get(language, ())
 
 
 class _Pseudo(gettext.NullTranslations):
@@ -134,7 +132,6 @@ def _catalogue(language: str) -> gettext.NullTranslations:
         for message in other:
             if message.id:
                 first[message.id] = message
-    _KNOWN[language] = tuple(message.id for message in first if isinstance(message.id, str) and message.id)
     compiled = io.BytesIO()
     write_mo(compiled, first)
     compiled.seek(0)

@@ -1,14 +1,17 @@
 """A frozen dataclass of arrays <-> one safetensors file.
 
 The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and what
-is read is validated by the dataclasses' own ``__post_init__`` before anybody sees it.
+is read is validated by the dataclasses' own ``__post_init__`` before anybody sees it. A message that ``later`` made is
+saved as it was made, with its values, so that it is read in the language of whoever opens the file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
+import string
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -26,13 +29,16 @@ from bartviz.language import Later, later, mark
 from bartviz.safety.foreign import guarded
 from bartviz.text.tokens import writable
 
-VERSION = 2
+VERSION = 3  # 2 had its messages in English alone
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
 LARGEST_NUMBER = 1 << 63
 _HEADER = "bartviz"
 _DIGEST = "digest"
 _ARRAY = "$array"
+_MESSAGE = "$message"
+_SPEC = re.compile(r",?(\.\d)?[a-z%]?")  # how a value of a message is written: never with a width
+_LONGEST = 100_000  # letters of a message's values
 _REASONS = {
     FileNotFoundError: mark("no such file or folder"),
     IsADirectoryError: mark("it is a folder"),
@@ -104,7 +110,7 @@ def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
         header = json.loads(metadata[_HEADER])
         arrays: Arrays = load(data)
         version = header["version"]
-        if version not in (VERSION, OLDER):
+        if version not in range(OLDER, VERSION + 1):
             raise RecordError(
                 later(
                     "The record has format {version}; this version of bartviz reads format {ours}.",
@@ -157,6 +163,8 @@ def _metadata(data: bytes) -> dict[str, str]:
 
 def _pack(value: object, arrays: Arrays, name: str) -> object:
     """Arrays go into ``arrays`` under the path that leads to them; the rest becomes JSON."""
+    if isinstance(value, Later) and _fits(value.message, value.values):
+        return {_MESSAGE: value.message, "values": _pack(value.values, arrays, name)}
     if isinstance(value, np.ndarray):
         arrays[name] = np.ascontiguousarray(value)
         return {_ARRAY: name}
@@ -221,11 +229,13 @@ def _has_default(field: Field[Any]) -> bool:
 
 
 def _leaf(hint: Any, tree: Any) -> object:
-    """A text, a number, a choice; a setting (``object``) is any of these, or a list of them."""
+    """A text (or a message), a number, a choice; a setting (``object``) is any of these, or a list of them."""
     if get_origin(hint) is Literal:
         if not any(type(choice) is type(tree) and choice == tree for choice in get_args(hint)):
             raise ValueError("choice")
         return tree
+    if hint in (str, object) and isinstance(tree, dict):
+        return _message(tree)
     if hint is object and isinstance(tree, list):
         return [_leaf(object, item) for item in tree]
     if hint is object and tree is None:
@@ -237,3 +247,30 @@ def _leaf(hint: Any, tree: Any) -> object:
     if (type(tree) is int and abs(tree) >= LARGEST_NUMBER) or (type(tree) is str and not writable(tree)):
         raise ValueError("leaf")
     return tree
+
+
+def _message(tree: Mapping[str, Any]) -> str:
+    """What ``later`` made; raises ValueError for what it cannot have made."""
+    message = tree[_MESSAGE]
+    values = {str(_leaf(str, name)): _leaf(object, value) for name, value in _expected(dict, tree["values"]).items()}
+    if type(message) is not str or not writable(message) or not _fits(message, values):
+        raise ValueError("message")
+    return later(message, **values)
+
+
+def _fits(message: str, values: Mapping[str, object]) -> bool:
+    """Whether a message fills its names with its values and does nothing else: a file may come from anybody, and
+    ``str.format`` also reads attributes and fills to any width."""
+    if not values:
+        return True
+    fields = [
+        (name, spec or "", conversion)
+        for _text, name, spec, conversion in string.Formatter().parse(message)
+        if name is not None
+    ]
+    return (
+        all(isinstance(value, str | bool | int | float) for value in values.values())
+        and all(name.isidentifier() and name in values for name, _spec, _conversion in fields)
+        and all(_SPEC.fullmatch(spec) and not conversion for _name, spec, conversion in fields)
+        and sum(len(str(values[name])) for name, _spec, _conversion in fields) <= _LONGEST
+    )

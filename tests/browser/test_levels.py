@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.teaching.glossary import TERMS
+from bartviz.teaching.glossary import glossary
 from scripts.serving import ROOT, served
 from tests.browser.conftest import Open, go, settle
 
@@ -70,7 +70,7 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
     expect(definition(page, "attention")).to_be_hidden()
     chip(page, "attention").hover()
     expect(definition(page, "attention")).to_be_visible()
-    expect(definition(page, "attention")).to_contain_text(TERMS["attention"].text)
+    expect(definition(page, "attention")).to_contain_text(glossary()["attention"].text)
     expect_whole(page, definition(page, "attention"))
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.mouse.move(5, 5)
@@ -98,20 +98,20 @@ def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, p
 
 
 FORMULAS = """
-import pkgutil
 import streamlit as st
-from bartviz.language import LANGUAGES, _, speaking
-from bartviz.teaching import explanations; from bartviz.ui.frame import levels
-from bartviz.teaching.glossary import TERMS
+from bartviz.language import LANGUAGES, speaking
+from bartviz.teaching.explanations import HOME, explanation
+from bartviz.teaching.glossary import glossary
+from bartviz.ui.frame import levels
 from scripts.serving import ROOT, served
 
 for language in LANGUAGES:
     with speaking(language):
-        for module in pkgutil.iter_modules(explanations.__path__):
-            told = explanations.explanation(module.name)
+        for file in HOME.glob("*.en.md"):
+            told = explanation(file.name.removesuffix(".en.md"))
             for text in (told.beginner, told.intermediate, told.expert):
-                st.markdown(levels.displayed(_(text)))
-for term in TERMS.values():
+                st.markdown(levels.displayed(text))
+for term in glossary().values():
     st.markdown(f"- ${term.formula}$" if term.formula else "-")
 st.html("<p id='the-end'></p>")
 """

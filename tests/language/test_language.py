@@ -12,6 +12,8 @@ import pytest
 from bartviz import language
 from bartviz.errors import TextError
 from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
+from bartviz.teaching import glossary
+from scripts.content import prose
 from scripts.words import ROOT, messages, sources, translated
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -90,6 +92,9 @@ def test_a_translation_has_the_places_of_its_message(code: str) -> None:
             assert places(translation) == places(message[-1] if isinstance(message, tuple) else message), (
                 f"{file.name}: {message}"
             )
+    english = prose("en")
+    for name, section in prose(code).items():
+        assert places(section.text) == places(english[name].text), name
 
 
 # Said otherwise once, beside the word that counts: the reader of one page must know a thing again on the next.
@@ -121,10 +126,11 @@ REJECTED = {
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_term_has_one_word(code: str) -> None:
     rejected = REJECTED[code]
+    messages = [(file.name, said) for file, forms in translated(code).values() for said in forms]
+    sections = [(file, section.text) for (file, _name), section in prose(code).items()]
     found = [
-        f"{file.name}: {bad}, not {rejected[bad]}: {said[:60]}"
-        for file, forms in translated(code).values()
-        for said in forms
+        f"{file}: {bad}, not {rejected[bad]}: {said[:60]}"
+        for file, said in [*messages, *sections]
         for bad in rejected
         if bad in said
     ]
@@ -138,6 +144,8 @@ def test_a_label_is_the_same_with_a_capital_and_without(code: str) -> None:
     for message, (_file, forms) in translated(code).items():
         if isinstance(message, str) and len(message) < 30 and not message.endswith("."):
             said.setdefault(message.lower().replace("-", " "), set()).add(forms[0].lower())
+    for term, entry in glossary.entries(code).items():
+        said.setdefault(term.lower().replace("-", " "), set()).add(entry["name"].lower())
     different = {label for label, names in said.items() if len(names) > 1}
     # a column and a verdict; a heading and the choice under it; a number of them and the things themselves
     assert different <= {"found", "search", "beams", "links"}

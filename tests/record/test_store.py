@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,10 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz.errors import RecordError
+from bartviz.language import Later, _, later, speaking
 from bartviz.record import store
 from bartviz.record.record import Record
+from bartviz.text.tokens import writable
 
 
 def test_a_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
@@ -125,6 +127,94 @@ def test_a_file_from_before_a_field_gets_its_default_and_one_without_a_needed_fi
     assert store.decode(data, Newer)[0] == Newer("a", "none yet")
     with pytest.raises(RecordError, match="not a bartviz record"):
         store.decode(data, Needs)
+
+
+NOTICES = (
+    later("The first {count:,} of {all:,} tokens are shown.", count=512, all=1340),
+    later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=0.4),
+    later("The configuration asks for {words}: ignored.", words="num_labels, id2label"),
+    later(
+        "{reason} The copy of an earlier download is used (commit {commit}).",
+        commit="ab1",
+        reason=later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=30),
+    ),
+    later("NUL characters were removed."),
+    "A notice of an older file.",
+)
+
+
+def noticed(record: Record, *notices: str) -> Record:
+    return replace(record, provenance=replace(record.provenance, notices=notices))
+
+
+def test_a_notice_is_read_in_the_language_of_whoever_opens_the_file(record: Record) -> None:
+    made = noticed(record, *NOTICES)
+    again, seal = store.decode(store.encode(made), Record)
+    assert (again, seal) == (made, "unchanged")
+    assert [_(notice) for notice in again.provenance.notices] == list(NOTICES)
+    with speaking("ko"):
+        told = [_(notice) for notice in again.provenance.notices]
+        assert told == [_(notice) for notice in NOTICES]
+    assert all(any("가" <= letter <= "힣" for letter in said) for said in told[:-1])
+    assert told[-1] == NOTICES[-1]
+
+
+@given(st.integers(0, 10**6), st.floats(0, 1), st.text(max_size=9))
+def test_values_of_a_message_come_back_as_they_were(count: int, share: float, word: str) -> None:
+    from tests.support import stand_in
+
+    word = word if writable(word) else "{word}"
+    made = later("{count:,} of {word}, {share:.1%}, {word}", count=count, share=share, word=word)
+    (again,) = store.decode(store.encode(noticed(stand_in.record(), made)), Record)[0].provenance.notices
+    assert isinstance(again, Later)
+    assert isinstance(made, Later)
+    assert (again, again.message, again.values) == (made, made.message, made.values)
+
+
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        ("{name.__class__}", {"name": "a"}),
+        ("{name[0]}", {"name": "a"}),
+        ("{name:>999999999}", {"name": "a"}),
+        ("{name!r}", {"name": "a"}),
+        ("{0}", {"0": "a"}),
+        ("{name}", {"other": "a"}),
+        ("{name:,}", {"name": "a"}),
+        ("{name", {"name": "a"}),
+        ("{name}", {"name": ["a"]}),
+        ("{name}", {"name": None}),
+        ("{name}", {"name": {"$message": "{a.b}", "values": {"a": 1}}}),
+        ("{name}" * 1000, {"name": "a" * 1000}),
+        (1, {}),
+        ("name", "values"),
+    ],
+)
+def test_a_message_that_is_none_of_ours_is_refused(record: Record, message: object, values: object) -> None:
+    data = store.encode(noticed(record, "here"))
+    length = int.from_bytes(data[:8], "little")
+    metadata = json.loads(data[8 : 8 + length])["__metadata__"]
+    header = json.loads(metadata["bartviz"])
+    header["value"]["provenance"]["notices"] = [{"$message": message, "values": values}]
+    with pytest.raises(RecordError, match="not a bartviz record"):
+        store.decode(save(load(data), metadata={**metadata, "bartviz": json.dumps(header)}), Record)
+
+
+def test_a_message_that_could_not_be_opened_again_is_saved_in_english(record: Record) -> None:
+    said = later("Byte {byte:02X}.", byte=10)
+    (again,) = store.decode(store.encode(noticed(record, said)), Record)[0].provenance.notices
+    assert type(again) is str
+    assert again == "Byte 0A."
+
+
+@pytest.mark.parametrize(("version", "seal"), [(1, "older"), (2, "unchanged")])
+def test_an_older_format_is_opened(
+    record: Record, monkeypatch: pytest.MonkeyPatch, version: int, seal: store.Seal
+) -> None:
+    monkeypatch.setattr(store, "VERSION", version)
+    data = store.encode(noticed(record, "A notice."))
+    monkeypatch.undo()
+    assert store.decode(data, Record) == (noticed(record, "A notice."), seal)
 
 
 def test_another_format_is_named(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 import string
 
@@ -11,14 +10,13 @@ import markdown_it
 import pytest
 
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.language import LANGUAGES, _, speaking
-from bartviz.teaching import explanations
-from bartviz.teaching.explanations import Explanation, explanation
-from bartviz.teaching.glossary import TERMS
+from bartviz.language import LANGUAGES, speaking
+from bartviz.teaching.explanations import HOME, Explanation, explanation
+from bartviz.teaching.glossary import glossary
 from bartviz.ui.frame import sitemap
 from bartviz.ui.views.experiments import EXPERIMENTS
 
-WRITTEN = sorted(module.name for module in pkgutil.iter_modules(explanations.__path__))
+WRITTEN = sorted(file.name.removesuffix(".en.md") for file in HOME.glob("*.en.md"))
 PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one
 WORDS = [word for entry in sitemap.PAGES for word in PARTS.get(entry.word, [entry.word])]
 
@@ -35,7 +33,7 @@ def test_every_page_is_explained_at_each_level(word: str) -> None:
 def test_nothing_explains_what_is_no_page() -> None:
     assert set(WRITTEN) <= set(WORDS)
     for word in ("nowhere", "", "../heads", "os.path"):
-        with pytest.raises(LookupError, match=r"explanations/.*\.py"):
+        with pytest.raises(LookupError, match=r"explanations/.*\.en\.md"):
             explanation(word)
 
 
@@ -52,7 +50,7 @@ def test_formulas_are_closed_and_terms_are_in_the_glossary(word: str) -> None:
         assert text.count("$$") % 2 == 0
         assert inline.count("$") % 2 == 0
         assert set(text) - set(string.printable) <= set("αéàü×→≤“”’–·")
-    assert set(told.terms) <= set(TERMS)
+    assert set(told.terms) <= set(glossary())
     assert len(set(told.terms)) == len(told.terms)
 
 
@@ -60,11 +58,12 @@ def test_formulas_are_closed_and_terms_are_in_the_glossary(word: str) -> None:
 @pytest.mark.parametrize("word", WRITTEN)
 def test_no_sign_of_markdown_is_left_over(word: str, language: str) -> None:
     """A closing ** after a full stop or quote, with a letter behind it, is none: Korean particles bring that about."""
-    told, markdown = explanation(word), markdown_it.MarkdownIt("commonmark")
+    markdown = markdown_it.MarkdownIt("commonmark")
     with speaking(language):
-        for text in (told.beginner, told.intermediate, told.expert):
-            plain = re.sub(r"\$[^$]*\$", "", _(text).replace("$$", "$"))
-            assert "*" not in re.sub(r"<[^>]*>", "", markdown.render(plain))
+        told = explanation(word)
+    for text in (told.beginner, told.intermediate, told.expert):
+        plain = re.sub(r"\$[^$]*\$", "", text.replace("$$", "$"))
+        assert "*" not in re.sub(r"<[^>]*>", "", markdown.render(plain))
 
 
 @pytest.mark.parametrize("word", WRITTEN)
@@ -81,7 +80,7 @@ def test_the_denoising_page_names_the_data_that_the_card_names(language: str) ->
     assert "Tatoeba" in card
     assert "Grimm" in card
     with speaking(language):
-        said = _(explanation("denoising").expert)
+        said = explanation("denoising").expert
     assert "Tatoeba" in said
     assert "captions" not in said
     assert "설명문" not in said

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis import aligners, alignment
-from bartviz.language import mark
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
@@ -66,93 +65,21 @@ def _links(record: Record) -> Mapping[str, object]:
 
 LESSON = Lesson(
     "cross",
-    mark("Encoder meets decoder"),
-    mark("How the German being written looks at the English, and which word a row of the map stands for."),
     8,
     (
+        Step("heads", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW}, facts=_meet),
         Step(
             "heads",
-            mark(
-                "Cross-attention, the place where the two halves of the model meet. The rows are the German tokens, "
-                "the columns the English ones; the map is not square."
-            ),
-            mark("Which of the two texts asks the questions (queries), and which one is asked (keys)?"),
-            mark(
-                "The German asks: {rows} rows, each with a query from the decoder. The English is asked: {keys} "
-                "columns, whose keys and values the encoder has made once. A row may look at all of them."
-            ),
-            {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW},
-            facts=_meet,
-        ),
-        Step(
-            "heads",
-            mark(
-                "The same weights as lines: German on the left, English on the right. A line is the thicker the "
-                "larger its weight."
-            ),
-            mark("Find “{source}” on the right. Which German word looks at it most?"),
-            mark(
-                "“{word}”, with {weight:.2f}. In English the verb stands before the car, in German behind it: where "
-                "lines cross, the order of words differs. Nobody gave the model a dictionary of word pairs."
-            ),
             {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW, "view": "lines"},
             facts=_columns,
         ),
+        Step("heads", {"kind": "cross", "layer": SHIFTED[0], "head": SHIFTED[1], "row": ROW}, facts=_shifted),
         Step(
             "heads",
-            mark(
-                "Another head, and something is odd: rows are named by the word that they predict. The chosen row "
-                "predicts “{predicts}”."
-            ),
-            mark("This row looks at “{key}” ({weight:.2f}). Has the head made a mistake?"),
-            mark(
-                "No. The row predicts “{predicts}”, but what it has just read is “{reads}”, and that is the “{key}”. "
-                "This head looks back at the word it has read, so its picture seems shifted by one row."
-            ),
-            {"kind": "cross", "layer": SHIFTED[0], "head": SHIFTED[1], "row": ROW},
-            facts=_shifted,
-        ),
-        Step(
-            "heads",
-            mark(
-                "The same head, the same numbers. Only the names of the rows have changed: they are now the words "
-                "that the rows read."
-            ),
-            mark("How many of “Ich”, “Auto” and “kaufen” now look at their own translation?"),
-            mark(
-                "{reads_right} of {all}; by the words that rows predict it was {predicts_right}. Both names are true, "
-                "but only one of them makes this head an alignment. Always ask which name a map uses."
-            ),
             {"kind": "cross", "layer": SHIFTED[0], "head": SHIFTED[1], "row": ROW, "reading": "reads"},
             facts=_agree,
         ),
-        Step(
-            "alignment",
-            mark(
-                "From weights to links: a pair of words is linked where each looks at the other most. The page has "
-                "tried all heads and shows the one that does this best."
-            ),
-            mark("Which links cross each other?"),
-            mark(
-                "“kaufen” – “{kaufen}” crosses two others: “ein” – “{ein}” and “Auto” – “{auto}”. {count} pairs are "
-                "linked here. One sentence proves little: for a judgement one needs sentences that people have "
-                "aligned by hand."
-            ),
-            facts=_links,
-        ),
-        Step(
-            "inside",
-            mark(
-                "The meeting as arithmetic. The query is that of a German token, the keys and values are those of the "
-                "English ones."
-            ),
-            mark("How can a German token be multiplied with an English one?"),
-            mark(
-                "They are not words any more but vectors of the same length, {width} numbers in each head. The "
-                "matrices that make queries and keys have learned to bring translations close to each other."
-            ),
-            {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW},
-            facts=_meet,
-        ),
+        Step("alignment", facts=_links),
+        Step("inside", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW}, facts=_meet),
     ),
 )

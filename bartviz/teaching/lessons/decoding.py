@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from bartviz.language import mark
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
@@ -79,106 +78,14 @@ def _car(record: Record) -> Mapping[str, object]:
 
 LESSON = Lesson(
     "decoding",
-    mark("Decoding, step by step"),
-    mark("How a text is written one token at a time: candidates, doubt, certainty, and the end."),
     8,
     (
-        Step(
-            "decoding",
-            mark(
-                "Before the first word the decoder has read only its start token, “{start}”. Its first token is then "
-                "“{token}”. Look at the bar of that token."
-            ),
-            mark("The page says that a rule decided. Did the model want something else?"),
-            mark(
-                "No, it would have given “{token}” {chance:.0%} by itself. BART's configuration forces the first "
-                "token all the same; where a rule decides, it is named, and the probability shown is the model's "
-                "own."
-            ),
-            {"step": 1},
-            facts=_first,
-        ),
-        Step(
-            "decoding",
-            mark(
-                "Two steps later. The decoder has read “Ich”, and each of {vocabulary:,} tokens gets a probability; "
-                "the best ones are shown as bars."
-            ),
-            mark("Which word was the strongest rival, and would it have been wrong?"),
-            mark(
-                "“{other}” with {other_chance:.0%}, behind “{token}” with {chance:.0%}. Both are good German. The "
-                "model is unsure here because the language is: {bits:.1f} bits of choice are left."
-            ),
-            {"step": 3},
-            facts=_moechte,
-        ),
-        Step(
-            "decoding",
-            mark(
-                "Now “{token}”. Compare the height of its bar, and the curve of the entropy, with the step before "
-                "that said “{unsure}”."
-            ),
-            mark("How many bits of choice are left here?"),
-            mark(
-                "{bits:.1f}, against {unsure_bits:.1f} at “{unsure}”. “{token}” has {chance:.0%}; the next candidate, "
-                "“{other}”, {other_chance:.1%}. 0 bits would be certain, 1 bit an even choice between two."
-            ),
-            {"step": 5},
-            facts=_auto,
-        ),
-        Step(
-            "decoding",
-            mark(
-                "The step that wrote “{token}”. Every step adds one row to the matrix on the right; the source above "
-                "is shaded by that row."
-            ),
-            mark("Which English word does this step look at? What does the model have to compute anew for it?"),
-            mark(
-                "“{key}” ({weight:.2f}, the mean of layer 2). Only this one row is new: the encoder ran once, and "
-                "keys and values of all that was read or written before are kept. That is the cache."
-            ),
-            {"step": 6},
-            facts=_row,
-        ),
-        Step(
-            "decoding",
-            mark("The last step. After the full stop the model chooses “{token}”, the end token."),
-            mark("How does the model know that it is done?"),
-            mark(
-                "It does not know; the end is a token like any other, and here it has {chance:.0%}. Choosing it stops "
-                "the loop, after {steps} steps. Were its probability low, the model would write on."
-            ),
-            {"step": 8},
-            facts=_end,
-        ),
-        Step(
-            "decoding",
-            mark(
-                "Each step has a probability, and they multiply: p(output | source) is their product. The page adds "
-                "up their logarithms, which is the same."
-            ),
-            mark("How probable is the whole sentence, and which step costs the most?"),
-            mark(
-                "log p = {total:.2f}, so {whole:.0%}. Most is lost at “{token}”, {chance:.0%}. A good translation "
-                "need not be probable: with two good ways to say it, they share what there is."
-            ),
-            {"step": 3},
-            facts=_whole,
-        ),
-        Step(
-            "decoding",
-            mark(
-                "The other way round: here the output was given, “Ich will ein Haus kaufen.”, and the model says what "
-                "it thinks of each token (teacher forcing)."
-            ),
-            mark("Which token does it find most unlikely, and what would it rather say?"),
-            mark(
-                "“{token}”: one in {one_in:,.0f}. It would say “{rather}” ({rather_chance:.0%}), for the source has a "
-                "car. The next token, “{next}”, is again at {next_chance:.0%}: what is done is done, and it goes on."
-            ),
-            {"step": 5},
-            facts=_given,
-            record="given",
-        ),
+        Step("decoding", {"step": 1}, facts=_first),
+        Step("decoding", {"step": 3}, facts=_moechte),
+        Step("decoding", {"step": 5}, facts=_auto),
+        Step("decoding", {"step": 6}, facts=_row),
+        Step("decoding", {"step": 8}, facts=_end),
+        Step("decoding", {"step": 3}, facts=_whole),
+        Step("decoding", {"step": 5}, facts=_given, record="given"),
     ),
 )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis import contributions
-from bartviz.language import mark
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
@@ -100,106 +99,20 @@ def _forced(record: Record) -> Mapping[str, object]:
 
 LESSON = Lesson(
     "fooled",
-    mark("How not to be fooled by attention"),
-    mark("Seven pictures that seem to say something, and what they really say."),
     9,
     (
+        Step("heads", {"kind": "cross", "weights": "all", "row": ROW}, facts=_mean),
+        Step("heads", {"kind": "cross", "layer": SURE[0], "head": SURE[1], "row": ROW}, facts=_two),
+        Step("heads", {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW}, facts=_rest),
         Step(
             "heads",
-            mark(
-                "The mean over all {heads} heads of the cross-attention. The chosen row predicts “kaufen”, and "
-                "“{key}” gets most."
-            ),
-            mark("The mean is {mean:.2f}. Do most heads look about that much at “{key}”?"),
-            mark(
-                "No: from {smallest:.2f} to {largest:.2f}. In {agree} of {heads} heads it is the strongest, in the "
-                "others something else. A mean can show a way of looking that no head has."
-            ),
-            {"kind": "cross", "weights": "all", "row": ROW},
-            facts=_mean,
-        ),
-        Step(
-            "heads",
-            mark(
-                "One single head now, and the same row. It looks at “{key}” with {weight:.2f}: a picture as clear as "
-                "one could wish."
-            ),
-            mark("“The model wrote ‘kaufen’ because it looked at ‘{key}’.” May one say that?"),
-            mark(
-                "It is one head of {heads}. Another, L1H4, looks at “{other}” with {other_weight:.2f} in the very "
-                "same row. Whoever shows only one head has chosen it; ask why this one."
-            ),
-            {"kind": "cross", "layer": SURE[0], "head": SURE[1], "row": ROW},
-            facts=_two,
-        ),
-        Step(
-            "heads",
-            mark(
-                "A head of the encoder's last layer. The strong columns are the two special tokens, at the beginning "
-                "and at the end."
-            ),
-            mark("Are they the most important tokens of the sentence?"),
-            mark(
-                "They get {share:.0%} of the weight here (evenly it would be {even:.0%}), and they have no meaning "
-                "of their own. Weight must go somewhere; where a head has nothing to do, it rests there."
-            ),
-            {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW},
-            facts=_rest,
-        ),
-        Step(
-            "heads",
-            mark(
-                "The same head, with special tokens and full stops hidden and the rows divided by what is left. Now "
-                "it seems to have a lot to say about “{row}”."
-            ),
-            mark("What has happened to the {share:.0%} of this row that lay on the hidden tokens?"),
-            mark(
-                "Nothing: the rest was only blown up. “{key}” has {divided:.2f} in this picture and {weight:.2f} in "
-                "truth. Hiding is allowed where the hidden share is stated; the line under the map states the mean of "
-                "all rows, {all_rows:.0%}."
-            ),
             {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW, "hide": True, "divide": True},
             facts=_hidden,
         ),
+        Step("heads", {"kind": "cross", "layer": OTHER[0], "head": OTHER[1], "row": ROW}, facts=_shift),
+        Step("inside", {"kind": "encoder", "layer": EMPTY[0], "head": EMPTY[1], "row": EMPTY_ROW}, facts=_empty),
         Step(
-            "heads",
-            mark("The row that predicts “{predicts}” looks at “{key}” with {weight:.2f}."),
-            mark("Does this head translate “{predicts}” wrongly?"),
-            mark(
-                "No, the row has just read “{reads}”, and the head looks back at that. Decoder rows have two names, "
-                "one step apart. Many pictures in books and blogs are wrong by this one row."
-            ),
-            {"kind": "cross", "layer": OTHER[0], "head": OTHER[1], "row": ROW},
-            facts=_shift,
-        ),
-        Step(
-            "inside",
-            mark(
-                "A weight says how much of a value is taken, not how large the value is. In this row “{row}” looks "
-                "most at “{key}”: {weight:.2f}. Compare the strips on the right: they are weight × value."
-            ),
-            mark("Does most of what the head puts out come from “{key}”?"),
-            mark(
-                "Measured by length only {share:.0%} does. Most comes from “{most}”, {most_share:.0%}, with a weight "
-                "of {most_weight:.2f}. A large weight on a small value adds little."
-            ),
-            {"kind": "encoder", "layer": EMPTY[0], "head": EMPTY[1], "row": EMPTY_ROW},
-            facts=_empty,
-        ),
-        Step(
-            "heads",
-            mark(
-                "Here the output was given, and it is wrong on purpose: “Ich will ein Haus kaufen.” The chosen row is "
-                "the step at which “{token}” was put down."
-            ),
-            mark("Where does {name} look in this row? Does that explain “{token}”?"),
-            mark(
-                "At “{key}” with {weight:.2f}. It wanted “{rather}”; “{token}” had a chance of one in {one_in:,.0f}. "
-                "The attention is that of a model about to say something else. Looking is not the reason for a word."
-            ),
-            {"kind": "cross", "layer": FORCED[0], "head": FORCED[1], "row": 4},
-            facts=_forced,
-            record="given",
+            "heads", {"kind": "cross", "layer": FORCED[0], "head": FORCED[1], "row": 4}, facts=_forced, record="given"
         ),
     ),
 )

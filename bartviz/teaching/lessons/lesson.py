@@ -1,14 +1,21 @@
-"""What a lesson is: data. Each step names a page, the view of it, what to look at, a question and its answer."""
+"""What a lesson is: data. Each step names a page and the view of it; its text lies in a file for each language.
+
+The section ``lesson`` of ``heads.en.md`` has two paragraphs, the title and what the lesson is about. The sections
+``1``, ``2``, ... have three for each step: what to look at, a question, its answer. They are plain text, no Markdown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
-from bartviz.language import _
+from bartviz.language import fill
 from bartviz.record.record import Record
+from bartviz.teaching import content
 
+HOME = Path(__file__).parent
 Value: TypeAlias = str | int | float | bool
 View: TypeAlias = Mapping[str, Value]
 Facts: TypeAlias = Callable[[Record], Mapping[str, object]]
@@ -35,15 +42,12 @@ ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # re
 class Step:
     """One step: ``view`` holds the page's own words of the address, with the values of its pickers.
 
-    ``see`` (what to look at), ``ask`` and ``answer`` are messages that are marked; the names in braces are filled by
-    ``facts`` from the record that the step shows, so that a number or a token in them is never older than the model.
-    ``focus``: the key of the element that is brought into sight where it is not at the top of the page.
+    The names in braces in its text are filled by ``facts`` from the record that the step shows, so that a number or a
+    token in it is never older than the model. ``focus``: the key of the element that is brought into sight where it is
+    not at the top of the page.
     """
 
     page: str
-    see: str
-    ask: str
-    answer: str
     view: View = field(default_factory=dict)
     facts: Facts | None = None
     record: str = "start"
@@ -54,17 +58,35 @@ class Step:
         """The view with all that the page shows by default."""
         return {**DEFAULTS[self.page], **self.view}
 
-    def say(self, message: str, record: Record) -> str:
-        """One of the step's messages in the visitor's language, filled from the record."""
-        return _(message, **(self.facts(record) if self.facts is not None else {}))
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a step says, in one language: what to look at, the question, the answer."""
+
+    see: str
+    ask: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One tour: ``word`` is its name in the address; ``title`` and ``about`` are marked messages."""
+    """One tour: ``word`` is its name in the address, and that of its files of text."""
 
     word: str
-    title: str
-    about: str
     minutes: int
     steps: tuple[Step, ...]
+
+    @property
+    def title(self) -> str:
+        return content.paragraphs(HOME, self.word, "lesson")[0]
+
+    @property
+    def about(self) -> str:
+        return content.paragraphs(HOME, self.word, "lesson")[1]
+
+    def told(self, at: int, record: Record) -> Told:
+        """What the step at ``at``, which counts from 0, says of the record that it shows."""
+        facts = self.steps[at].facts
+        values = {} if facts is None else facts(record)
+        see, ask, answer = content.paragraphs(HOME, self.word, str(at + 1))
+        return Told(fill(see, values), fill(ask, values), fill(answer, values))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bartviz.language import mark
 from bartviz.record.record import Record
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
@@ -115,88 +114,13 @@ def _tiny(record: Record) -> Mapping[str, object]:
 
 LESSON = Lesson(
     "parameters",
-    mark("Where the parameters are"),
-    mark("A map of a whole model: which matrix is the largest, what is shared, what grows with size."),
     7,
     (
-        Step(
-            "parameters",
-            mark(
-                "The whole of BART-base as a map: an area is a number of parameters. Nothing is downloaded, the "
-                "configuration is enough."
-            ),
-            mark("Which single matrix is the largest?"),
-            mark(
-                "The embeddings: {words:,} tokens times {width} numbers make {count:,}, {share} of all "
-                "{total:,}. More than a quarter of the model is its dictionary."
-            ),
-            {"of": BASE},
-            facts=_embeddings,
-        ),
-        Step(
-            "parameters",
-            mark(
-                "That matrix is hatched in the map. Beside the map are two columns: “counted once” and “wherever used”."
-            ),
-            mark("Why do the two sums differ? Which one is the size of the model?"),
-            mark(
-                "One matrix is used in {uses} places: to read the input, to read the output so far, and to choose the "
-                "next token. Counted once, the model has {total:,} parameters. To count it in all {places} places of "
-                "the table gives {naive:,}, and is wrong."
-            ),
-            {"of": BASE},
-            facts=_shared,
-        ),
-        Step(
-            "parameters",
-            mark(
-                "Now look at one layer of the encoder: in the map it has two areas, self-attention and feed-forward. "
-                "The table lists its matrices, four of {square:,} in self-attention, two of {wide:,} in "
-                "feed-forward."
-            ),
-            mark("Which of the two is larger, and by how much? Guess, then point at the two areas."),
-            mark(
-                "Feed-forward: {forward:,} against {attention:,} with biases and norms, {times:.1f} times as many. "
-                "Everybody talks about attention, but most of what a layer has learned is stored next to it."
-            ),
-            {"of": BASE, "part": "encoder"},
-            facts=_sublayers,
-        ),
-        Step(
-            "parameters",
-            mark(
-                "The layers of the decoder are larger than those of the encoder: {decoder:,} parameters against "
-                "{encoder:,}. Point at a layer of each in the map."
-            ),
-            mark("What does a layer of the decoder have that the encoder does not need?"),
-            mark(
-                "Cross-attention: queries, keys, values and output once more, with its norm {more:,} parameters, "
-                "{share:.0%} of an encoder layer. That is the price of looking at a source."
-            ),
-            {"of": BASE, "part": "decoder"},
-            facts=_cross,
-        ),
-        Step(
-            "parameters",
-            mark("BART-large: twice as many layers, and each of them wider."),
-            mark("Is the share of that one matrix, the dictionary, larger or smaller than in BART-base?"),
-            mark(
-                "Smaller: {large_share} of {large:,}, against {base_share} of {base:,}. The dictionary only "
-                "gets wider; layers get wider in both directions, and there are more of them."
-            ),
-            {"of": LARGE},
-            facts=_large,
-        ),
-        Step(
-            "parameters",
-            mark("And this is the small model that all these lessons look at."),
-            mark("How many times smaller than BART-base is it? And which share does its dictionary have?"),
-            mark(
-                "{times:.0f} times: {total:,} parameters, {share} of them in the dictionary. Every part is there, "
-                "only smaller. That is enough for everyday sentences, and small enough to see through."
-            ),
-            {"of": TINY},
-            facts=_tiny,
-        ),
+        Step("parameters", {"of": BASE}, facts=_embeddings),
+        Step("parameters", {"of": BASE}, facts=_shared),
+        Step("parameters", {"of": BASE, "part": "encoder"}, facts=_sublayers),
+        Step("parameters", {"of": BASE, "part": "decoder"}, facts=_cross),
+        Step("parameters", {"of": LARGE}, facts=_large),
+        Step("parameters", {"of": TINY}, facts=_tiny),
     ),
 )

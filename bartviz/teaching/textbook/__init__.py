@@ -138,8 +138,8 @@ def _line(line: Claim, judged: Verdict | None) -> dict[str, object]:
     return {
         "number": line.number,
         "chapter": _(CHAPTERS[line.chapter]),
-        "title": _(line.title),
-        "said": _(line.said),
+        "title": line.title,
+        "said": line.said,
         "source": line.source,
         "verdict": None if judged is None else judged.word,
         "why": None if judged is None else _(judged.why),

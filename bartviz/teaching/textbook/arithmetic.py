@@ -9,7 +9,7 @@ from bartviz.analysis.article_models import BART, BERT, GPT2, T5, TITLES, encode
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.record.attention import Attention, softmax
 from bartviz.teaching.textbook.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 
@@ -260,140 +260,17 @@ def _norms(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "12",
-        "arithmetic",
-        mark("Scaled dot-product attention"),
-        mark(
-            "softmax(QKᵀ/√d)V: each row of weights sums to 1, every head has a pattern of its own, and the heads' "
-            "outputs are joined and projected."
-        ),
-        ("bart", "bert", "korean", "notes"),
-        "inside",
-        {"kind": "encoder"},
-        _attention,
-    ),
-    Claim(
-        "12b",
-        "arithmetic",
-        mark("The formula without the division"),
-        mark("The weights are Softmax(Kᵀq), with no division by √d."),
-        ("seq",),
-        "inside",
-        {"kind": "encoder", "layer": "3", "around": "scaling"},
-        _unscaled,
-    ),
-    Claim(
-        "12c",
-        "arithmetic",
-        mark("Dot product and additive attention"),
-        mark("Dot-product attention is faster and needs less space than additive attention."),
-        ("notes",),
-        "inside",
-        {},
-        _additive,
-    ),
-    Claim(
-        "12d",
-        "arithmetic",
-        mark("Narrow heads"),
-        mark("A head is much narrower than the model, so that many heads cost as much as one."),
-        ("notes", "bert"),
-        "parameters",
-        {"of": BERT},
-        _narrow,
-    ),
-    Claim(
-        "13",
-        "arithmetic",
-        mark("Why scores are divided"),
-        mark(
-            "Products of 64-wide vectors have variance 64, after division by 8 about 1; without it the softmax is "
-            "nearly one-hot."
-        ),
-        ("bert", "notes"),
-        "inside",
-        {"kind": "encoder", "around": "scaling"},
-        _variance,
-    ),
-    Claim(
-        "13b",
-        "arithmetic",
-        mark("Unit vectors"),
-        mark("Products get large because q and k are unit vectors: that gives variance d."),
-        ("notes",),
-        "inside",
-        {"kind": "encoder"},
-        _unit,
-    ),
-    Claim(
-        "14",
-        "arithmetic",
-        mark("Cosine similarity"),
-        mark("The weights are proportional to the cosine similarity of query and key."),
-        ("seq",),
-        "inside",
-        {"kind": "encoder", "layer": "1"},
-        _cosine,
-    ),
-    Claim(
-        "15",
-        "arithmetic",
-        mark("GELU"),
-        mark("GELU(x) is x times the probability Φ(x): it lets small negative inputs pass, as ReLU does not."),
-        ("bert", "korean"),
-        "inside",
-        {"around": "activation"},
-        _gelu,
-    ),
-    Claim(
-        "15b",
-        "arithmetic",
-        mark("Who uses GELU"),
-        mark("BART takes GELU like BERT and GPT-2; T5 takes ReLU."),
-        ("bart",),
-        "inside",
-        {"around": "activation"},
-        _activations,
-    ),
-    Claim(
-        "16",
-        "arithmetic",
-        mark("Post-norm"),
-        mark(
-            "BART and BERT normalise after each sum, twice in an encoder layer and three times in a decoder layer; "
-            "T5 and GPT-2 before."
-        ),
-        ("bart", "bert", "korean"),
-        "parameters",
-        {"of": BART, "part": "decoder"},
-        _norms,
-    ),
-    Claim(
-        "16b",
-        "arithmetic",
-        mark("What a LayerNorm leaves"),
-        mark("After each sublayer the states are normalised to mean 0 and variance 1."),
-        ("bart", "notes"),
-        "inside",
-        {"around": "norms"},
-    ),
-    Claim(
-        "17",
-        "arithmetic",
-        mark("Bidirectional, causal, cross"),
-        mark("Every encoding depends on every input token; an output depends on no later target token."),
-        ("seq", "bart", "bert"),
-        "experiments",
-        {"experiment": "edit"},
-    ),
-    Claim(
-        "18",
-        "arithmetic",
-        mark("From “it” to “house”"),
-        mark("The two are 12 positions apart and related in one step, where a recurrent network needs at least 12."),
-        ("seq",),
-        "experiments",
-        {"experiment": "reach", "sentence": "article"},
-    ),
+    Claim("12", "arithmetic", ("bart", "bert", "korean", "notes"), "inside", {"kind": "encoder"}, _attention),
+    Claim("12b", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "3", "around": "scaling"}, _unscaled),
+    Claim("12c", "arithmetic", ("notes",), "inside", {}, _additive),
+    Claim("12d", "arithmetic", ("notes", "bert"), "parameters", {"of": BERT}, _narrow),
+    Claim("13", "arithmetic", ("bert", "notes"), "inside", {"kind": "encoder", "around": "scaling"}, _variance),
+    Claim("13b", "arithmetic", ("notes",), "inside", {"kind": "encoder"}, _unit),
+    Claim("14", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "1"}, _cosine),
+    Claim("15", "arithmetic", ("bert", "korean"), "inside", {"around": "activation"}, _gelu),
+    Claim("15b", "arithmetic", ("bart",), "inside", {"around": "activation"}, _activations),
+    Claim("16", "arithmetic", ("bart", "bert", "korean"), "parameters", {"of": BART, "part": "decoder"}, _norms),
+    Claim("16b", "arithmetic", ("bart", "notes"), "inside", {"around": "norms"}),
+    Claim("17", "arithmetic", ("seq", "bart", "bert"), "experiments", {"experiment": "edit"}),
+    Claim("18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}),
 )

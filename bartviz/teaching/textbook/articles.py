@@ -13,9 +13,10 @@ LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement in our words, what is computed now, and the verdict; messages, looked up when they are shown.
+    """One statement in our words, what is computed now, and the verdict.
 
-    ``topic`` is its subject, ``verdict`` one of ``ledger.NAMES``.
+    ``topic`` (its subject) and ``claim`` are in the reader's language; ``computed`` and ``verdict``, one of
+    ``ledger.NAMES``, are messages, looked up when they are shown.
     """
 
     topic: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bartviz.analysis.article_models import BART, BERT, read
 from bartviz.analysis.costs import Costs
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import CONFIGURATION, Claim, Evidence, Verdict, near, number
 
 BASIS = later(CONFIGURATION)
@@ -165,54 +165,9 @@ def _decoding(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "32",
-        "cost",
-        mark("Attention in memory"),
-        mark("BERT base at 512 tokens, float32: 12.6 MB a layer, about 150 MB for 12 layers."),
-        ("bert",),
-        "parameters",
-        {"of": BERT, "n": "512"},
-        _bytes,
-    ),
-    Claim(
-        "33",
-        "cost",
-        mark("Attention and feed-forward"),
-        mark("At 128 to 512 tokens they cost about as many operations."),
-        ("bert",),
-        "parameters",
-        {"of": BERT, "n": "512"},
-        _comparable,
-    ),
-    Claim(
-        "33b",
-        "cost",
-        mark("Wider models"),
-        mark("The cost of attention grows with the square of the width."),
-        ("bert",),
-        "parameters",
-        {"of": BERT, "n": "512"},
-        _width,
-    ),
-    Claim(
-        "34",
-        "cost",
-        mark("Memory against length"),
-        mark("What a pass holds in memory grows with n squared, because of attention."),
-        ("bert",),
-        "parameters",
-        {"of": BERT, "n": "512"},
-        _memory,
-    ),
-    Claim(
-        "34b",
-        "cost",
-        mark("Decoding"),
-        mark("A step costs in proportion to t with a cache, and to t squared without."),
-        ("none",),
-        "parameters",
-        {"of": BART, "n": "512"},
-        _decoding,
-    ),
+    Claim("32", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _bytes),
+    Claim("33", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _comparable),
+    Claim("33b", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _width),
+    Claim("34", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _memory),
+    Claim("34b", "cost", ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
 )

@@ -9,7 +9,7 @@ import numpy as np
 from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, decoder, read, rows
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.measures import of_record
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 
 SOURCE, TARGET = 512, 64  # tokens of a text and of its summary
@@ -181,115 +181,15 @@ def _car(evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "22",
-        "generation",
-        mark("The encoder runs once"),
-        mark("The source is encoded in the first step alone; later steps use that output again."),
-        ("seq", "bart"),
-        "decoding",
-        {},
-    ),
-    Claim(
-        "22b",
-        "generation",
-        mark("Keys and values of cross-attention"),
-        mark("They are computed once from the encoder's output and used again by all decoder layers and steps."),
-        ("korean",),
-        "heads",
-        {"kind": "cross"},
-        _reused,
-    ),
-    Claim(
-        "22c",
-        "generation",
-        mark("Long text, short output"),
-        mark("The costly encoding happens once, which makes long inputs with short outputs efficient."),
-        ("bart",),
-        "parameters",
-        {"of": BART, "n": "512"},
-        _expensive,
-    ),
-    Claim(
-        "22d",
-        "generation",
-        mark("Without cross-attention"),
-        mark("The decoder would not know its source, and would write the most general sentence it has learned."),
-        ("bart", "korean"),
-        "experiments",
-        {"experiment": "ablation"},
-    ),
-    Claim(
-        "23",
-        "generation",
-        mark("Probability of a text"),
-        mark("It is the product of the probabilities of its steps; their logarithms add up."),
-        ("seq", "korean"),
-        "decoding",
-        {},
-        _product,
-    ),
-    Claim(
-        "24",
-        "generation",
-        mark("The first decoder input"),
-        mark("Decoding starts from the beginning-of-sentence token, in BART <s>."),
-        ("seq", "bart"),
-        "decoding",
-        {"step": "1"},
-        _start,
-    ),
-    Claim(
-        "25",
-        "generation",
-        mark("Decoding by hand"),
-        mark(
-            "Five greedy steps, each with the whole decoder, stacked: the last layer's cross-attention rows are the "
-            "matrix of the alignment."
-        ),
-        ("bart",),
-        "heads",
-        {"kind": "cross", "layer": "3", "head": "0"},
-    ),
-    Claim(
-        "25b",
-        "generation",
-        mark("The last layer's first head"),
-        mark("Its cross-attention shows which source words each written word goes back to."),
-        ("bart",),
-        "alignment",
-        {"align": "head", "layer": "3", "head": "0"},
-        _last_head,
-    ),
-    Claim(
-        "26",
-        "generation",
-        mark("“I want to buy a car”"),
-        mark("It becomes “Ich will ein Auto kaufen”, and the end token ends it."),
-        ("seq",),
-        "decoding",
-        {"step": "3"},
-        _car,
-    ),
-    Claim(
-        "27",
-        "generation",
-        mark("Beam search"),
-        mark("Four beams, a shortest and a longest length and early stopping give a better text than one beam."),
-        ("korean",),
-        "decoding",
-        {},
-    ),
-    Claim(
-        "28",
-        "generation",
-        mark("Tied output layer"),
-        mark(
-            "The output layer compares the last state with every word's embedding: its weights are often the "
-            "embeddings."
-        ),
-        ("seq",),
-        "parameters",
-        {"of": BART, "part": "head"},
-    ),
+    Claim("22", "generation", ("seq", "bart"), "decoding", {}),
+    Claim("22b", "generation", ("korean",), "heads", {"kind": "cross"}, _reused),
+    Claim("22c", "generation", ("bart",), "parameters", {"of": BART, "n": "512"}, _expensive),
+    Claim("22d", "generation", ("bart", "korean"), "experiments", {"experiment": "ablation"}),
+    Claim("23", "generation", ("seq", "korean"), "decoding", {}, _product),
+    Claim("24", "generation", ("seq", "bart"), "decoding", {"step": "1"}, _start),
+    Claim("25", "generation", ("bart",), "heads", {"kind": "cross", "layer": "3", "head": "0"}),
+    Claim("25b", "generation", ("bart",), "alignment", {"align": "head", "layer": "3", "head": "0"}, _last_head),
+    Claim("26", "generation", ("seq",), "decoding", {"step": "3"}, _car),
+    Claim("27", "generation", ("korean",), "decoding", {}),
+    Claim("28", "generation", ("seq",), "parameters", {"of": BART, "part": "head"}),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from bartviz.analysis import naming
 from bartviz.analysis.measures import Measured, of_record
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import BERT_RUN, START, WORDS_RECORD, Claim, Evidence, Verdict, number
 
 
@@ -93,24 +93,6 @@ def _named(found: Measured) -> Counter[str]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "35",
-        "heads",
-        mark("Early, middle and later layers"),
-        mark("Early layers attend broadly and to [CLS], middle ones follow syntax, later ones meaning."),
-        ("bert",),
-        "compare",
-        {"kind": "encoder", **BERT_RUN},
-        _layers,
-    ),
-    Claim(
-        "35b",
-        "heads",
-        mark("Kinds of heads"),
-        mark("Heads specialise: many look at delimiters, at the previous or at the next token."),
-        ("bert",),
-        "compare",
-        {"kind": "encoder", **BERT_RUN},
-        _kinds,
-    ),
+    Claim("35", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
+    Claim("35b", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
 )

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.positions import Shift, shift, sinusoidal
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import (
     BERT_RUN,
     CONFIGURATION,
@@ -191,79 +191,11 @@ def _pieces(name: str) -> str:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "19",
-        "inputs",
-        mark("What BERT sums"),
-        mark(
-            "Token, position and segment embeddings are added, then normalised; the width stays 768. [CLS] comes "
-            "first, [SEP] ends each sentence, and a pair has two segments."
-        ),
-        ("bert", "notes"),
-        "inputs",
-        {"look": "sum", **PAIR_RUN},
-        _three,
-    ),
-    Claim(
-        "19b",
-        "inputs",
-        mark("How a text gets into BART"),
-        mark("It is put in lower case, framed by [CLS] and [SEP], given segments, and padded with zeros."),
-        ("notes",),
-        "inputs",
-        {"look": "pieces"},
-        _notes,
-    ),
-    Claim(
-        "19c",
-        "inputs",
-        mark("An embedding layer written out"),
-        mark("Its code adds token, segment and position embeddings of any text."),
-        ("notes",),
-        "inputs",
-        {"look": "sum"},
-        _written,
-    ),
-    Claim(
-        "19d",
-        "inputs",
-        mark("Segments of a pair"),
-        mark("Two sentences of four tokens, [SEP] between them, get eight segment numbers."),
-        ("notes",),
-        "inputs",
-        {"look": "pieces", **PAIR_RUN},
-        _segments,
-    ),
-    Claim(
-        "21b",
-        "inputs",
-        mark("Cheap positions"),
-        mark("T5's relative positions need few parameters, BART's a vector for each position."),
-        ("bart",),
-        "parameters",
-        {"of": T5},
-        _few_positions,
-    ),
-    Claim(
-        "20",
-        "inputs",
-        mark("Learned and sinusoidal positions"),
-        mark("Sinusoidal positions are regular, a shift being a linear map; learned ones are not."),
-        ("bert",),
-        "inputs",
-        {"look": "positions", **BERT_RUN},
-        _positions,
-    ),
-    Claim(
-        "21",
-        "inputs",
-        mark("Positions and tokenizers"),
-        mark(
-            "BART has learned positions, at most 1,024, and the byte-level tokenizer of GPT-2; T5 has relative buckets."
-        ),
-        ("bart",),
-        "parameters",
-        {"of": BART, "n": "1024"},
-        _tokenizers,
-    ),
+    Claim("19", "inputs", ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
+    Claim("19b", "inputs", ("notes",), "inputs", {"look": "pieces"}, _notes),
+    Claim("19c", "inputs", ("notes",), "inputs", {"look": "sum"}, _written),
+    Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
+    Claim("21b", "inputs", ("bart",), "parameters", {"of": T5}, _few_positions),
+    Claim("20", "inputs", ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
+    Claim("21", "inputs", ("bart",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
 )

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import _, later, mark
 from bartviz.record.record import Record, open_record
+from bartviz.teaching import content
 
+HOME = Path(__file__).parent
 Word = Literal["holds", "caveat", "fails"]
 WORDS: tuple[Word, ...] = get_args(Word)
 NAMES: Mapping[Word, str] = {
@@ -120,7 +123,8 @@ Check = Callable[[Evidence], Verdict]
 
 @dataclass(frozen=True)
 class Claim:
-    """One line. ``said`` is what an article says, in our words (a message); ``page`` and ``query`` show it.
+    """One line. Its two paragraphs in ``claims.en.md``, and in the file of each other language, are its ``title`` and
+    what an article says, in our words. ``page`` and ``query`` show it.
 
     A query that names a ``model`` runs it on its ``text``: a visit of its own.
 
@@ -129,12 +133,20 @@ class Claim:
 
     number: str
     chapter: Chapter
-    title: str
-    said: str
     sources: tuple[Source, ...]
     page: str
     query: Mapping[str, str] = field(default_factory=dict)
     check: Check | None = None
+
+    @property
+    def title(self) -> str:
+        """Its subject, in the reader's language."""
+        return content.paragraphs(HOME, "claims", self.number)[0]
+
+    @property
+    def said(self) -> str:
+        """The claim, in the reader's language."""
+        return content.paragraphs(HOME, "claims", self.number)[1]
 
     @property
     def source(self) -> str:

@@ -18,7 +18,7 @@ from bartviz.analysis.article_models import (
 )
 from bartviz.analysis.parameters import Component
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
 
 EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger
@@ -220,97 +220,13 @@ def _four_times(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "2",
-        "sizes",
-        mark("Parts of BART base"),
-        mark("Encoder 81,920,256, decoder 96,103,680, shared embeddings 38,603,520, total 139,420,416."),
-        ("bart",),
-        "parameters",
-        {"of": BART},
-        _parts,
-    ),
-    Claim(
-        "2b",
-        "sizes",
-        mark("Encoder and decoder of BART base"),
-        mark("Its parameters are split about evenly between encoder and decoder."),
-        ("bart",),
-        "parameters",
-        {"of": BART},
-        _even,
-    ),
-    Claim(
-        "4",
-        "sizes",
-        mark("Embeddings of BART"),
-        mark("Encoder and decoder keep embeddings of their own, which costs parameters."),
-        ("bart",),
-        "parameters",
-        {"of": BART},
-        _sharing,
-    ),
-    Claim(
-        "6",
-        "sizes",
-        mark("A BERT of 85 million"),
-        mark(
-            "BERT base written out has about 85 million parameters, not 110, as the masked-language-model head is "
-            "missing."
-        ),
-        ("bert",),
-        "parameters",
-        {"of": BERT, "class": "BertForMaskedLM"},
-        _written_out,
-    ),
-    Claim(
-        "8",
-        "sizes",
-        mark("Feed-forward layers"),
-        mark("They hold most of the parameters of a layer."),
-        ("bert",),
-        "parameters",
-        {"of": BART, "part": "decoder"},
-        _feed_forward,
-    ),
-    Claim(
-        "8b",
-        "sizes",
-        mark("Share of the embeddings"),
-        mark("It shrinks as the model gets deeper."),
-        ("bert",),
-        "parameters",
-        {"of": BERT_LARGE},
-        _embeddings,
-    ),
-    Claim(
-        "8d",
-        "sizes",
-        mark("Nearer to GPT-2 than to BERT"),
-        mark("With its decoder BART is quite another model than BERT, nearer to GPT-2."),
-        ("korean",),
-        "models",
-        {},
-        _nearer,
-    ),
-    Claim(
-        "8e",
-        "sizes",
-        mark("Four times as wide"),
-        mark("Feed-forward layers are typically four times as wide as the model."),
-        ("bert", "bart"),
-        "models",
-        {},
-        _four_times,
-    ),
-    Claim(
-        "8c",
-        "sizes",
-        mark("BERT's encoder and GPT's decoder"),
-        mark("BART's encoder is built as BERT is, its decoder as GPT is, joined by cross-attention."),
-        ("bart", "korean", "notes"),
-        "parameters",
-        {"of": BART, "part": "decoder"},
-        _composition,
-    ),
+    Claim("2", "sizes", ("bart",), "parameters", {"of": BART}, _parts),
+    Claim("2b", "sizes", ("bart",), "parameters", {"of": BART}, _even),
+    Claim("4", "sizes", ("bart",), "parameters", {"of": BART}, _sharing),
+    Claim("6", "sizes", ("bert",), "parameters", {"of": BERT, "class": "BertForMaskedLM"}, _written_out),
+    Claim("8", "sizes", ("bert",), "parameters", {"of": BART, "part": "decoder"}, _feed_forward),
+    Claim("8b", "sizes", ("bert",), "parameters", {"of": BERT_LARGE}, _embeddings),
+    Claim("8d", "sizes", ("korean",), "models", {}, _nearer),
+    Claim("8e", "sizes", ("bert", "bart"), "models", {}, _four_times),
+    Claim("8c", "sizes", ("bart", "korean", "notes"), "parameters", {"of": BART, "part": "decoder"}, _composition),
 )

@@ -168,54 +168,13 @@ def _answer(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "29",
-        "pretraining",
-        mark("Five noise functions"),
-        mark(
-            "Token masking, token deletion, text infilling, sentence permutation, document rotation; the loss is "
-            "that of the whole original."
-        ),
-        ("bart", "korean"),
-        "denoising",
-        {},
-        _noise,
-    ),
-    Claim(
-        "29b",
-        "pretraining",
-        mark("An autoencoder's narrow middle"),
-        mark("As an autoencoder BART encodes its input into fewer dimensions, from which the decoder restores it."),
-        ("notes", "korean"),
-        "heads",
-        {"kind": "cross"},
-        _bottleneck,
-    ),
-    Claim(
-        "30",
-        "pretraining",
-        mark("How T5 differs"),
-        mark("ReLU (gated GELU in 1.1), pre-norm, relative positions, and embeddings shared by encoder and decoder."),
-        ("bart",),
-        "parameters",
-        {"of": T5_GATED},
-        _t5,
-    ),
-    Claim(
-        "30b",
-        "pretraining",
-        mark("Shorter targets"),
-        mark("T5 writes only the lost spans, which costs less than BART's writing the whole document."),
-        ("bart",),
-        "parameters",
-        {"of": BART, "n": "512"},
-        _short_targets,
-    ),
+    Claim("29", "pretraining", ("bart", "korean"), "denoising", {}, _noise),
+    Claim("29b", "pretraining", ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
+    Claim("30", "pretraining", ("bart",), "parameters", {"of": T5_GATED}, _t5),
+    Claim("30b", "pretraining", ("bart",), "parameters", {"of": BART, "n": "512"}, _short_targets),
     Claim(
         "31",
         "pretraining",
-        mark("Heads of BERT"),
-        mark("Trained on masked words and next sentences; small heads classify a text, label tokens or mark spans."),
         ("bert", "notes"),
         "parameters",
         {"of": BERT, "class": "BertForPreTraining", "part": "head"},
@@ -224,8 +183,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "31b",
         "pretraining",
-        mark("Marking an answer"),
-        mark("Two linear layers give each token a score as start and as end of the answer."),
         ("bert",),
         "parameters",
         {"of": BERT, "class": "BertForQuestionAnswering", "part": "head"},

@@ -20,7 +20,7 @@ from bartviz.analysis.article_models import (
     sizes_of,
     total,
 )
-from bartviz.language import later, mark
+from bartviz.language import later
 from bartviz.teaching.textbook.judging import ABOUT, CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
 
 BASIS = later(CONFIGURATION)
@@ -198,97 +198,13 @@ def _gpt1(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "1",
-        "sizes",
-        mark("BART base"),
-        mark("6 + 6 layers, width 768, 12 heads, feed-forward 3,072, vocabulary 50,265, 1,024 positions, GELU."),
-        ("bart", "korean"),
-        "parameters",
-        {"of": BART},
-        _bart_base,
-    ),
-    Claim(
-        "3",
-        "sizes",
-        mark("BART large"),
-        mark("12 + 12 layers, width 1,024, 16 heads, feed-forward 4,096, about 400 million parameters."),
-        ("bart", "korean"),
-        "parameters",
-        {"of": BART_LARGE},
-        _bart_large,
-    ),
-    Claim(
-        "3b",
-        "sizes",
-        mark("Heads of BART"),
-        mark("Both sizes have 12 attention heads in each layer."),
-        ("bart",),
-        "parameters",
-        {"of": BART_LARGE},
-        _heads,
-    ),
-    Claim(
-        "5",
-        "sizes",
-        mark("BERT base and large"),
-        mark(
-            "12 layers, 768 wide, 12 heads, about 110 million; 24 layers, 1,024 wide, 16 heads, about 340 million; "
-            "heads 64 wide in both."
-        ),
-        ("bert",),
-        "parameters",
-        {"of": BERT_LARGE},
-        _berts,
-    ),
-    Claim(
-        "5b",
-        "sizes",
-        mark("What makes BERT large larger"),
-        mark("It gains capacity by more heads and more layers, not by larger heads."),
-        ("bert",),
-        "parameters",
-        {"of": BERT_LARGE},
-        _more_heads,
-    ),
-    Claim(
-        "7",
-        "sizes",
-        mark("Table of sizes"),
-        mark("GPT-2 124 and 355, T5 220 and 770, BERT 110 and 340, BART 140 and 400 million; and their layers."),
-        ("bart",),
-        "parameters",
-        {"of": T5_LARGE, "more": "models"},
-        _table,
-    ),
-    Claim(
-        "7b",
-        "sizes",
-        mark("BART beside T5"),
-        mark("Under the same size label BART has fewer parameters than T5, because T5 has more layers."),
-        ("bart",),
-        "parameters",
-        {"of": T5},
-        _than_t5,
-    ),
-    Claim(
-        "7d",
-        "sizes",
-        mark("BART between BERT and T5"),
-        mark("In parameters BART stands between BERT and T5."),
-        ("bart",),
-        "parameters",
-        {"of": BART, "more": "models"},
-        _between,
-    ),
-    Claim(
-        "7c",
-        "sizes",
-        mark("BART, BERT and GPT-1"),
-        mark("140, 110 and 117 million parameters."),
-        ("notes",),
-        "parameters",
-        {"of": GPT2},
-        _gpt1,
-    ),
+    Claim("1", "sizes", ("bart", "korean"), "parameters", {"of": BART}, _bart_base),
+    Claim("3", "sizes", ("bart", "korean"), "parameters", {"of": BART_LARGE}, _bart_large),
+    Claim("3b", "sizes", ("bart",), "parameters", {"of": BART_LARGE}, _heads),
+    Claim("5", "sizes", ("bert",), "parameters", {"of": BERT_LARGE}, _berts),
+    Claim("5b", "sizes", ("bert",), "parameters", {"of": BERT_LARGE}, _more_heads),
+    Claim("7", "sizes", ("bart",), "parameters", {"of": T5_LARGE, "more": "models"}, _table),
+    Claim("7b", "sizes", ("bart",), "parameters", {"of": T5}, _than_t5),
+    Claim("7d", "sizes", ("bart",), "parameters", {"of": BART, "more": "models"}, _between),
+    Claim("7c", "sizes", ("notes",), "parameters", {"of": GPT2}, _gpt1),
 )

@@ -18,8 +18,7 @@ import streamlit as st
 
 from bartviz.language import _, mark
 from bartviz.teaching.explanations import Explanation, explanation
-from bartviz.teaching.glossary import TERMS
-from bartviz.teaching.glossary.term import Term
+from bartviz.teaching.glossary import Term, glossary
 from bartviz.ui.controls import pick
 from bartviz.ui.frame import sitemap
 
@@ -84,7 +83,8 @@ def terms(names: Sequence[str], *, key: str) -> None:
     ``key``: the word of the page they stand on (or of a part of the experiments page).
     """
     if names:
-        chips = "".join(_chip(TERMS[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
+        known = glossary()
+        chips = "".join(_chip(known[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
         label = html.escape(_("Terms"))  # not within the f-string: messages are not looked for there
         st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")
 
@@ -108,11 +108,11 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
 
 
 def _chip(term: Term, key: str, here: str) -> str:
-    told = _(term.text)
+    told = term.text
     if term.page not in ("", here) and here in _LABELS:
         told += " " + _("See it on the page {page}.", page=_(_LABELS[term.page]))
     return (
-        f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(_(term.name))}"
+        f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(term.name)}"
         f"<span class='bv-definition' role='tooltip' id='{key}'>{html.escape(told)}</span></dfn>"
     )
 
@@ -133,12 +133,13 @@ def _texts(told: Explanation) -> None:
         if at_least(level) and texts[level]:
             if level != LEVELS[0]:
                 st.html(f"<p class='bv-level'>{html.escape(_(NAMES[level]))}</p>")
-            st.markdown(displayed(_(texts[level])))
+            st.markdown(displayed(texts[level]))
     if at_least("expert"):
-        formulas = [TERMS[name] for name in told.terms if TERMS[name].formula]
+        known = glossary()
+        formulas = [known[name] for name in told.terms if known[name].formula]
         if formulas:
             st.markdown(_("**Terms as formulas**"))
-            st.markdown("\n".join(f"- {_(term.name)}: &ensp;${term.formula}$" for term in formulas))
+            st.markdown("\n".join(f"- {term.name}: &ensp;${term.formula}$" for term in formulas))
         if told.code:
             st.markdown(_("**The same with the library**"))
             st.code(told.code.strip(), language="python")

@@ -10,7 +10,6 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
-from bartviz.language.saved_messages import retold
 
 if TYPE_CHECKING:
     from bartviz.record.checks import Check
@@ -21,7 +20,7 @@ def status(record: Record) -> None:
     """Draw the line, what was done to the text, and in large letters where the weights look untrained."""
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
-    lines += [f"<p class='bv-notice'>{html.escape(_(retold(notice)))}</p>" for notice in record.provenance.notices]
+    lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
     if not names(chosen, record.model):
         said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)

@@ -87,7 +87,7 @@ def test_everything_that_is_read_is_looked_up_when_it_is_read() -> None:
     with speaking(PSEUDO):
         for number, verdict in found.items():
             line = textbook.claim(number)
-            for said in (_(line.title), _(line.said), line.source, _(verdict.why), _(verdict.basis)):
+            for said in (line.title, line.said, line.source, _(verdict.why), _(verdict.basis)):
                 assert said.startswith("⟦"), (number, said)
             assert all(_(one.label).startswith("⟦") for one in verdict.numbers), number
         assert textbook.ledger()["chapter"].str.startswith("⟦").all()

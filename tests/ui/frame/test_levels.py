@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.language import PSEUDO, speaking
 from bartviz.teaching.explanations import explanation
-from bartviz.teaching.glossary import TERMS
+from bartviz.teaching.glossary import glossary
 from bartviz.ui.frame import levels, sitemap
 from tests.conftest import App
 from tests.support.visits import words
@@ -82,14 +82,14 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
     for place, name in chips:
         body = re.search(rf"role='tooltip' id='{re.escape(place)}'>([^<]*)</span>", shown)
         assert body is not None
-        where = TERMS[name].page
+        where = glossary()[name].page
         see = "" if where == "inside" else f" See it on the page {sitemap.page(where).label}."
-        assert html.unescape(body[1]) == TERMS[name].text + see
+        assert html.unescape(body[1]) == glossary()[name].text + see
 
 
 def test_terms_are_escaped() -> None:
     with speaking(PSEUDO):
-        chip = levels._chip(TERMS["WordPiece"], "term-x-0", "inputs")
+        chip = levels._chip(glossary()["WordPiece"], "term-x-0", "inputs")
     assert "⟦WordPiece⟧" in chip
     assert "##" in chip
     assert chip.count("<") == 4

@@ -18,7 +18,6 @@ from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.arrays import Floats
 from bartviz.figures import theme
 from bartviz.language import _
-from bartviz.language.saved_messages import retold
 from bartviz.record.attention import KINDS
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
@@ -60,7 +59,7 @@ def first_column(record: Record) -> int:
 
 def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
     run = branches.course(record, branch)
-    told = (_(retold(notice)) for notice in branch.provenance.notices)
+    told = (_(notice) for notice in branch.provenance.notices)
     return {
         "revision": revision(branch),
         "steps": _steps(branch),

@@ -31,7 +31,7 @@ def strip(page: str) -> None:
     with st.container(key="lesson", border=True, gap="xsmall"):
         _controls(lesson, now.at, now.shown)
         if page == step.page:
-            st.html(_words(step, shown=now.shown))
+            st.html(_words(lesson, now.at, shown=now.shown))
         else:
             _astray(step)
     with st.container(key="lesson_keys"):
@@ -85,15 +85,15 @@ def _place(lesson: Lesson, at: int) -> str:
     dots = "".join(f"<i{' class=bv-now' if n == at else ' class=bv-seen' if n < at else ''}></i>" for n in range(count))
     said = _("Step {step} of {count}", step=at + 1, count=count)
     return (
-        f"<p class='bv-lesson-place'><b>{html.escape(_(lesson.title))}</b> <span class='bv-lesson-step'>"
+        f"<p class='bv-lesson-place'><b>{html.escape(lesson.title)}</b> <span class='bv-lesson-step'>"
         f"{html.escape(said)}</span> <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
     )
 
 
-def _words(step: Step, *, shown: bool) -> str:
+def _words(lesson: Lesson, at: int, *, shown: bool) -> str:
     """What to look at and the question on the left; on the right the answer, whose place is there from the first."""
-    record = records.read(step.record)
-    see, ask, answer = (html.escape(step.say(message, record)) for message in (step.see, step.ask, step.answer))
+    told = lesson.told(at, records.read(lesson.steps[at].record))
+    see, ask, answer = (html.escape(text) for text in (told.see, told.ask, told.answer))
     right = f"<b>{html.escape(_('Answer'))}</b> {answer}" if shown else html.escape(_("Think first, then look."))
     return (
         f"<div class='bv-lesson'><div><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>"

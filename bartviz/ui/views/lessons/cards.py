@@ -39,8 +39,8 @@ def _card(lesson: Lesson, number: int) -> None:
     size = plural("{count} step", "{count} steps", count)
     minutes = plural("about {count} minute", "about {count} minutes", lesson.minutes)
     st.html(
-        f"<h3 class='bv-card-title'>{number}. {html.escape(_(lesson.title))}</h3>"
-        f"<p class='bv-card-about'>{html.escape(_(lesson.about))}</p>"
+        f"<h3 class='bv-card-title'>{number}. {html.escape(lesson.title)}</h3>"
+        f"<p class='bv-card-about'>{html.escape(lesson.about)}</p>"
     )
     show.note(f"{size} · {minutes}")
     st.progress(reached / count, text=_said(reached, count))

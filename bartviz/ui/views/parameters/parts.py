@@ -194,7 +194,7 @@ def claims(found: tuple[Claim, ...]) -> None:
     """What the articles say, beside what is computed, with the verdict in words and a sign."""
     table = pd.DataFrame(
         [
-            (_(claim.topic), _(claim.claim), _(claim.computed), f"{SIGNS[claim.verdict]} {_(claim.verdict)}")
+            (claim.topic, claim.claim, _(claim.computed), f"{SIGNS[claim.verdict]} {_(claim.verdict)}")
             for claim in found
         ],
         columns=["", _("The articles say"), _("Computed now"), _("Verdict")],

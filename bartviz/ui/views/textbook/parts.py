@@ -145,8 +145,8 @@ def _hidden(line: Claim, verdict: Verdict) -> str:
 
 
 def _head(line: Claim, badge: str) -> str:
-    title = f"<h4>{_safe(_(line.title))}</h4><span class='bv-line'>{line.number}</span>"
-    return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(_(line.said))}</p>"
+    title = f"<h4>{_safe(line.title)}</h4><span class='bv-line'>{line.number}</span>"
+    return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(line.said)}</p>"
 
 
 def _badge(verdict: Verdict | None) -> str:

@@ -1,0 +1,53 @@
+"""The words of the field, each with a short definition: ``glossary()["softmax"].text``.
+
+Definitions lie in ``glossary.en.toml``, under the names by which an explanation calls its terms, and in a file for
+each other language, which keeps with each the digest of the English that it translates.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from bartviz.language import PSEUDO, current
+
+HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One word of the field, in one language.
+
+    ``text`` is plain (no Markdown), two sentences at most; ``formula`` is LaTeX or nothing; ``page`` is the word of the
+    page that shows the thing best, or nothing.
+    """
+
+    name: str
+    text: str
+    formula: str = ""
+    page: str = ""
+
+
+def glossary() -> Mapping[str, Term]:
+    """Every term by its English name, in the current language; one that is not translated is given in English."""
+    return _terms(current())
+
+
+def entries(language: str) -> dict[str, dict[str, str]]:
+    """A language's file as it is: texts, and ``formula`` and ``page``, or ``name`` and ``of``."""
+    file = HOME / f"glossary.{language}.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+@cache
+def _terms(language: str) -> Mapping[str, Term]:
+    terms = {name: Term(name=name, **entry) for name, entry in entries("en").items()}
+    if language == PSEUDO:
+        return {key: replace(term, name=f"⟦{key}⟧", text=f"⟦{term.text}⟧") for key, term in terms.items()}
+    other = entries(language) if language != "en" else {}
+    for key in other.keys() & terms.keys():
+        terms[key] = replace(terms[key], name=other[key]["name"], text=other[key]["text"])
+    return terms
