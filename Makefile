@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a virtual environment, packages, and Chromium where tests look at pages.
+# Every target sets up what it needs: a virtual environment, packages, node for the scripts, Chromium for the pages.
 PYTHON ?= python3
 PORT ?= 8501
 WORKERS ?= 2
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 export PYTHONUTF8 = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock bench fuzz pictures evaluate records clean
+.PHONY: help run quick test check format lock bench fuzz pictures evaluate records clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -19,14 +19,24 @@ run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501
 	@$(BIN)/python -m bartviz app --port $(PORT) $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 $(ARGS)
 
-check: $(VENV)/.dev ## Check style, types, translations of prose and the lock files
+quick: $(VENV)/.dev ## Run the tests that need neither a browser nor long
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not slow" $(ARGS)
+
+check: $(VENV)/.dev $(VENV)/.node ## Check style, types, imports between folders, translations of prose, the scripts and the lock files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.layers
 	$(BIN)/python -m scripts.content
+	$(BIN)/python -m scripts.node run --silent check
 	$(BIN)/python -m scripts.lock --check
+
+format: $(VENV)/.dev $(VENV)/.node ## Format Python and the scripts
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
+	$(BIN)/python -m scripts.node run --silent format
 
 lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	$(BIN)/python -m scripts.lock $(ARGS)
@@ -47,7 +57,7 @@ records: $(VENV)/.dev ## Make the saved records that the start page and lessons 
 	$(BIN)/python -m training.records
 
 clean: ## Remove the virtual environment and every cache
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
 
 $(VENV)/bin/python:
 	PYTHON="$(PYTHON)" sh scripts/environment.sh $(VENV)
@@ -61,6 +71,11 @@ $(VENV)/.app: requirements.lock requirements.txt pyproject.toml | $(VENV)/bin/py
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.app
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-dev.lock
+	@touch $@
+
+# What checks the scripts; node and npm themselves come with the packages for developers.
+$(VENV)/.node: package.json package-lock.json $(VENV)/.dev
+	$(BIN)/python -m scripts.node ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(BIN)/uv: | $(VENV)/bin/python

@@ -70,7 +70,11 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'bartviz' has no attribute '{name}'")
     home, attribute = _HOMES[name]
-    module = import_module(home)
+    try:
+        module = import_module(home)
+    except ModuleNotFoundError as error:
+        message = f"bartviz.{name} needs {error.name}, which is not installed: pip install 'bartviz[models]'"
+        raise ModuleNotFoundError(message, name=error.name) from error
     value = module if attribute is None else getattr(module, attribute)
     globals()[name] = value
     return value

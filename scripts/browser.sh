@@ -1,9 +1,8 @@
 #!/bin/sh
-# Install what the browser tests need where it is missing: Chromium, fonts with Korean and emoji, node for the scripts' own tests.
+# Install what the browser tests need where it is missing: Chromium and fonts with Korean and emoji.
 set -eu
 missing=""
 command -v chromium >/dev/null || missing="$missing chromium"
-command -v node >/dev/null || missing="$missing nodejs"
 for font in fonts-noto-cjk fonts-noto-color-emoji; do
     dpkg -s "$font" >/dev/null 2>&1 || missing="$missing $font"
 done

@@ -101,10 +101,12 @@ def environments() -> Iterator[dict[str, str]]:
 
 
 def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
-    """What pyproject.toml asks for: for the app, and for developers."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    app, dev = project["project"]["dependencies"], project["dependency-groups"]["dev"]
-    return [Requirement(line) for line in app], [Requirement(line) for line in dev]
+    """What pyproject.toml asks for: for the app (the package with all its extras), and for developers."""
+    file = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    project, dev = file["project"], [Requirement(line) for line in file["dependency-groups"]["dev"]]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    app = [requirement for requirement in map(Requirement, lines) if requirement.name != project["name"]]
+    return app, dev
 
 
 def faults(folder: Path = ROOT) -> list[str]:
@@ -196,8 +198,8 @@ def write(*options: str) -> None:
         ]
         hashed = ["--generate-hashes", "--no-emit-package", FREE, "--constraints", EXACT]
         for name, more in (
-            (EXACT, ["pyproject.toml", "--no-annotate", "--constraints", str(held), *options]),
-            (LOCK, ["pyproject.toml", *hashed]),
+            (EXACT, ["pyproject.toml", "--extra", "all", "--no-annotate", "--constraints", str(held), *options]),
+            (LOCK, ["pyproject.toml", "--extra", "all", *hashed]),
             (DEV, ["--group", "pyproject.toml:dev", *hashed, *options]),
         ):
             pins = [str(line.requirement) for lines in read(ROOT / name).values() for line in lines]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import bartviz
 
@@ -25,6 +29,61 @@ def test_the_package_alone_imports_nothing_heavy() -> None:
     code = f"import sys, bartviz; print(sorted({heavy!r} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+WITHOUT_EXTRAS = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in BLOCKED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def blocked(code: str) -> str:
+    """What the code prints where the package was installed without its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {Requirement(line).name for lines in project["optional-dependencies"].values() for line in lines}
+    modules = sorted(module for module, names in packages_distributions().items() if (extras - {"bartviz"}) & {*names})
+    assert {"torch", "transformers", "streamlit", "pyarrow"} <= {*modules}
+    script = f"BLOCKED = {modules!r}\n{WITHOUT_EXTRAS}\n{code}"
+    out = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert out.returncode == 0, out.stderr
+    return out.stdout
+
+
+def test_a_record_opens_and_figures_are_drawn_without_the_extras() -> None:
+    record = ROOT / "bartviz" / "embedded" / "records" / "start.safetensors"
+    code = f"""
+import bartviz
+record = bartviz.open({str(record)!r})
+assert record.sound
+heads = bartviz.figures.heads(record.cross, layer=2)
+compare = bartviz.figures.compare(record.encoder, x="distance", y="previous")
+print(type(heads).__name__, type(compare).__name__, len(bartviz.parameters("facebook/bart-base")) > 9)
+"""
+    assert blocked(code) == "Figure Figure True\n"
+
+
+def test_what_needs_an_extra_names_it() -> None:
+    code = """
+import bartviz
+from bartviz.commands.cli import main
+try:
+    bartviz.load
+except ModuleNotFoundError as error:
+    print(error)
+sys.stderr = sys.stdout
+print(main(["app", "--port", "1"]))
+"""
+    library, *_, app, status = blocked(code).splitlines()
+    assert re.fullmatch(r"bartviz\.load needs \w+, which is not installed: pip install 'bartviz\[models\]'", library)
+    assert app == "bartviz: streamlit is not installed: pip install 'bartviz[app]'"
+    assert status == "1"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

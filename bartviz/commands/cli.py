@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BartvizError as error:
         print(f"bartviz: {error}", file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:
+        print(f"bartviz: {error.name} is not installed: pip install 'bartviz[app]'", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # who reads has seen enough, as ``head`` does; nothing is left to be written at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

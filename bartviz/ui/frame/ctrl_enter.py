@@ -6,8 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.ui.components.scripts import bundle
+
 _SCRIPT = Path(__file__).parents[1] / "components" / "keys" / "keys.js"
-_KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+_KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=bundle(_SCRIPT))
 
 
 def keep() -> None:

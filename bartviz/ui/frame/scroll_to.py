@@ -7,8 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.ui.components.scripts import bundle
+
 _SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
-_BRING = st.components.v2.component("bartviz.sight", html="<span></span>", js=_SCRIPT.read_text("utf-8"))
+_BRING = st.components.v2.component("bartviz.sight", html="<span></span>", js=bundle(_SCRIPT))
 _SIGHT = "_sight"
 
 # Words of an address that choose something below the hero of their page, and where that is.

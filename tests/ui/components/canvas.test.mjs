@@ -1,16 +1,28 @@
-// The canvas's pure functions. The scripts are joined as the browser gets them.
+// The canvas's functions that need no page.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import * as colors from "../../../bartviz/ui/components/canvas/colors.js";
+import * as following from "../../../bartviz/ui/components/canvas/following.js";
+import * as numbers from "../../../bartviz/ui/components/canvas/numbers.js";
+import * as overview from "../../../bartviz/ui/components/canvas/overview.js";
+import * as state from "../../../bartviz/ui/components/canvas/state.js";
+import * as text from "../../../bartviz/ui/components/canvas/text.js";
+import * as view from "../../../bartviz/ui/components/canvas/window.js";
+import * as theme from "../../../bartviz/ui/components/shared/colors.js";
 
-const folder = new URL("../../../bartviz/ui/components/canvas/", import.meta.url);
-const names = JSON.parse(process.env.SCRIPTS);
-const script = names.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
-const c = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
-
-const meta = { kind: "cross", shape: [2, 3, 3, 3], query: ["a", "b", "c"], key: ["x", "y", "z"], words: JSON.parse(process.env.WORDS) };
+const meta = {
+  kind: "cross",
+  shape: [2, 3, 3, 3],
+  query: ["a", "b", "c"],
+  key: ["x", "y", "z"],
+  words: JSON.parse(process.env.WORDS),
+};
 const predicting = { ...meta, words: JSON.parse(process.env.PREDICTING) };
-const rows = [[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [1, 0, 0]];
+const rows = [
+  [0.5, 0.25, 0.25],
+  [0.125, 0.75, 0.125],
+  [1, 0, 0],
+];
 const weight = (row, column) => rows[row][column];
 
 test("a buffer written by Python is read, at any place in memory", () => {
@@ -18,36 +30,36 @@ test("a buffer written by Python is read, at any place in memory", () => {
   for (const shift of [0, 1, 2, 3]) {
     const moved = new Uint8Array(sent.length + shift);
     moved.set(sent, shift);
-    const { meta, arrays } = c.decode(moved.subarray(shift));
+    const { meta, arrays } = numbers.decode(moved.subarray(shift));
     assert.equal(meta.said, "어텐션 <b>");
     assert.deepEqual([...arrays.tiles], [0, 1, 258, 65535]);
     assert.deepEqual([...arrays.mask], [160]);
   }
-  assert.throws(() => c.decode(new Uint8Array(20)), /not a buffer/);
+  assert.throws(() => numbers.decode(new Uint8Array(20)), /not a buffer/);
 });
 
 test("codes that were sent as a byte each are whole again", () => {
-  const { arrays } = c.decode(Uint8Array.from(Buffer.from(process.env.SPLIT, "base64")));
+  const { arrays } = numbers.decode(Uint8Array.from(Buffer.from(process.env.SPLIT, "base64")));
   assert.equal(arrays.low.length, 8);
   assert.deepEqual([...arrays.tiles], JSON.parse(process.env.TILES));
 });
 
 test("bits of a mask become cells", () => {
-  assert.deepEqual([...c.unpacked(Uint8Array.from([0b10100000, 0b01000000]), 2, 3)], [1, 0, 1, 0, 1, 0]);
+  assert.deepEqual([...numbers.unpacked(Uint8Array.from([0b10100000, 0b01000000]), 2, 3)], [1, 0, 1, 0, 1, 0]);
 });
 
 test("maps are counted as Python counts them, and named", () => {
   const head = { layer: 1, head: 2, what: "head" };
-  assert.equal(c.mapNumber(meta.shape, head), 6);
-  assert.equal(c.mapNumber(meta.shape, { ...head, what: "layer" }), 7);
-  assert.equal(c.mapNumber(meta.shape, { ...head, what: "all" }), 8);
-  assert.equal(c.nameOf(meta, head), "cross L1H2");
-  assert.equal(c.nameOf(meta, { ...head, what: "layer" }), "mean of the 3 heads of cross layer 1");
-  assert.equal(c.nameOf(meta, { ...head, what: "all" }), "mean of all 6 cross heads");
+  assert.equal(numbers.mapNumber(meta.shape, head), 6);
+  assert.equal(numbers.mapNumber(meta.shape, { ...head, what: "layer" }), 7);
+  assert.equal(numbers.mapNumber(meta.shape, { ...head, what: "all" }), 8);
+  assert.equal(numbers.nameOf(meta, head), "cross L1H2");
+  assert.equal(numbers.nameOf(meta, { ...head, what: "layer" }), "mean of the 3 heads of cross layer 1");
+  assert.equal(numbers.nameOf(meta, { ...head, what: "all" }), "mean of all 6 cross heads");
 });
 
 test("arrows lead from head to head, to the means, and back", () => {
-  const go = (choice, ...steps) => steps.reduce((now, [dx, dy]) => c.neighbour(meta.shape, now, dx, dy), choice);
+  const go = (choice, ...steps) => steps.reduce((now, [dx, dy]) => numbers.neighbour(meta.shape, now, dx, dy), choice);
   const at = { layer: 0, head: 1, what: "head" };
   assert.deepEqual(go(at, [1, 0]), { layer: 0, head: 2, what: "head" });
   assert.deepEqual(go(at, [1, 0], [1, 0]), { layer: 0, head: 2, what: "layer" });
@@ -55,69 +67,96 @@ test("arrows lead from head to head, to the means, and back", () => {
   assert.deepEqual(go(at, [1, 0], [1, 0], [0, 1], [0, 1], [0, -1]), { layer: 1, head: 2, what: "layer" });
   assert.deepEqual(go(at, [0, -1]), at);
   assert.deepEqual(go(at, [0, 1], [0, 1]), { layer: 1, head: 1, what: "head" });
-  assert.deepEqual(c.nextHead(meta.shape, { layer: 0, head: 2 }, 1), { layer: 1, head: 0, what: "head" });
-  assert.deepEqual(c.nextHead(meta.shape, { layer: 0, head: 0 }, -1), { layer: 0, head: 0, what: "head" });
+  assert.deepEqual(numbers.nextHead(meta.shape, { layer: 0, head: 2 }, 1), { layer: 1, head: 0, what: "head" });
+  assert.deepEqual(numbers.nextHead(meta.shape, { layer: 0, head: 0 }, -1), { layer: 0, head: 0, what: "head" });
 });
 
 test("several rows: sum and mean; several columns: what each row gives to them", () => {
-  const { sum, mean } = c.ofRows(weight, 3, [0, 1]);
+  const { sum, mean } = numbers.ofRows(weight, 3, [0, 1]);
   assert.deepEqual([...sum], [0.625, 1, 0.375]);
   assert.deepEqual([...mean], [0.3125, 0.5, 0.1875]);
-  assert.deepEqual([...c.ofKeys(weight, 3, [0, 2])], [0.75, 0.25, 1]);
-  assert.deepEqual(c.top(mean, 2), [1, 0]);
+  assert.deepEqual([...numbers.ofKeys(weight, 3, [0, 2])], [0.75, 0.25, 1]);
+  assert.deepEqual(numbers.top(mean, 2), [1, 0]);
 });
 
 test("a selection: alone, one more, one less, from the anchor on", () => {
-  assert.deepEqual(c.picked([4], 2), [2]);
-  assert.deepEqual(c.picked([4], 2, { add: true }), [2, 4]);
-  assert.deepEqual(c.picked([2, 4], 2, { add: true }), [4]);
-  assert.deepEqual(c.picked([2], 2, { add: true }), [2]);
-  assert.deepEqual(c.picked([2], 2, { add: true, fewest: 0 }), []);
-  assert.deepEqual(c.picked([2], 5, { from: 3 }), [3, 4, 5]);
-  assert.deepEqual(c.picked([2], 1, { from: 3 }), [1, 2, 3]);
+  assert.deepEqual(numbers.picked([4], 2), [2]);
+  assert.deepEqual(numbers.picked([4], 2, { add: true }), [2, 4]);
+  assert.deepEqual(numbers.picked([2, 4], 2, { add: true }), [4]);
+  assert.deepEqual(numbers.picked([2], 2, { add: true }), [2]);
+  assert.deepEqual(numbers.picked([2], 2, { add: true, fewest: 0 }), []);
+  assert.deepEqual(numbers.picked([2], 5, { from: 3 }), [3, 4, 5]);
+  assert.deepEqual(numbers.picked([2], 1, { from: 3 }), [1, 2, 3]);
 });
 
 test("cells, rows and columns in words", () => {
-  assert.equal(c.cellSaid(meta, 1, 1, 0.75, false), "“b” (1) attends to “y” (1): 0.750");
-  assert.equal(c.cellSaid(predicting, 1, 1, 0.75, false), "The row that predicts “b” (1) attends to “y” (1): 0.750");
-  assert.equal(c.cellSaid(meta, 1, 1, 0, true), "“b” (1) attends to “y” (1): masked");
-  assert.equal(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0])), "“a” (0) attends most to “x” (0.500), “y” (0.250), “z” (0.250).");
-  assert.match(c.rowsSaid(meta, [0, 1], c.ofRows(weight, 3, [0, 1])), /^2 rows, “a”, “b”, attend most to “y” \(sum 1\.000, mean 0\.500\)/);
-  assert.match(c.rowsSaid(meta, [0], c.ofRows(weight, 3, [0]), () => true), /masked wholly/);
-  assert.equal(c.keysSaid(meta, [0], [0, 2], c.ofKeys(weight, 3, [0, 2])), "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.");
-  assert.equal(c.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
+  assert.equal(numbers.cellSaid(meta, 1, 1, 0.75, false), "“b” (1) attends to “y” (1): 0.750");
+  assert.equal(
+    numbers.cellSaid(predicting, 1, 1, 0.75, false),
+    "The row that predicts “b” (1) attends to “y” (1): 0.750",
+  );
+  assert.equal(numbers.cellSaid(meta, 1, 1, 0, true), "“b” (1) attends to “y” (1): masked");
+  assert.equal(
+    numbers.rowsSaid(meta, [0], numbers.ofRows(weight, 3, [0])),
+    "“a” (0) attends most to “x” (0.500), “y” (0.250), “z” (0.250).",
+  );
+  assert.match(
+    numbers.rowsSaid(meta, [0, 1], numbers.ofRows(weight, 3, [0, 1])),
+    /^2 rows, “a”, “b”, attend most to “y” \(sum 1\.000, mean 0\.500\)/,
+  );
+  assert.match(
+    numbers.rowsSaid(meta, [0], numbers.ofRows(weight, 3, [0]), () => true),
+    /masked wholly/,
+  );
+  assert.equal(
+    numbers.keysSaid(meta, [0], [0, 2], numbers.ofKeys(weight, 3, [0, 2])),
+    "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.",
+  );
+  assert.equal(numbers.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
 });
 
 test("a word that is read from right to left leaves its neighbours where they are", () => {
   const arabic = { ...meta, query: ["مرحبا", "b", "c"], key: ["שלום", "y", "z"] };
-  assert.equal(c.cellSaid(arabic, 0, 0, 0.5, false), "“\u2068مرحبا\u2069” (0) attends to “\u2068שלום\u2069” (0): 0.500");
-  assert.equal(c.rowsSaid(arabic, [1], c.ofRows(weight, 3, [0])).replace(/[^\u2066-\u2069\u05d0-\u05ea]/g, ""), "\u2068\u2068שלום\u2069\u2069");
-  assert.equal(c.listed(meta, ["a", "어텐션", "👩‍👧"]), "“a”, “어텐션”, “👩‍👧”");
+  assert.equal(
+    numbers.cellSaid(arabic, 0, 0, 0.5, false),
+    "“\u2068مرحبا\u2069” (0) attends to “\u2068שלום\u2069” (0): 0.500",
+  );
+  assert.equal(
+    numbers.rowsSaid(arabic, [1], numbers.ofRows(weight, 3, [0])).replace(/[^\u2066-\u2069\u05d0-\u05ea]/g, ""),
+    "\u2068\u2068שלום\u2069\u2069",
+  );
+  assert.equal(numbers.listed(meta, ["a", "어텐션", "👩‍👧"]), "“a”, “어텐션”, “👩‍👧”");
 });
 
 test("what a colour stands for", () => {
-  assert.equal(c.shareOf(0.3, "fixed"), 0.3);
-  assert.equal(c.shareOf(0.3, "row", 0.6), 0.5);
-  assert.equal(c.shareOf(0, "row", 0), 0);
-  assert.deepEqual([1, 0.01, 0.0001, 0].map((w) => Number(c.shareOf(w, "log").toFixed(6))), [1, 0.5, 0, 0]);
+  assert.equal(numbers.shareOf(0.3, "fixed"), 0.3);
+  assert.equal(numbers.shareOf(0.3, "row", 0.6), 0.5);
+  assert.equal(numbers.shareOf(0, "row", 0), 0);
+  assert.deepEqual(
+    [1, 0.01, 0.0001, 0].map((w) => Number(numbers.shareOf(w, "log").toFixed(6))),
+    [1, 0.5, 0, 0],
+  );
 });
 
 test("zoom keeps the point under the pointer, and never leaves the map", () => {
-  const fit = c.fitted(500, 400, 1000, 1000, 60, 40);
-  const seen = { x: 0, y: 0, z: 1 }, [px, py] = [200, 100];
-  const before = c.under(fit, seen, fit.left + px, fit.top + py);
-  const near = c.zoomed(fit, seen, 8, px, py), after = c.under(fit, near, fit.left + px, fit.top + py);
+  const fit = view.fitted(500, 400, 1000, 1000, 60, 40);
+  const seen = { x: 0, y: 0, z: 1 },
+    [px, py] = [200, 100];
+  const before = view.under(fit, seen, fit.left + px, fit.top + py);
+  const near = view.zoomed(fit, seen, 8, px, py),
+    after = view.under(fit, near, fit.left + px, fit.top + py);
   assert.ok(Math.abs(before.row - after.row) <= 1 && Math.abs(before.column - after.column) <= 1);
-  assert.deepEqual(c.zoomed(fit, near, 1 / 100, 10, 10), seen);
-  const far = c.panned(fit, near, -1e6, -1e6);
+  assert.deepEqual(view.zoomed(fit, near, 1 / 100, 10, 10), seen);
+  const far = view.panned(fit, near, -1e6, -1e6);
   assert.ok(far.x + 1000 / far.z <= 1000 + 1e-9 && far.y + 1000 / far.z <= 1000 + 1e-9);
-  assert.ok(c.zoomed(fit, seen, 1e9, 0, 0).z * Math.min(fit.w, fit.h) <= 44 + 1e-9);
-  const shown = c.revealing(fit, { x: 0, y: 0, z: 10 }, 500, 700), { row, column } = c.under(fit, shown, ...Object.values(c.placeOf(fit, shown, 500.5, 700.5)));
+  assert.ok(view.zoomed(fit, seen, 1e9, 0, 0).z * Math.min(fit.w, fit.h) <= 44 + 1e-9);
+  const shown = view.revealing(fit, { x: 0, y: 0, z: 10 }, 500, 700),
+    { row, column } = view.under(fit, shown, ...Object.values(view.placeOf(fit, shown, 500.5, 700.5)));
   assert.deepEqual([row, column], [500, 700]);
 });
 
 test("a map fills its box, also where a text is much longer than the other, but cells of a short one stay cells", () => {
-  const box = (rows, columns) => c.fitted(560, 700, rows, columns, 60, 99);
+  const box = (rows, columns) => view.fitted(560, 700, rows, columns, 60, 99);
   assert.equal(box(8, 9).height, 600); // 75 pixels a row
   assert.deepEqual([box(2, 2).w, box(2, 2).h], [96, 96]);
   assert.ok(box(10, 400).height === 480 && box(10, 400).width > 498); // rows of 48 pixels, not of 3
@@ -125,73 +164,117 @@ test("a map fills its box, also where a text is much longer than the other, but 
 });
 
 test("what was between two fingers stays between them", () => {
-  const fit = c.fitted(500, 400, 1000, 1000, 60, 40), seen = { x: 0, y: 0, z: 1 };
-  const from = { x: 200, y: 150, apart: 40 }, to = { x: 230, y: 120, apart: 200 };
-  const at = (window, { x, y }) => c.under(fit, window, fit.left + x, fit.top + y);
-  const before = at(seen, from), near = c.pinched(fit, seen, from, to), after = at(near, to);
+  const fit = view.fitted(500, 400, 1000, 1000, 60, 40),
+    seen = { x: 0, y: 0, z: 1 };
+  const from = { x: 200, y: 150, apart: 40 },
+    to = { x: 230, y: 120, apart: 200 };
+  const at = (window, { x, y }) => view.under(fit, window, fit.left + x, fit.top + y);
+  const before = at(seen, from),
+    near = view.pinched(fit, seen, from, to),
+    after = at(near, to);
   assert.equal(near.z, 5);
   assert.ok(Math.abs(before.row - after.row) <= 1 && Math.abs(before.column - after.column) <= 1);
-  assert.deepEqual(c.pinched(fit, near, to, { ...to, apart: 1 }), seen);
+  assert.deepEqual(view.pinched(fit, near, to, { ...to, apart: 1 }), seen);
 });
 
 test("labels and cells under the pointer", () => {
-  const fit = c.fitted(500, 400, 3, 3, 60, 40), seen = { x: 0, y: 0, z: 1 };
-  assert.deepEqual(c.under(fit, seen, fit.left + 1, fit.top + 1), { row: 0, column: 0 });
-  assert.deepEqual(c.under(fit, seen, 5, fit.top + fit.h * 1.5), { row: 1, column: null });
-  assert.deepEqual(c.under(fit, seen, fit.left + fit.w * 2.5, 5), { row: null, column: 2 });
-  assert.deepEqual(c.under(fit, seen, 499, 399), { row: null, column: null });
+  const fit = view.fitted(500, 400, 3, 3, 60, 40),
+    seen = { x: 0, y: 0, z: 1 };
+  assert.deepEqual(view.under(fit, seen, fit.left + 1, fit.top + 1), { row: 0, column: 0 });
+  assert.deepEqual(view.under(fit, seen, 5, fit.top + fit.h * 1.5), { row: 1, column: null });
+  assert.deepEqual(view.under(fit, seen, fit.left + fit.w * 2.5, 5), { row: null, column: 2 });
+  assert.deepEqual(view.under(fit, seen, 499, 399), { row: null, column: null });
 });
 
 test("marked labels are always written, and no other touches them", () => {
-  assert.deepEqual([...c.written(0, 10, 3, [])].sort((a, b) => a - b), [0, 3, 6, 9]);
-  assert.deepEqual([...c.written(0, 10, 3, [4])].sort((a, b) => a - b), [0, 4, 9]);
-  assert.ok(c.written(0, 1000, 20, Array.from({ length: 900 }, (_, i) => i)).size <= 50);
+  assert.deepEqual(
+    [...view.written(0, 10, 3, [])].sort((a, b) => a - b),
+    [0, 3, 6, 9],
+  );
+  assert.deepEqual(
+    [...view.written(0, 10, 3, [4])].sort((a, b) => a - b),
+    [0, 4, 9],
+  );
+  assert.ok(
+    view.written(
+      0,
+      1000,
+      20,
+      Array.from({ length: 900 }, (_, i) => i),
+    ).size <= 50,
+  );
 });
 
 test("the overview has a place for every head, every mean, and the mean of all", () => {
-  const all = c.overviewCells([2, 3], { width: 400, height: 300, left: 20, top: 20 });
+  const all = view.overviewCells([2, 3], { width: 400, height: 300, left: 20, top: 20 });
   assert.equal(all.places.length, 2 * 4 + 1);
-  assert.deepEqual(new Set(all.places.map((place) => c.mapNumber([2, 3], place))).size, 9);
-  const one = c.overviewCells([2, 3], { width: 400, height: 300, left: 0, top: 0, only: 1 });
-  assert.deepEqual(one.places.map(({ layer, what }) => `${layer}${what}`), ["1head", "1head", "1head", "1layer", "1all"]);
+  assert.deepEqual(new Set(all.places.map((place) => numbers.mapNumber([2, 3], place))).size, 9);
+  const one = view.overviewCells([2, 3], { width: 400, height: 300, left: 0, top: 0, only: 1 });
+  assert.deepEqual(
+    one.places.map(({ layer, what }) => `${layer}${what}`),
+    ["1head", "1head", "1head", "1layer", "1all"],
+  );
   for (const { x, y, w, h } of [...all.places, ...one.places]) assert.ok(x + w <= 400.01 && y + h <= 300.01);
 });
 
 const palette = Uint32Array.from({ length: 257 }, (_, i) => i);
 const paint = (width, height, map, part) => {
   const pixels = new Uint32Array(width * height);
-  c.paintMap({ pixels, stride: width, left: 0, top: 0, width, height }, map, part, palette);
+  colors.paintMap({ pixels, stride: width, left: 0, top: 0, width, height }, map, part, palette);
   return [...pixels];
 };
-const table = c.shadesOf("fixed", 255);
+const table = colors.shadesOf("fixed", 255);
 
 test("a map that is enlarged repeats its cells, one that is reduced keeps the strongest", () => {
   const map = { values: Uint8Array.from([0, 100, 200, 255]), rows: 2, columns: 2, table };
-  assert.deepEqual(paint(4, 4, map, { x: 0, y: 0, w: 2, h: 2 }), [0, 0, 100, 100, 0, 0, 100, 100, 200, 200, 255, 255, 200, 200, 255, 255]);
+  assert.deepEqual(
+    paint(4, 4, map, { x: 0, y: 0, w: 2, h: 2 }),
+    [0, 0, 100, 100, 0, 0, 100, 100, 200, 200, 255, 255, 200, 200, 255, 255],
+  );
   assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [255]);
   assert.deepEqual(paint(2, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [200, 255]);
   assert.deepEqual(paint(1, 1, map, { x: 1, y: 0, w: 1, h: 1 }), [100]);
 });
 
 test("masked cells have a colour of their own, and rows their own scale", () => {
-  const map = { values: Uint8Array.from([10, 200, 20, 40]), rows: 2, columns: 2, open: Uint8Array.from([1, 0, 0, 0]), table };
+  const map = {
+    values: Uint8Array.from([10, 200, 20, 40]),
+    rows: 2,
+    columns: 2,
+    open: Uint8Array.from([1, 0, 0, 0]),
+    table,
+  };
   assert.deepEqual(paint(2, 2, map, { x: 0, y: 0, w: 2, h: 2 }), [10, 256, 256, 256]);
   assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [10]);
   const scaled = { ...map, open: null, scales: Float32Array.from([255 / 200, 255 / 40]) };
   assert.deepEqual(paint(2, 2, scaled, { x: 0, y: 0, w: 2, h: 2 }), [13, 255, 128, 255]);
-  assert.deepEqual([...c.smallShades({ one: 240, masked: 250 })].filter((_, i) => [0, 120, 240, 250].includes(i)), [0, 128, 255, 256]);
-  assert.deepEqual(c.maskedRuns(Uint8Array.from([1, 0, 0, 1, 1, 0]), 3, [0, 2], [0, 3]), [{ row: 0, from: 1, to: 3 }, { row: 1, from: 2, to: 3 }]);
+  assert.deepEqual(
+    [...colors.smallShades({ one: 240, masked: 250 })].filter((_, i) => [0, 120, 240, 250].includes(i)),
+    [0, 128, 255, 256],
+  );
+  assert.deepEqual(colors.maskedRuns(Uint8Array.from([1, 0, 0, 1, 1, 0]), 3, [0, 2], [0, 3]), [
+    { row: 0, from: 1, to: 3 },
+    { row: 1, from: 2, to: 3 },
+  ]);
 });
 
 test("each pixel shows the strongest of the cells that it covers, whatever part is seen", () => {
-  const [rows, columns, width, height] = [13, 17, 11, 29], parts = [[0, 0, 17, 13], [3.3, 2.6, 10, 9.5], [12.2, 8.1, 4.8, 4.9], [16.4, 12.5, 0.6, 0.5]];
-  const values = Uint8Array.from({ length: rows * columns }, (_, i) => (i * 89) % 251), open = Uint8Array.from(values, (value) => Number(value % 3 > 0));
-  const scales = Float32Array.from({ length: rows }, (_, row) => 1 + row / 40), skip = 250;
+  const [rows, columns, width, height] = [13, 17, 11, 29],
+    parts = [
+      [0, 0, 17, 13],
+      [3.3, 2.6, 10, 9.5],
+      [12.2, 8.1, 4.8, 4.9],
+      [16.4, 12.5, 0.6, 0.5],
+    ];
+  const values = Uint8Array.from({ length: rows * columns }, (_, i) => (i * 89) % 251),
+    open = Uint8Array.from(values, (value) => Number(value % 3 > 0));
+  const scales = Float32Array.from({ length: rows }, (_, row) => 1 + row / 40),
+    skip = 250;
   for (const map of [{ table }, { table, open }, { table, open, skip }, { scales }, { scales, open }])
     for (const [x, y, w, h] of parts) {
       const covered = (from, step, pixel, last) => {
         const first = Math.min(Math.floor(from + pixel * step + 1e-6), last - 1);
-        return c.range(first, Math.max(first, Math.min(last, Math.floor(from + (pixel + 1) * step + 1e-6)) - 1));
+        return numbers.range(first, Math.max(first, Math.min(last, Math.floor(from + (pixel + 1) * step + 1e-6)) - 1));
       };
       const shade = (row, column) => {
         const i = row * columns + column;
@@ -201,7 +284,9 @@ test("each pixel shows the strongest of the cells that it covers, whatever part 
       const expected = [];
       for (let py = 0; py < height; py++)
         for (let px = 0; px < width; px++) {
-          const cells = covered(y, h / height, py, rows).flatMap((row) => covered(x, w / width, px, columns).map((column) => shade(row, column)));
+          const cells = covered(y, h / height, py, rows).flatMap((row) =>
+            covered(x, w / width, px, columns).map((column) => shade(row, column)),
+          );
           expected.push(Math.max(...cells) < 0 ? 256 : Math.max(...cells));
         }
       assert.deepEqual(paint(width, height, { ...map, values, rows, columns }, { x, y, w, h }), expected);
@@ -209,39 +294,80 @@ test("each pixel shows the strongest of the cells that it covers, whatever part 
 });
 
 test("colours of a theme are read in both spellings", () => {
-  assert.deepEqual(c.parseColor("#fff"), [255, 255, 255]);
-  assert.deepEqual(c.parseColor("rgb(14, 17, 23)"), [14, 17, 23]);
-  assert.ok(c.isDark("#0e1117") && !c.isDark("#ffffff"));
-  assert.deepEqual(c.ramp(["#000", "#fff"])[255], [255, 255, 255]);
+  assert.deepEqual(theme.parseColor("#fff"), [255, 255, 255]);
+  assert.deepEqual(theme.parseColor("rgb(14, 17, 23)"), [14, 17, 23]);
+  assert.ok(theme.isDark("#0e1117") && !theme.isDark("#ffffff"));
+  assert.deepEqual(theme.ramp(["#000", "#fff"])[255], [255, 255, 255]);
 });
 
 test("a list of chips that outlives its state is filled again", () => {
-  globalThis.document = { createElement: () => ({ dataset: new Proxy({}, { set: (to, name, value) => ((to[name] = String(value)), true) }), setAttribute() {} }) };
-  const list = { dataset: {}, children: [], replaceChildren(...nodes) { this.children = nodes.filter((node) => node !== " "); } };
-  const begun = () => ({ $: () => list, chips: {}, say: (word) => word, meta: { revision: "a", query_text: [["x", 0, false, false], ["y", 1, false, false], ["z", -1, false, false]] } });
+  globalThis.document = {
+    createElement: () => ({
+      dataset: new Proxy({}, { set: (to, name, value) => ((to[name] = String(value)), true) }),
+      setAttribute() {},
+    }),
+  };
+  const list = {
+    dataset: {},
+    children: [],
+    replaceChildren(...nodes) {
+      this.children = nodes.filter((node) => node !== " ");
+    },
+  };
+  const begun = () => ({
+    $: () => list,
+    chips: {},
+    say: (word) => word,
+    meta: {
+      revision: "a",
+      query_text: [
+        ["x", 0, false, false],
+        ["y", 1, false, false],
+        ["z", -1, false, false],
+      ],
+    },
+  });
   const [before, after] = [begun(), begun()];
-  c.fill(before, "strip", "query");
+  text.fill(before, "strip", "query");
   const filled = list.children;
-  c.fill(before, "strip", "query");
+  text.fill(before, "strip", "query");
   assert.equal(list.children, filled); // nothing new, nothing drawn again
-  c.fill(after, "strip", "query");
+  text.fill(after, "strip", "query");
   assert.deepEqual([...after.chips.strip.keys()], [0, 1]);
   assert.ok([...after.chips.strip.values()].every((chip) => list.children.includes(chip)));
 });
 
 test("the small maps are drawn again only when something of them is another", () => {
-  const drawn = [], nothing = () => ({ width: 0, data: new Uint8ClampedArray(4), buffer: null });
-  const context = new Proxy({}, { get: (_, name) => (name === "createImageData" ? (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }) : (...args) => (drawn.push(name), nothing(...args))), set: () => true });
+  const drawn = [],
+    nothing = () => ({ width: 0, data: new Uint8ClampedArray(4), buffer: null });
+  const context = new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        name === "createImageData"
+          ? (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) })
+          : (...args) => (drawn.push(name), nothing(...args)),
+      set: () => true,
+    },
+  );
   globalThis.document = { createElement: () => ({ getContext: () => context }) };
-  const shape = [2, 3, 3, 3], small = { context, width: 200, height: 150, ratio: 1 };
+  const shape = [2, 3, 3, 3],
+    small = { context, width: 200, height: 150, ratio: 1 };
   const it = {
-    meta: { revision: "a", shape, span: "fixed", layers: "all" }, maps: new Map(), colors: { table: palette }, small, paints: 1,
-    cells: c.overviewCells(shape, { width: 200, height: 150, left: 0, top: 0 }), choice: { layer: 0, head: 0, what: "head" }, pointed: null, say: (word) => word,
+    meta: { revision: "a", shape, span: "fixed", layers: "all" },
+    maps: new Map(),
+    colors: { table: palette },
+    small,
+    paints: 1,
+    cells: view.overviewCells(shape, { width: 200, height: 150, left: 0, top: 0 }),
+    choice: { layer: 0, head: 0, what: "head" },
+    pointed: null,
+    say: (word) => word,
   };
   const draws = (change) => {
     Object.assign(it, change);
     drawn.length = 0;
-    c.drawOverview(it);
+    overview.drawOverview(it);
     return drawn.length > 0;
   };
   assert.ok(draws({}));
@@ -260,9 +386,18 @@ test("several rows that a link names, or that were chosen at this step, outlive 
   globalThis.requestAnimationFrame = () => 1;
   globalThis.matchMedia = () => ({ matches: true });
   const node = { classList: { toggle() {} }, setAttribute() {} };
-  const it = { $: () => node, say: (word) => word, meta: { steps: { record: "r", rows: [3, 4, 5] } }, at: null, rows: [1, 4], primary: 4, anchor: {}, cursor: null };
+  const it = {
+    $: () => node,
+    say: (word) => word,
+    meta: { steps: { record: "r", rows: [3, 4, 5] } },
+    at: null,
+    rows: [1, 4],
+    primary: 4,
+    anchor: {},
+    cursor: null,
+  };
   const at = (step) => {
-    c.onStep(it, { step, count: 3, playing: false });
+    following.onStep(it, { step, count: 3, playing: false });
     return it.rows;
   };
   assert.deepEqual(at(1), [1, 4]); // the first that is heard: the link's rows stay
@@ -286,20 +421,28 @@ test("a picture that comes between a frame and what waits for it is not scrolled
   const it = { $: () => ({}), root: { querySelectorAll: () => [] }, special: { key: new Set() }, maps: new Map(), choice: begin(0), rows: [0], keys: [] };
   Object.assign(it, { meta: { revision: "a", shape: [2, 3, 3, 3] }, shaded: [["strip", "key", [1, 2]]], chips: { strip: new Map() } });
   const next = { revision: "b", serial: 1, light: false, words: meta.words, span: "fixed", unit: 65535, small: { codes: 255, top: 1 }, query_special: [], key_special: [] };
-  c.take(it, { data: packed({ ...next, begin: begin(1) }) });
-  c.bringForward(it);
+  state.take(it, { data: packed({ ...next, begin: begin(1) }) });
+  text.bringForward(it);
   assert.deepEqual(it.chips, {});
 });
 
 test("what the visitor has chosen since is not taken back by what the server sent before it heard of it", () => {
-  const it = { meta: { revision: "a", shape: [2, 3, 3, 3] }, maps: new Map(), serial: 0, moved: false, choice: begin(0), rows: [0], keys: [] };
-  c.take(it, { data: packed({ serial: 1, begin: begin(1) }) });
+  const it = {
+    meta: { revision: "a", shape: [2, 3, 3, 3] },
+    maps: new Map(),
+    serial: 0,
+    moved: false,
+    choice: begin(0),
+    rows: [0],
+    keys: [],
+  };
+  state.take(it, { data: packed({ serial: 1, begin: begin(1) }) });
   assert.equal(it.choice.head, 1); // a picker
   Object.assign(it, { choice: begin(2), moved: true });
-  c.take(it, { data: packed({ serial: 2, begin: begin(1) }) });
+  state.take(it, { data: packed({ serial: 2, begin: begin(1) }) });
   assert.equal(it.choice.head, 2);
   assert.equal(it.serial, 2); // with which it is told
   it.meta.alone = true; // its head is the page's
-  c.take(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
+  state.take(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
   assert.equal(it.choice.head, 1);
 });

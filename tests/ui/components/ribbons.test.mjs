@@ -14,10 +14,19 @@ test("a single ribbon joins the middles of its chips, 26 pixels wide at weight 1
 });
 
 test("ribbons of one chip stand beside each other in the order of their other ends, and never wider than the chip", () => {
-  const edges = [[0, 1, 0.5], [0, 0, 0.5]];
-  const above = [{ x: 0, width: 50, y: 0 }, { x: 100, width: 50, y: 0 }];
+  const edges = [
+    [0, 1, 0.5],
+    [0, 0, 0.5],
+  ];
+  const above = [
+    { x: 0, width: 50, y: 0 },
+    { x: 100, width: 50, y: 0 },
+  ];
   const [second, first] = shape(edges, above, [{ x: 50, width: 20, y: 100 }]);
-  const left = numbers(first.path)[6], join = numbers(first.path)[8], again = numbers(second.path)[6], right = numbers(second.path)[8];
+  const left = numbers(first.path)[6],
+    join = numbers(first.path)[8],
+    again = numbers(second.path)[6],
+    right = numbers(second.path)[8];
   assert.equal(join, again);
   assert.ok(left >= 50 && right <= 70, `${left} to ${right}`);
   assert.ok(Math.abs(right - left - 0.92 * 20) < 0.11);
@@ -34,9 +43,18 @@ test("arrow keys walk along a line, stop at its ends, and cross to the same shar
   assert.deepEqual(neighbour({ line: "above", index: 8 }, "ArrowDown", counts), { line: "below", index: 4 });
   assert.equal(neighbour({ line: "above", index: 8 }, "ArrowUp", counts), null);
   assert.equal(neighbour({ line: "above", index: 8 }, "Tab", counts), null);
-  assert.deepEqual(neighbour({ line: "below", index: 0 }, "ArrowUp", { above: 3, below: 1 }), { line: "above", index: 0 });
+  assert.deepEqual(neighbour({ line: "below", index: 0 }, "ArrowUp", { above: 3, below: 1 }), {
+    line: "above",
+    index: 0,
+  });
 });
 
 test("dark and light are told from any way to write a colour", () => {
-  assert.deepEqual(["#0e1117", "rgb(14, 17, 23)", "#ffffff", "rgb(255, 255, 255)", ""].map(isDark), [true, true, false, false, false]);
+  assert.deepEqual(["#0e1117", "rgb(14, 17, 23)", "#ffffff", "rgb(255, 255, 255)", ""].map(isDark), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -2,10 +2,7 @@
 
 import base64
 import json
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +21,7 @@ from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas import data
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from bartviz.ui.components.canvas.words import messages
-from bartviz.ui.components.scripts import SHARED
-from tests.support import records, stand_in
+from tests.support import node, records, stand_in
 
 
 def sent(picture: Picture, choice: Choice) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -34,9 +30,6 @@ def sent(picture: Picture, choice: Choice) -> tuple[dict[str, Any], dict[str, An
 
 
 def test_the_arithmetic_of_the_browser() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
     written = data.encode(
         {"said": "어텐션 <b>"},
         {"tiles": np.array([[0, 1], [258, 65535]], np.uint16), "mask": np.array([160], np.uint8)},
@@ -46,29 +39,12 @@ def test_the_arithmetic_of_the_browser() -> None:
     attention = stand_in.attention("cross", tokens, tokens, layers=2, heads=3)
     told = {
         "BUFFER": base64.b64encode(written).decode(),
-        "SCRIPTS": json.dumps(canvas.SCRIPTS),
         "SPLIT": base64.b64encode(data.encode({}, data.split(tiles))).decode(),
         "TILES": json.dumps(tiles[0].tolist()),
     }
     for name, predicts in (("WORDS", False), ("PREDICTING", True)):
         told[name] = json.dumps(messages(attention, predicts=predicts, renormalised=False))
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("canvas.test.mjs"))],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, **told},
-    )
-    assert done.returncode == 0, done.stdout
-    assert "# pass 0" not in done.stdout
-
-
-def test_the_scripts_are_all_there_is() -> None:
-    own = [name for name in canvas.SCRIPTS if name not in SHARED]
-    assert sorted(own) == sorted(path.name for path in canvas.HERE.glob("*.js"))
-    assert sorted(SHARED) == sorted(f"../shared/{path.name}" for path in canvas.HERE.parent.glob("shared/*.js"))
-    assert canvas.script().count("export default") == 1
+    node.run_tests(Path(__file__).with_name("canvas.test.mjs"), **told)
 
 
 @given(arrays.arrays(np.float32, 50, elements=st.floats(0, 1, width=32)))

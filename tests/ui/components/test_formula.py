@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,24 +10,13 @@ from bartviz import figures
 from bartviz.analysis import inside
 from bartviz.record.attention import Attention
 from bartviz.ui.components import formula
-from tests.support import records, stand_in
+from tests.support import node, records, stand_in
 
 TOKENS = stand_in.tokens(("a", "b", "c"))
 
 
 def test_the_arithmetic_of_the_browser() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("formula.test.mjs"))],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "# pass 3" in done.stdout
+    node.run_tests(Path(__file__).with_name("formula.test.mjs"))
 
 
 def text(attention: Attention) -> str:

@@ -1,10 +1,7 @@
 """What the player is sent, and its arithmetic in JavaScript."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,26 +14,14 @@ from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import HERE, SCRIPTS, Place, Wish, script, told, wished, words
+from bartviz.ui.components.player import HERE, Place, Wish, script, told, wished, words
 from bartviz.ui.components.player import data as player
 from tests.analysis.test_decoding import decoded
-from tests.support import records, stand_in
+from tests.support import node, records, stand_in
 
 
 def test_the_arithmetic_of_the_browser() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("player.test.mjs"))],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "SCRIPTS": json.dumps(SCRIPTS), "WORDS": json.dumps(words.messages())},
-    )
-    assert done.returncode == 0, done.stdout
-    assert "# pass 0" not in done.stdout
+    node.run_tests(Path(__file__).with_name("player.test.mjs"), WORDS=json.dumps(words.messages()))
 
 
 def test_rows_are_sent_exactly(record: Record) -> None:

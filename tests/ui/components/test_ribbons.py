@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
-
-import pytest
 
 from bartviz.analysis import start
 from bartviz.record.record import Record
 from bartviz.ui.components import ribbons
-from tests.support import stand_in
+from tests.support import node, stand_in
 
 
 def test_the_arithmetic_of_the_browser() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("ribbons.test.mjs"))],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "# pass 5" in done.stdout
+    node.run_tests(Path(__file__).with_name("ribbons.test.mjs"))
 
 
 def test_words_ribbons_and_sentences_are_sent(record: Record) -> None:

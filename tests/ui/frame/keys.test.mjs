@@ -1,10 +1,7 @@
 // Who Ctrl+Enter belongs to.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-
-const script = readFileSync(new URL("../../../bartviz/ui/components/keys/keys.js", import.meta.url), "utf8");
-const { belongsToField } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+import { belongsToField } from "../../../bartviz/ui/components/keys/keys.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
 const page = [node("DIV"), node("BODY")];

@@ -1,11 +1,9 @@
 // Which key presses walk a lesson, which addresses are one entry of the browser's history, what a browser keeps.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-
-const file = (name) => readFileSync(new URL(`../../../bartviz/ui/components/lessons/${name}`, import.meta.url), "utf8");
-const script = ["store.js", "history.js", "lessons.js"].map(file).join("\n");
-const { letterOf, isField, meant, stepOf, isSame, merged, differs } = await import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+import { isSame, stepOf } from "../../../bartviz/ui/components/lessons/history.js";
+import { isField, letterOf, meant } from "../../../bartviz/ui/components/lessons/lessons.js";
+import { differs, merged } from "../../../bartviz/ui/components/lessons/store.js";
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
 
@@ -30,9 +28,11 @@ test("a presenter's clicker walks in large type alone", () => {
 });
 
 test("what is typed, held, taken by somebody else or part of a shortcut is left alone", () => {
-  for (const tagName of ["INPUT", "TEXTAREA", "SELECT"]) assert.equal(meant({ key: "n" }, [{ tagName }, ...page], false), "");
+  for (const tagName of ["INPUT", "TEXTAREA", "SELECT"])
+    assert.equal(meant({ key: "n" }, [{ tagName }, ...page], false), "");
   assert.equal(meant({ key: "n" }, [{ tagName: "DIV", isContentEditable: true }], false), "");
-  for (const held of ["ctrlKey", "metaKey", "altKey", "repeat", "isComposing", "defaultPrevented"]) assert.equal(meant({ key: "n", [held]: true }, page, false), "");
+  for (const held of ["ctrlKey", "metaKey", "altKey", "repeat", "isComposing", "defaultPrevented"])
+    assert.equal(meant({ key: "n", [held]: true }, page, false), "");
 });
 
 test("a slider or a switch has no text to type into", () => {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import string
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from bartviz.ui.frame import sitemap
 from bartviz.ui.frame.tour import walk
 from bartviz.ui.state import session
 from tests.conftest import App
+from tests.support import node
 from training.records import RECORDS
 
 STEPS = [(lesson, at) for lesson in LESSONS for at in range(len(lesson.steps))]
@@ -226,15 +225,4 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
 
 
 def test_which_keys_walk() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("lessons.test.mjs"))],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "# pass 0" not in done.stdout
+    node.run_tests(Path(__file__).with_name("lessons.test.mjs"))

@@ -19,34 +19,18 @@ from bartviz.language import current
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
-from bartviz.ui.components.scripts import SHARED, joined
+from bartviz.ui.components.scripts import bundle
 from bartviz.ui.components.served import Served
 from bartviz.ui.state import address
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
 
 HERE = Path(__file__).parent
-SCRIPTS = (
-    *SHARED,
-    "numbers.js",
-    "window.js",
-    "colors.js",
-    "state.js",
-    "following.js",
-    "overview.js",
-    "map.js",
-    "lines.js",
-    "text.js",
-    "said.js",
-    "keys.js",
-    "pointer.js",
-    "canvas.js",
-)
 
 
 def script() -> str:
     """The whole module as the browser gets it."""
-    return joined(HERE, SCRIPTS)
+    return bundle(HERE / "canvas.js")
 
 
 _mount = Served(

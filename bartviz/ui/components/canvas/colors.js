@@ -1,9 +1,13 @@
 // Colours, and maps as pixels: pure functions, tested with `node --test`.
 
+/** @import { Shaded } from "./types.js" */
+import { shareOf } from "./numbers.js";
+
 export const MASKED_SHADE = 256; // the place behind the 256 colours
 
 /** As numbers for an image, red first in memory. */
-export const packedColors = (colors) => Uint32Array.from(colors, ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+export const packedColors = (colors) =>
+  Uint32Array.from(colors, ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
 
 /** code -> place on the colour scale, for the spans where that is the same in every row. */
 export function shadesOf(span, unit = 65535) {
@@ -11,28 +15,49 @@ export function shadesOf(span, unit = 65535) {
 }
 
 /** byte of a small map -> place on the colour scale. */
-export const smallShades = ({ one, masked }) => Uint16Array.from({ length: 256 }, (_, v) => (v === masked ? MASKED_SHADE : Math.min(255, Math.round((v / one) * 255))));
+export const smallShades = ({ one, masked }) =>
+  Uint16Array.from({ length: 256 }, (_, v) =>
+    v === masked ? MASKED_SHADE : Math.min(255, Math.round((v / one) * 255)),
+  );
 
-const edges = (count, from, step, last) => Int32Array.from({ length: count + 1 }, (_, i) => Math.min(last, Math.floor(from + i * step + 1e-6)));
+const edges = (count, from, step, last) =>
+  Int32Array.from({ length: count + 1 }, (_, i) => Math.min(last, Math.floor(from + i * step + 1e-6)));
 
-/** Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost.
- *  target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?, skip?}; part {x, y, w, h} in cells. */
+/**
+ * Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost.
+ * target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?, skip?}; part {x, y, w, h} in cells.
+ * @param {{ pixels: Uint32Array, stride: number, left: number, top: number, width: number, height: number }} target
+ * @param {Shaded} map
+ * @param {{ x: number, y: number, w: number, h: number }} part in cells
+ * @param {Uint32Array} colors
+ */
 export function paintMap(target, map, part, colors) {
-  const { pixels, stride, left, top, width, height } = target, { columns, table, scales } = map;
-  const xs = edges(width, part.x, part.w / width, columns), ys = edges(height, part.y, part.h / height, map.rows);
+  const { pixels, stride, left, top, width, height } = target,
+    { columns, table, scales } = map;
+  const xs = edges(width, part.x, part.w / width, columns),
+    ys = edges(height, part.y, part.h / height, map.rows);
   const most = scales ? new Float64Array(columns) : new Int32Array(columns);
   let before = [-1, -1];
   for (let py = 0; py < height; py++) {
     const to = (top + py) * stride + left;
-    const first = Math.min(ys[py], map.rows - 1), last = Math.max(ys[py + 1], first + 1);
+    const first = Math.min(ys[py], map.rows - 1),
+      last = Math.max(ys[py + 1], first + 1);
     if (first === before[0] && last === before[1]) {
       pixels.copyWithin(to, to - stride, to - stride + width);
       continue;
     }
     before = [first, last];
-    strongest(map, first, last, Math.min(xs[0], columns - 1), Math.max(xs[width], Math.min(xs[width - 1], columns - 1) + 1), most);
+    strongest(
+      map,
+      first,
+      last,
+      Math.min(xs[0], columns - 1),
+      Math.max(xs[width], Math.min(xs[width - 1], columns - 1) + 1),
+      most,
+    );
     for (let px = 0, from = -1, until = -1; px < width; px++) {
-      const begin = Math.min(xs[px], columns - 1), end = Math.max(xs[px + 1], begin + 1);
+      const begin = Math.min(xs[px], columns - 1),
+        end = Math.max(xs[px + 1], begin + 1);
       if (begin === from && end === until) {
         pixels[to + px] = pixels[to + px - 1]; // the same cells go on
         continue;
@@ -45,7 +70,10 @@ export function paintMap(target, map, part, colors) {
   }
 }
 
-/** The largest of some rows, column by column: codes, or places on the row's own scale; -1 where all is masked. */
+/**
+ * The largest of some rows, column by column: codes, or places on the row's own scale; -1 where all is masked.
+ * @param {Shaded} map
+ */
 function strongest({ values, columns, open, scales, skip = -1 }, first, last, from, to, most) {
   most.fill(-1, from, to);
   for (let row = first; row < last; row++) {

@@ -1,22 +1,15 @@
 // The large map: cells, hatching, frames, token axes.
 
-export const fontSize = (it) => (it.large ? 19 : 12 * (it.type ?? 1));
+/** @import { Canvas } from "./types.js" */
+import { fillMasked } from "../shared/drawing.js";
+import { maskedRuns, paintMap } from "./colors.js";
+import { fontSize, label } from "./labels.js";
+import { mapNumber } from "./numbers.js";
+import { current, sourceOf } from "./state.js";
+import { lastRow, veil } from "./veil.js";
+import { everyWhich, placeOf, written } from "./window.js";
 
-export function measurePlot(it) {
-  it.plot = measured(it.$("plot"));
-  const { context, width, height } = it.plot;
-  const [, , rows, columns] = it.meta.shape, scale = fontSize(it) / 12;
-  context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
-  const left = Math.min(widest(context, it.meta.query) + 12, width * 0.3, 130 * scale);
-  const lines = it.choice.view === "lines";
-  const top = lines ? 4 : Math.min(widest(context, it.meta.key) + 12, height * 0.3, 104 * scale);
-  it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
-  it.seen = bounded(it.fit, it.seen);
-  const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
-  it.labels = { query: fitting(it.meta.query, left - 8), key: fitting(it.meta.key, (lines ? it.fit.right : top) - 8) };
-  it.hatch = hatching(context, it.colors.hatch);
-}
-
+/** @param {Canvas} it */
 export function drawMap(it) {
   const { context, width, height } = it.plot;
   if (!width || !height) return;
@@ -39,34 +32,71 @@ export function drawMap(it) {
   axes(it, context);
 }
 
-/** The cells as pixels of the screen; again only when another part of another map is seen. */
+/**
+ * The cells as pixels of the screen; again only when another part of another map is seen.
+ * @param {Canvas} it
+ */
 function paintPlot(it) {
-  const { fit, seen } = it, { ratio } = it.plot;
-  const now = [it.meta.revision, mapNumber(it.meta.shape, it.choice), Boolean(current(it)), it.paints, seen.x, seen.y, seen.z, fit.width, fit.height].join();
+  const { fit, seen } = it,
+    { ratio } = it.plot;
+  const now = [
+    it.meta.revision,
+    mapNumber(it.meta.shape, it.choice),
+    Boolean(current(it)),
+    it.paints,
+    seen.x,
+    seen.y,
+    seen.z,
+    fit.width,
+    fit.height,
+  ].join();
   if (it.pictured === now) return;
   it.pictured = now;
   Object.assign(it.$("plot").dataset, { column: seen.x.toFixed(1), zoom: seen.z.toFixed(2) });
   const sheet = (it.picture ??= document.createElement("canvas"));
-  [sheet.width, sheet.height] = [Math.max(1, Math.round(fit.width * ratio)), Math.max(1, Math.round(fit.height * ratio))];
+  [sheet.width, sheet.height] = [
+    Math.max(1, Math.round(fit.width * ratio)),
+    Math.max(1, Math.round(fit.height * ratio)),
+  ];
   const context = sheet.getContext("2d");
   const map = sourceOf(it, it.choice);
   if (!map) return;
   const image = context.createImageData(sheet.width, sheet.height);
-  const across = map.columns / fit.columns, down = map.rows / fit.rows; // cells of the small map to one of ours
+  const across = map.columns / fit.columns,
+    down = map.rows / fit.rows; // cells of the small map to one of ours
   const part = { x: seen.x * across, y: seen.y * down, w: map.columns / seen.z, h: map.rows / seen.z };
-  paintMap({ pixels: new Uint32Array(image.data.buffer), stride: sheet.width, left: 0, top: 0, width: sheet.width, height: sheet.height }, map, part, it.colors.table);
+  paintMap(
+    {
+      pixels: new Uint32Array(image.data.buffer),
+      stride: sheet.width,
+      left: 0,
+      top: 0,
+      width: sheet.width,
+      height: sheet.height,
+    },
+    map,
+    part,
+    it.colors.table,
+  );
   context.putImageData(image, 0, 0);
 }
 
+/**
+ * @param {Canvas} it
+ * @returns {{ rows: [from: number, to: number], columns: [from: number, to: number] }}
+ */
 export function seenRange(it) {
   const { fit, seen } = it;
+  /** @returns {[number, number]} */
   const of = (from, count) => [Math.floor(from), Math.min(count, Math.ceil(from + count / seen.z))];
   return { rows: of(seen.y, fit.rows), columns: of(seen.x, fit.columns) };
 }
 
+/** @param {Canvas} it */
 function hatchMasked(it, context) {
   if (!it.open) return;
-  const { rows, columns } = seenRange(it), { fit, seen } = it;
+  const { rows, columns } = seenRange(it),
+    { fit, seen } = it;
   context.beginPath();
   for (const { row, from, to } of maskedRuns(it.open, fit.columns, rows, columns)) {
     const { x, y } = placeOf(fit, seen, row, from);
@@ -75,13 +105,17 @@ function hatchMasked(it, context) {
   fillMasked(context, it.colors, it.hatch);
 }
 
+/** @param {Canvas} it */
 function veilMap(it, context) {
-  const { fit, seen } = it, { x, y } = placeOf(fit, seen, 0, 0);
+  const { fit, seen } = it,
+    { x, y } = placeOf(fit, seen, 0, 0);
   veil(it, context, { left: x, top: y, wide: fit.columns * fit.w * seen.z, high: fit.h * seen.z, rows: fit.rows });
 }
 
+/** @param {Canvas} it */
 function gaps(it, context) {
-  const { fit, seen } = it, [w, h] = [fit.w * seen.z, fit.h * seen.z];
+  const { fit, seen } = it,
+    [w, h] = [fit.w * seen.z, fit.h * seen.z];
   if (Math.min(w, h) < 9) return;
   const { rows, columns } = seenRange(it);
   context.strokeStyle = it.colors.ground;
@@ -100,8 +134,10 @@ function gaps(it, context) {
   context.stroke();
 }
 
+/** @param {Canvas} it */
 function marks(it, context) {
-  const { fit, seen } = it, [w, h] = [fit.w * seen.z, fit.h * seen.z];
+  const { fit, seen } = it,
+    [w, h] = [fit.w * seen.z, fit.h * seen.z];
   const band = (row, column) => {
     const { x, y } = placeOf(fit, seen, row ?? 0, column ?? 0);
     const [wide, high] = [Math.max(w, 3), Math.max(h, 3)];
@@ -121,9 +157,12 @@ function marks(it, context) {
   if (at.row !== null || at.column !== null) band(at.row, at.column);
 }
 
+/** @param {Canvas} it */
 function axes(it, context) {
-  const { fit, seen } = it, { rows, columns } = seenRange(it), size = fontSize(it);
-  const at = it.hover ?? it.cursor ?? {};
+  const { fit, seen } = it,
+    { rows, columns } = seenRange(it),
+    size = fontSize(it);
+  const at = it.hover ?? it.cursor ?? { row: null, column: null };
   const [w, h] = [fit.w * seen.z, fit.h * seen.z];
   context.textBaseline = "middle";
   context.textAlign = "right";
@@ -131,7 +170,15 @@ function axes(it, context) {
   for (const row of written(...rows, everyWhich(h, size + 1), strongRows)) {
     const y = placeOf(fit, seen, row, 0).y + h / 2;
     if (y < fit.top - 1 || y > fit.top + fit.height + 1) continue;
-    label(it, context, it.labels.query[row], fit.left - 6, y, strongRows.includes(row), it.special.query.has(row) || row > lastRow(it, fit.rows));
+    label(
+      it,
+      context,
+      it.labels.query[row],
+      fit.left - 6,
+      y,
+      strongRows.includes(row),
+      it.special.query.has(row) || row > lastRow(it, fit.rows),
+    );
   }
   context.textAlign = "left";
   const strongColumns = [...new Set([...it.keys, at.column ?? -1])];
@@ -144,10 +191,4 @@ function axes(it, context) {
     label(it, context, it.labels.key[column], 0, 0, strongColumns.includes(column), it.special.key.has(column));
     context.restore();
   }
-}
-
-export function label(it, context, text, x, y, strong, special) {
-  context.font = `${strong ? "bold " : ""}${special && !strong ? fontSize(it) - 1 : fontSize(it)}px ${it.colors.mono}`;
-  context.fillStyle = strong ? it.colors.ink : special ? it.colors.faint : it.colors.text;
-  context.fillText(text, x, y);
 }

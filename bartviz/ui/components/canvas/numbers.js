@@ -1,13 +1,21 @@
-// The canvas's arithmetic: no document, no drawing, tested with `node --test`. Read first into the one module.
+// The canvas's arithmetic: no document, no drawing, tested with `node --test`.
+
+/** @import { Choice, Meta, Span, Summed, Weight } from "./types.js" */
+import { clamp, filled, quoted } from "../shared/words.js";
 
 const TYPES = { uint8: Uint8Array, uint16: Uint16Array };
 
-/** The buffer as ``data.py`` describes it. Arrays are copied: bytes arrive at an odd place in memory. */
+/**
+ * The buffer as ``data.py`` describes it. Arrays are copied: bytes arrive at an odd place in memory.
+ * @param {Uint8Array} bytes
+ * @returns {{ meta: Meta, arrays: Record<string, any> }}
+ */
 export function decode(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (new TextDecoder().decode(bytes.subarray(0, 4)) !== "BVC1") throw new Error("not a buffer of the canvas");
   const end = 8 + view.getUint32(4, true);
   const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(8, end)));
+  /** @type {Record<string, any>} */
   const arrays = {};
   let at = end;
   for (const [name, type, shape] of meta.arrays) {
@@ -19,28 +27,53 @@ export function decode(bytes) {
   return { meta, arrays };
 }
 
-/** Codes that came as a byte each; 255 where the code is the next one of `high`. */
+/**
+ * Codes that came as a byte each; 255 where the code is the next one of `high`.
+ * @param {Uint8Array} low
+ * @param {Uint16Array} high
+ */
 export function joined(low, high) {
   const codes = Uint16Array.from(low);
   for (let i = 0, next = 0; i < codes.length; i++) if (codes[i] === 255) codes[i] = high[next++];
   return codes;
 }
 
-/** The number of a map: each layer's heads, then its mean; the mean of all comes last. */
+/**
+ * The number of a map: each layer's heads, then its mean; the mean of all comes last.
+ * @param {number[]} shape
+ * @param {Choice} choice
+ */
 export const mapNumber = ([layers, heads], { layer, head, what }) =>
   what === "all" ? layers * (heads + 1) : layer * (heads + 1) + (what === "layer" ? heads : head);
 
-export const nameOf = ({ words }, { layer, head, what }) => filled(words[{ all: "all_heads", layer: "layer_heads", head: "head" }[what]], { layer, head });
+/**
+ * @param {Pick<Meta, "words">} meta
+ * @param {Choice} choice
+ */
+export const nameOf = ({ words }, { layer, head, what }) =>
+  filled(words[{ all: "all_heads", layer: "layer_heads", head: "head" }[what]], { layer, head });
 
-/** Bits, row by row -> one byte a cell, 1 where a row may look. */
+/**
+ * Bits, row by row -> one byte a cell, 1 where a row may look.
+ * @param {Uint8Array} bits
+ * @param {number} rows
+ * @param {number} columns
+ */
 export function unpacked(bits, rows, columns) {
-  const open = new Uint8Array(rows * columns), wide = Math.ceil(columns / 8);
+  const open = new Uint8Array(rows * columns),
+    wide = Math.ceil(columns / 8);
   for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) open[row * columns + column] = (bits[row * wide + (column >> 3)] >> (7 - (column & 7))) & 1;
+    for (let column = 0; column < columns; column++)
+      open[row * columns + column] = (bits[row * wide + (column >> 3)] >> (7 - (column & 7))) & 1;
   return open;
 }
 
-/** The largest code of each row. */
+/**
+ * The largest code of each row.
+ * @param {Uint16Array} codes
+ * @param {number} rows
+ * @param {number} columns
+ */
 export function largest(codes, rows, columns) {
   const most = new Uint16Array(rows);
   for (let row = 0; row < rows; row++)
@@ -48,34 +81,60 @@ export function largest(codes, rows, columns) {
   return most;
 }
 
-/** The place of a weight (0..1) on the colour scale. */
+/**
+ * The place of a weight (0..1) on the colour scale.
+ * @param {number} weight
+ * @param {Span} span
+ */
 export function shareOf(weight, span, most = 1) {
   if (span === "row") return most > 0 ? weight / most : 0;
   return span === "log" ? clamp(Math.log10(Math.max(weight, 1e-4)) / 4 + 1, 0, 1) : weight;
 }
 
-/** (K,) the weights of these rows summed, and their mean. */
+/**
+ * (K,) the weights of these rows summed, and their mean.
+ * @param {Weight} weight
+ * @param {number} columns
+ * @param {number[]} rows
+ */
 export function ofRows(weight, columns, rows) {
   const sum = new Float64Array(columns);
   for (const row of rows) for (let column = 0; column < columns; column++) sum[column] += weight(row, column);
   return { sum, mean: sum.map((value) => value / Math.max(rows.length, 1)) };
 }
 
-/** (Q,) what each row gives to these columns together. */
+/**
+ * (Q,) what each row gives to these columns together.
+ * @param {Weight} weight
+ * @param {number} count
+ * @param {number[]} keys
+ */
 export function ofKeys(weight, count, keys) {
   return Float64Array.from({ length: count }, (_, row) => keys.reduce((sum, column) => sum + weight(row, column), 0));
 }
 
-/** The indexes of the largest values, the first first. */
+/**
+ * The indexes of the largest values, the first first.
+ * @param {Float64Array} values
+ * @param {number} most
+ * @param {(place: number) => boolean} leave
+ */
 export function top(values, most, leave = () => false) {
-  const order = [...values.keys()].filter((i) => values[i] > 0 && !leave(i)).sort((a, b) => values[b] - values[a] || a - b);
+  const order = [...values.keys()]
+    .filter((i) => values[i] > 0 && !leave(i))
+    .sort((a, b) => values[b] - values[a] || a - b);
   return order.slice(0, most);
 }
 
 /** A range from `a` to `b`, both in it. */
 export const range = (a, b) => Array.from({ length: Math.abs(b - a) + 1 }, (_, i) => Math.min(a, b) + i);
 
-/** A selection after a click: alone, toggled (at least `fewest` stay), or from the anchor on. */
+/**
+ * A selection after a click: alone, toggled (at least `fewest` stay), or from the anchor on.
+ * @param {number[]} selected
+ * @param {number} index
+ * @param {{ add?: boolean, from?: number | null, fewest?: number }} [how]
+ */
 export function picked(selected, index, { add = false, from = null, fewest = 1 } = {}) {
   if (from !== null) return range(from, index);
   if (!add) return [index];
@@ -86,47 +145,118 @@ export function picked(selected, index, { add = false, from = null, fewest = 1 }
 
 const NAMED = 4;
 
-/** Labels in words: the first ones, and how many more. */
+/**
+ * Labels in words: the first ones, and how many more.
+ * @param {Pick<Meta, "words">} meta
+ * @param {string[]} labels
+ */
 export function listed({ words }, labels) {
   const names = labels.slice(0, NAMED).map(quoted).join(", ");
   return labels.length > NAMED ? filled(words.listed, { names, count: labels.length - NAMED }) : names;
 }
 
-const rowPlaces = (meta, row) => ({ row: meta.query[row], at: row });
+/**
+ * @param {Meta} meta
+ * @param {number} row
+ */
+export const rowPlaces = (meta, row) => ({ row: meta.query[row], at: row });
 
-/** One cell in words. */
+/**
+ * One cell in words.
+ * @param {Meta} meta
+ * @param {number} row
+ * @param {number} column
+ * @param {number} weight
+ * @param {boolean} masked
+ */
 export const cellSaid = (meta, row, column, weight, masked) =>
-  filled(meta.words.cell, { ...rowPlaces(meta, row), key: meta.key[column], place: column, weight: masked ? meta.words.masked : weight.toFixed(3) });
+  filled(meta.words.cell, {
+    ...rowPlaces(meta, row),
+    key: meta.key[column],
+    place: column,
+    weight: masked ? meta.words.masked : weight.toFixed(3),
+  });
 
-/** One row or several in words: where they look most, and the sum and the mean where there are several. */
+/**
+ * One row or several in words: where they look most, and the sum and the mean where there are several.
+ * @param {Meta} meta
+ * @param {number[]} rows
+ * @param {Summed} weights
+ * @param {(row: number) => boolean} masked
+ */
 export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
-  const { words } = meta, names = listed(meta, rows.map((row) => meta.query[row]));
+  const { words } = meta,
+    names = listed(
+      meta,
+      rows.map((row) => meta.query[row]),
+    );
   if (rows.every((row) => masked(row))) return filled(words.masked_wholly, { names });
   const best = top(mean, 3);
-  if (rows.length === 1) return filled(words.row, { ...rowPlaces(meta, rows[0]), best: best.map((column) => `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`).join(", ") });
-  const part = (column) => filled(words.rows_part, { key: meta.key[column], sum: sum[column].toFixed(3), mean: mean[column].toFixed(3) });
+  if (rows.length === 1)
+    return filled(words.row, {
+      ...rowPlaces(meta, rows[0]),
+      best: best.map((column) => `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`).join(", "),
+    });
+  const part = (column) =>
+    filled(words.rows_part, { key: meta.key[column], sum: sum[column].toFixed(3), mean: mean[column].toFixed(3) });
   return filled(words.rows, { count: rows.length, names, best: best.map(part).join(", ") });
 }
 
-/** Columns in words: what the chosen rows give to them together, and what all rows give on average. */
+/**
+ * Columns in words: what the chosen rows give to them together, and what all rows give on average.
+ * @param {Meta} meta
+ * @param {number[]} rows
+ * @param {number[]} keys
+ * @param {Float64Array} given
+ */
 export function keysSaid(meta, rows, keys, given) {
-  const sum = rows.reduce((total, row) => total + given[row], 0), all = given.reduce((total, value) => total + value, 0) / given.length;
+  const sum = rows.reduce((total, row) => total + given[row], 0),
+    all = given.reduce((total, value) => total + value, 0) / given.length;
   return filled(meta.words[`${keys.length > 1 ? "keys" : "key"}_${rows.length > 1 ? "rows" : "row"}`], {
-    ...rowPlaces(meta, rows[0]), key: meta.key[keys[0]], place: keys[0], columns: keys.length, names: listed(meta, keys.map((key) => meta.key[key])),
-    sum: sum.toFixed(3), count: rows.length, each: (sum / rows.length).toFixed(3), mean: all.toFixed(3),
+    ...rowPlaces(meta, rows[0]),
+    key: meta.key[keys[0]],
+    place: keys[0],
+    columns: keys.length,
+    names: listed(
+      meta,
+      keys.map((key) => meta.key[key]),
+    ),
+    sum: sum.toFixed(3),
+    count: rows.length,
+    each: (sum / rows.length).toFixed(3),
+    mean: all.toFixed(3),
   });
 }
 
-/** Where an arrow leads from a head: the means stand right of the heads, the mean of all below them. */
+/**
+ * Where an arrow leads from a head: the means stand right of the heads, the mean of all below them.
+ * @template {Choice} C
+ * @param {number[]} shape
+ * @param {C} choice
+ * @param {number} dx
+ * @param {number} dy
+ * @returns {C}
+ */
 export function neighbour([layers, heads], choice, dx, dy) {
   if (choice.what === "all") return dy < 0 || dx < 0 ? { ...choice, layer: layers - 1, what: "layer" } : choice;
   const column = clamp((choice.what === "layer" ? heads : choice.head) + dx, 0, heads);
   const layer = choice.layer + dy;
   if (layer >= layers) return column === heads ? { ...choice, what: "all" } : choice;
-  return { ...choice, layer: Math.max(layer, 0), head: Math.min(column, heads - 1), what: column === heads ? "layer" : "head" };
+  return {
+    ...choice,
+    layer: Math.max(layer, 0),
+    head: Math.min(column, heads - 1),
+    what: column === heads ? "layer" : "head",
+  };
 }
 
-/** The next head in reading order, or the one before. */
+/**
+ * The next head in reading order, or the one before.
+ * @param {number[]} shape
+ * @param {Pick<Choice, "layer" | "head">} choice
+ * @param {number} step
+ * @returns {Choice}
+ */
 export function nextHead([layers, heads], { layer, head }, step) {
   const place = clamp(layer * heads + head + step, 0, layers * heads - 1);
   return { layer: Math.floor(place / heads), head: place % heads, what: "head" };

@@ -1,53 +1,59 @@
 // The overview: every head small, the chosen one framed.
 
+/** @import { Canvas } from "./types.js" */
+import { measured, shortened } from "../shared/drawing.js";
+import { paintMap } from "./colors.js";
+import { fontSize } from "./labels.js";
+import { mapNumber } from "./numbers.js";
+import { sourceOf } from "./state.js";
+import { uncovered, veil } from "./veil.js";
+import { everyWhich, overviewCells, written } from "./window.js";
+
+/** @param {Canvas} it */
 export function measureOverview(it) {
   if (it.meta.alone) return;
   it.small = measured(it.$("overview"));
   const { width, height } = it.small;
   const size = fontSize(it);
   const only = it.meta.layers === "layer" ? it.choice.layer : null;
-  it.cells = overviewCells(it.meta.shape, { width, height, left: only === null ? size * 2.6 : 0, top: only === null ? size * 1.7 : 0, only, caption: only === null ? 0 : size * 1.4 });
-}
-
-/** What a small map is painted from: the exact map where it is there, else the one that came with all the others. */
-function sourceOf(it, choice) {
-  const [, heads, rows, columns] = it.meta.shape;
-  const known = it.maps.get(mapNumber(it.meta.shape, choice));
-  if (known) return shadedMap(it, known);
-  if (choice.what !== "head" || !it.smallMaps) return null;
-  const [, , h, w] = it.smallMaps.shape;
-  const at = (choice.layer * heads + choice.head) * h * w;
-  return { values: it.smallMaps.values.subarray(at, at + h * w), rows: h, columns: w, table: it.smallShades, skip: it.meta.small.masked, of: [rows, columns] };
-}
-
-/** A map with what its colours need. */
-export function shadedMap(it, map) {
-  const [, , rows, columns] = it.meta.shape;
-  if (it.meta.span === "row" && !map.scales) map.scales = Float32Array.from(largest(map.values, rows, columns), (most) => (most ? 255 / most : 0));
-  return { values: map.values, rows, columns, open: it.open, table: it.shades, scales: it.meta.span === "row" ? map.scales : null };
+  it.cells = overviewCells(it.meta.shape, {
+    width,
+    height,
+    left: only === null ? size * 2.6 : 0,
+    top: only === null ? size * 1.7 : 0,
+    only,
+    caption: only === null ? 0 : size * 1.4,
+  });
 }
 
 const GAP = 3;
 
+/** @param {Canvas} it */
 function paintOverview(it) {
   const { width, height, ratio } = it.small;
   const sheet = (it.sheet ??= document.createElement("canvas"));
   [sheet.width, sheet.height] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  const context = sheet.getContext("2d"), image = context.createImageData(sheet.width, sheet.height);
+  const context = sheet.getContext("2d"),
+    image = context.createImageData(sheet.width, sheet.height);
   const pixels = new Uint32Array(image.data.buffer);
+  const at = (size) => Math.round(size * ratio);
   for (const place of it.cells.places) {
     const map = sourceOf(it, place);
     if (!map) continue;
-    const box = { left: place.x + 1, top: place.y + 1, width: place.w - GAP, height: place.h - GAP };
-    const target = Object.fromEntries(Object.entries(box).map(([name, value]) => [name, Math.round(value * ratio)]));
-    if (target.width > 0 && target.height > 0) paintMap({ pixels, stride: sheet.width, ...target }, map, { x: 0, y: 0, w: map.columns, h: map.rows }, it.colors.table);
+    const target = { left: at(place.x + 1), top: at(place.y + 1), width: at(place.w - GAP), height: at(place.h - GAP) };
+    const whole = { x: 0, y: 0, w: map.columns, h: map.rows };
+    if (target.width > 0 && target.height > 0)
+      paintMap({ pixels, stride: sheet.width, ...target }, map, whole, it.colors.table);
   }
   context.putImageData(image, 0, 0);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   for (const place of it.cells.places) plainFrame(it, context, place);
 }
 
-/** What every small map has around it; and where a mean is not there yet, its name. */
+/**
+ * What every small map has around it; and where a mean is not there yet, its name.
+ * @param {Canvas} it
+ */
 function plainFrame(it, context, place) {
   frame(context, place, it.colors.line, 1);
   if (place.what === "head" || it.maps.has(mapNumber(it.meta.shape, place))) return;
@@ -64,14 +70,27 @@ function frame(context, { x, y, w, h }, color, thick) {
   context.strokeRect(x + 0.5, y + 0.5, w - GAP + 1, h - GAP + 1);
 }
 
-const means = (it) => it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
+/** @param {Canvas} it */
+const means = (it) =>
+  it.cells.places.filter((place) => place.what !== "head" && it.maps.has(mapNumber(it.meta.shape, place))).length;
 
-/** Again only when something of it is another: most of what the pointer does changes nothing here. */
+/**
+ * Again only when something of it is another: most of what the pointer does changes nothing here.
+ * @param {Canvas} it
+ */
 export function drawOverview(it) {
   if (it.meta.alone) return;
   const { context, width, height, ratio } = it.small;
   if (!width || !height) return;
-  const painted = [it.meta.revision, it.meta.span, it.paints, width, height, it.meta.layers === "layer" ? it.choice.layer : "", means(it)].join();
+  const painted = [
+    it.meta.revision,
+    it.meta.span,
+    it.paints,
+    width,
+    height,
+    it.meta.layers === "layer" ? it.choice.layer : "",
+    means(it),
+  ].join();
   const marked = [it.choice, it.pointed].map((place) => place && mapNumber(it.meta.shape, place));
   const now = [painted, ...marked, it.meta.steps && it.at ? [it.at.step, it.primary, uncovered(it)] : ""].join();
   if (it.overviewed === now && it.overviewOn === it.small) return;
@@ -83,12 +102,17 @@ export function drawOverview(it) {
   const [, , rows] = it.meta.shape;
   if (it.meta.steps && it.at) for (const place of it.cells.places) stepOf(it, context, place, rows);
   labelOverview(it, context);
-  const [chosen, pointed] = marked.map((number) => it.cells.places.find((place) => mapNumber(it.meta.shape, place) === number));
+  const [chosen, pointed] = marked.map((number) =>
+    it.cells.places.find((place) => mapNumber(it.meta.shape, place) === number),
+  );
   if (pointed && pointed !== chosen) frame(context, pointed, it.colors.strong, 2);
   if (chosen) frame(context, chosen, it.colors.ink, 3);
 }
 
-/** The row of the player's step in a small map, and what is still to come. */
+/**
+ * The row of the player's step in a small map, and what is still to come.
+ * @param {Canvas} it
+ */
 function stepOf(it, context, { x, y, w, h }, rows) {
   const box = { left: x + 1, top: y + 1, wide: w - GAP, high: (h - GAP) / rows, rows };
   veil(it, context, box);
@@ -97,36 +121,64 @@ function stepOf(it, context, { x, y, w, h }, rows) {
   context.strokeRect(box.left - 0.5, box.top + it.primary * box.high - 0.5, box.wide + 1, Math.max(box.high, 2) + 1);
 }
 
+/** @param {Canvas} it */
 function labelOverview(it, context) {
-  const size = fontSize(it) - 1, [layers, heads] = it.meta.shape;
+  const size = fontSize(it) - 1,
+    [layers, heads] = it.meta.shape;
   context.font = `${size}px ${it.colors.mono}`;
   context.textBaseline = "middle";
   if (it.meta.layers === "layer") return captions(it, context, size);
   const { places, across } = it.cells;
-  const cellsWide = everyWhich(places[0].w, size * 2.3), cellsHigh = everyWhich(places[0].h, size);
+  const cellsWide = everyWhich(places[0].w, size * 2.3),
+    cellsHigh = everyWhich(places[0].h, size);
   const write = (text, x, y, strong) => {
     context.fillStyle = strong ? it.colors.ink : it.colors.faint;
     context.fillText(text, x, y);
   };
   context.textAlign = "center";
   for (const head of written(0, heads, cellsWide, it.choice.what === "head" ? [it.choice.head] : []))
-    write(`H${head}`, places[head].x + places[head].w / 2, size * 0.7, it.choice.what === "head" && head === it.choice.head);
-  write(context.measureText(it.say("mean")).width < places[heads].w ? it.say("mean") : "Ø", places[heads].x + places[heads].w / 2, size * 0.7, it.choice.what === "layer");
+    write(
+      `H${head}`,
+      places[head].x + places[head].w / 2,
+      size * 0.7,
+      it.choice.what === "head" && head === it.choice.head,
+    );
+  write(
+    context.measureText(it.say("mean")).width < places[heads].w ? it.say("mean") : "Ø",
+    places[heads].x + places[heads].w / 2,
+    size * 0.7,
+    it.choice.what === "layer",
+  );
   context.textAlign = "right";
   for (const layer of written(0, layers, cellsHigh, it.choice.what === "all" ? [] : [it.choice.layer]))
-    write(`L${layer}`, size * 2.2, places[layer * across].y + places[layer * across].h / 2, it.choice.what !== "all" && layer === it.choice.layer);
+    write(
+      `L${layer}`,
+      size * 2.2,
+      places[layer * across].y + places[layer * across].h / 2,
+      it.choice.what !== "all" && layer === it.choice.layer,
+    );
   const last = places[places.length - 1];
   write(it.say("mean_all"), last.x - 6, last.y + last.h / 2, it.choice.what === "all");
 }
 
+/** @param {Canvas} it */
 function captions(it, context, size) {
   context.textAlign = "left";
   for (const place of it.cells.places) {
     const chosen = mapNumber(it.meta.shape, place) === mapNumber(it.meta.shape, it.choice);
     context.fillStyle = chosen ? it.colors.ink : it.colors.faint;
-    const text = { head: `L${place.layer}H${place.head}`, layer: it.say("mean_layer", place), all: it.say("mean_all") }[place.what];
+    const text = { head: `L${place.layer}H${place.head}`, layer: it.say("mean_layer", place), all: it.say("mean_all") }[
+      place.what
+    ];
     context.fillText(shortened(context, text, place.w - 4), place.x + 1, place.y - size * 0.6);
   }
 }
 
-export const cellAt = (it, x, y) => it.cells.places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h) ?? null;
+/**
+ * @param {Canvas} it
+ * @param {number} x
+ * @param {number} y
+ */
+export const cellAt = (it, x, y) =>
+  it.cells.places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h) ??
+  null;

@@ -1,37 +1,65 @@
 // Pointer and wheel.
 
+/** @import { Canvas, View } from "./types.js" */
+import { choose, enlarge, select, zoomBy } from "./choice.js";
+import { ASKS, askSteps, follow } from "./following.js";
+import { draw } from "./frame.js";
+import { onKey, onPageKey } from "./keys.js";
+import { underLines } from "./lines.js";
+import { nameOf } from "./numbers.js";
+import { cellAt } from "./overview.js";
+import { focusedNode } from "./state.js";
+import { SIDES, buildTable } from "./text.js";
+import { panned, pinched, under, zoomed } from "./window.js";
+
+/**
+ * @param {HTMLElement} node
+ * @param {{ clientX: number, clientY: number }} event
+ * @returns {[x: number, y: number]}
+ */
 function pointOf(node, event) {
   const box = node.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
+/** @param {Canvas} it */
 const underPlot = (it, x, y) => (it.choice.view === "lines" ? underLines(it, x, y) : under(it.fit, it.seen, x, y));
 
+/** @param {Canvas} it */
 function onPlotDown(it, event) {
   if (event.button !== 0 || it.pinch) return;
-  const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y);
+  const [x, y] = pointOf(it.$("plot"), event),
+    at = underPlot(it, x, y);
   it.drag = { x, y, at, moved: false, seen: it.seen };
   if (event.pointerType !== "touch") it.$("plot").setPointerCapture(event.pointerId);
   const list = at.row !== null && at.column === null ? "rows" : at.column !== null && at.row === null ? "keys" : null;
   if (!list) return;
   it.drag.list = list;
-  select(it, list, at.row ?? at.column, { add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.length === 1 && it.keys[0] === at.column), extend: event.shiftKey });
+  select(it, list, at.row ?? at.column, {
+    add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.length === 1 && it.keys[0] === at.column),
+    extend: event.shiftKey,
+  });
 }
 
+/** @param {Canvas} it */
 function onPlotMove(it, event) {
   if (it.pinch) return;
-  const [x, y] = pointOf(it.$("plot"), event), at = underPlot(it, x, y), { drag } = it;
+  const [x, y] = pointOf(it.$("plot"), event),
+    at = underPlot(it, x, y),
+    { drag } = it;
   it.cursor = null;
   it.hover = at.row === null && at.column === null ? null : { ...at, x, y };
   if (drag) {
     drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
     const index = drag.list === "rows" ? at.row : at.column;
     if (drag.list && drag.moved && index !== null) select(it, drag.list, index, { extend: true });
-    if (!drag.list && drag.moved && it.seen.z > 1) it.seen = panned(it.fit, drag.seen, x - drag.x, it.choice.view === "lines" ? 0 : y - drag.y);
+    if (!drag.list && drag.moved && it.seen.z > 1)
+      it.seen = panned(it.fit, drag.seen, x - drag.x, it.choice.view === "lines" ? 0 : y - drag.y);
   }
   draw(it);
 }
 
+/** @param {Canvas} it */
 function onPlotUp(it, event) {
   const { drag } = it;
   it.drag = null;
@@ -39,14 +67,21 @@ function onPlotUp(it, event) {
   select(it, "rows", drag.at.row, { add: event.ctrlKey || event.metaKey, extend: event.shiftKey });
 }
 
-/** Two fingers: their middle in pixels of the map's box, and how far apart they are. */
+/**
+ * Two fingers: their middle in pixels of the map's box, and how far apart they are.
+ * @param {Canvas} it
+ */
 function fingers(it, { touches: [a, b] }) {
-  const [ax, ay] = pointOf(it.$("plot"), a), [bx, by] = pointOf(it.$("plot"), b);
+  const [ax, ay] = pointOf(it.$("plot"), a),
+    [bx, by] = pointOf(it.$("plot"), b);
   const [x, y] = [(ax + bx) / 2 - it.fit.left, (ay + by) / 2 - it.fit.top];
   return { x: it.choice.view === "lines" ? y : x, y, apart: Math.hypot(ax - bx, ay - by) };
 }
 
-/** Two fingers zoom and move the map; one scrolls the page. */
+/**
+ * Two fingers zoom and move the map; one scrolls the page.
+ * @param {Canvas} it
+ */
 function onTouch(it, event) {
   if (event.touches.length !== 2) return void (it.pinch = event.touches.length ? it.pinch : null);
   event.preventDefault();
@@ -57,33 +92,52 @@ function onTouch(it, event) {
   draw(it);
 }
 
-/** The wheel zooms where cells are too small to read, or when Ctrl is held; elsewhere the page scrolls. */
+/**
+ * The wheel zooms where cells are too small to read, or when Ctrl is held; elsewhere the page scrolls.
+ * @param {Canvas} it
+ */
 function onWheel(it, event) {
-  const focused = it.root.getRootNode().activeElement === it.$("plot");
+  const focused = focusedNode(it) === it.$("plot");
   const small = Math.min(it.fit.w, it.fit.h) < 9;
   const inward = event.deltaY < 0;
   if (!(event.ctrlKey || focused || small || it.seen.z > 1) || (!inward && it.seen.z <= 1)) return;
   event.preventDefault();
-  const [x, y] = pointOf(it.$("plot"), event), lines = it.choice.view === "lines";
-  it.seen = zoomed(it.fit, it.seen, Math.exp(-event.deltaY / 400), lines ? y - it.fit.top : x - it.fit.left, y - it.fit.top);
+  const [x, y] = pointOf(it.$("plot"), event),
+    lines = it.choice.view === "lines";
+  it.seen = zoomed(
+    it.fit,
+    it.seen,
+    Math.exp(-event.deltaY / 400),
+    lines ? y - it.fit.top : x - it.fit.left,
+    y - it.fit.top,
+  );
   draw(it);
 }
 
+/** @param {Canvas} it */
 function onChip(it, event, name) {
-  const chip = event.composedPath()[0], place = chip.dataset?.place;
+  const chip = event.composedPath()[0],
+    place = chip.dataset?.place;
   if (place === undefined) return;
-  const side = it.$(name).dataset.holds.endsWith("query") ? "row" : "column", list = side === "row" ? "rows" : "keys";
+  const side = it.$(name).dataset.holds.endsWith("query") ? "row" : "column",
+    list = side === "row" ? "rows" : "keys";
   if (event.type === "pointerover") it.hover = { row: null, column: null, [side]: Number(place) };
-  else select(it, list, Number(place), { add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.includes(Number(place))), extend: event.shiftKey });
+  else
+    select(it, list, Number(place), {
+      add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.includes(Number(place))),
+      extend: event.shiftKey,
+    });
   it.cursor = null;
   draw(it);
 }
 
+/** @param {Canvas} it */
 const unhover = (it) => {
   Object.assign(it, { hover: null, pointed: null });
   draw(it);
 };
 
+/** @param {Canvas} it */
 function listenToTexts(it) {
   for (const name of Object.keys(SIDES)) {
     const list = it.$(name);
@@ -95,8 +149,11 @@ function listenToTexts(it) {
   }
 }
 
-function listen(it) {
-  const { $ } = it, plot = $("plot"), overview = $("overview");
+/** @param {Canvas} it */
+export function listen(it) {
+  const { $ } = it,
+    plot = $("plot"),
+    overview = $("overview");
   overview.onpointermove = (event) => {
     it.pointed = cellAt(it, ...pointOf(overview, event));
     overview.title = it.pointed ? nameOf(it.meta, it.pointed) : "";
@@ -105,23 +162,27 @@ function listen(it) {
   overview.onpointerleave = () => unhover(it);
   overview.onclick = (event) => {
     const place = cellAt(it, ...pointOf(overview, event));
-    if (place) choose(it, { layer: place.layer, head: place.what === "head" ? place.head : it.choice.head, what: place.what });
+    if (place)
+      choose(it, { layer: place.layer, head: place.what === "head" ? place.head : it.choice.head, what: place.what });
   };
   plot.onpointerdown = (event) => onPlotDown(it, event);
   plot.onpointermove = (event) => onPlotMove(it, event);
   plot.onpointerup = (event) => onPlotUp(it, event);
   plot.onpointercancel = () => (it.drag = null);
   plot.onpointerleave = () => unhover(it);
-  for (const type of ["touchstart", "touchmove", "touchend", "touchcancel"]) plot.addEventListener(type, (event) => onTouch(it, event), { passive: false });
+  for (const type of ["touchstart", "touchmove", "touchend", "touchcancel"])
+    plot.addEventListener(type, (event) => onTouch(it, event), { passive: false });
   plot.onblur = () => ((it.cursor = null), draw(it));
   plot.addEventListener("wheel", (event) => onWheel(it, event), { passive: false });
   listenToTexts(it);
-  for (const view of ["map", "lines", "text"]) $(view).onclick = () => choose(it, { ...it.choice, view });
+  for (const view of /** @type {View[]} */ (["map", "lines", "text"]))
+    $(view).onclick = () => choose(it, { ...it.choice, view });
   $("out").onclick = () => zoomBy(it, 1 / 1.5);
   $("in").onclick = () => zoomBy(it, 1.5);
   $("whole").onclick = () => zoomBy(it, 0);
   $("large").onclick = () => enlarge(it);
-  for (const [name, asked] of Object.entries({ "step-back": ASKS[","], "step-play": ASKS.p, "step-next": ASKS["."] })) $(name).onclick = () => askSteps(it, asked);
+  for (const [name, asked] of Object.entries({ "step-back": ASKS[","], "step-play": ASKS.p, "step-next": ASKS["."] }))
+    $(name).onclick = () => askSteps(it, asked);
   it.unfollow = follow(it);
   $("details").ontoggle = () => buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event);

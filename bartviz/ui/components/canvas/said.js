@@ -1,16 +1,32 @@
 // What is under the pointer or the cursor, in words; and the tip at the pointer.
 
-/** The sentence of what is under the pointer or the cursor, else of the selection; and the tip at the pointer. */
-function say(it) {
-  const { meta } = it, name = nameOf(meta, it.choice), weight = weightOf(it);
+/** @import { Canvas } from "./types.js" */
+import { capital, isolated } from "../shared/words.js";
+import { FAINTEST, MOST_LINES } from "./lines.js";
+import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid } from "./numbers.js";
+import { weightOf } from "./state.js";
+import { spoken } from "./text.js";
+
+/**
+ * The sentence of what is under the pointer or the cursor, else of the selection; and the tip at the pointer.
+ * @param {Canvas} it
+ */
+export function say(it) {
+  const { meta } = it,
+    name = nameOf(meta, it.choice),
+    weight = weightOf(it);
   it.$("name").textContent = capital(name);
   const labelled = (said) => (meta.label ? it.say("labelled", { label: meta.label, said }) : said);
   it.root.setAttribute("aria-label", meta.alone ? labelled(it.say("alone", { name })) : it.say("canvas"));
   it.$("overview").setAttribute("aria-label", it.say("overview", { name }));
-  it.$("plot").setAttribute("aria-label", labelled(it.say("plot", { name, rows: meta.query.length, columns: meta.key.length })));
+  it.$("plot").setAttribute(
+    "aria-label",
+    labelled(it.say("plot", { name, rows: meta.query.length, columns: meta.key.length })),
+  );
   it.said = weight ? sentence(it, weight) : it.say("waiting", { name });
   it.$("said").textContent = it.said;
-  const tip = it.$("tip"), at = it.hover;
+  const tip = it.$("tip"),
+    at = it.hover;
   tip.hidden = !at || at.x === undefined || at.row === null || at.column === null;
   if (tip.hidden) return;
   const value = !weight ? "…" : masked(it, at.row, at.column) ? it.say("masked") : weight(at.row, at.column).toFixed(3);
@@ -20,24 +36,26 @@ function say(it) {
   tip.style.transform = `translate(${Math.round(at.x + (right ? -14 : 14))}px, ${Math.round(at.y + 14)}px)${right ? " translateX(-100%)" : ""}`;
 }
 
+/** @param {Canvas} it */
 const masked = (it, row, column) => Boolean(it.open && !it.open[row * it.meta.key.length + column]);
-const maskedWholly = (it, row) => Boolean(it.open) && !it.open.subarray(row * it.meta.key.length, (row + 1) * it.meta.key.length).some(Boolean);
+/** @param {Canvas} it */
+const maskedWholly = (it, row) =>
+  Boolean(it.open) && !it.open.subarray(row * it.meta.key.length, (row + 1) * it.meta.key.length).some(Boolean);
 
+/** @param {Canvas} it */
 function sentence(it, weight) {
-  const { meta } = it, at = it.hover ?? it.cursor;
-  if (at && at.row !== null && at.column !== null) return it.say("of_head", { name: nameOf(meta, it.choice), said: cellSaid(meta, at.row, at.column, weight(at.row, at.column), masked(it, at.row, at.column)) });
+  const { meta } = it,
+    at = it.hover ?? it.cursor;
+  if (at && at.row !== null && at.column !== null)
+    return it.say("of_head", {
+      name: nameOf(meta, it.choice),
+      said: cellSaid(meta, at.row, at.column, weight(at.row, at.column), masked(it, at.row, at.column)),
+    });
   const { rows, keys } = spoken(it);
   const said = rowsSaid(meta, rows, ofRows(weight, meta.key.length, rows), (row) => maskedWholly(it, row));
-  const less = it.choice.view === "lines" && it.leftOut > FAINTEST ? ` ${it.say("few_lines", { count: MOST_LINES })}` : "";
+  const less =
+    it.choice.view === "lines" && it.leftOut > FAINTEST ? ` ${it.say("few_lines", { count: MOST_LINES })}` : "";
   if (!keys.length) return said + less;
   const columns = keysSaid(meta, rows, keys, ofKeys(weight, meta.query.length, keys));
   return (at?.column != null || it.by === "keys" ? columns : `${said} ${columns}`) + less;
-}
-
-/** What a key has done is read aloud; what the pointer does is not. */
-export function announce(it) {
-  it.frame && cancelAnimationFrame(it.frame);
-  it.frame = 0;
-  render(it);
-  it.$("live").textContent = it.said;
 }

@@ -12,13 +12,14 @@ import streamlit as st
 from bartviz.analysis.inside import Inside
 from bartviz.figures.arithmetic import panels
 from bartviz.language import _, mark
+from bartviz.ui.components.scripts import bundle
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
     "bartviz.formula",
     html=(_FILES / "formula.html").read_text("utf-8"),
     css=(_FILES / "formula.css").read_text("utf-8"),
-    js=(_FILES / "formula.js").read_text("utf-8"),
+    js=bundle(_FILES / "formula.js"),
 )
 
 

@@ -15,7 +15,8 @@ export function panelOf(panels, subplot) {
 export default function ({ parentElement, data }) {
   const told = JSON.parse(new TextDecoder().decode(data));
   const root = parentElement.querySelector(".formula");
-  const line = root.querySelector(".line"), say = root.querySelector(".say");
+  const line = root.querySelector(".line"),
+    say = root.querySelector(".say");
   const spans = told.parts.map((part) => {
     const span = document.createElement("span");
     span.textContent = part.text;

@@ -16,12 +16,12 @@ export function isSame(now, next, running) {
   return to !== "" && (to === from || (from === "" && now.pathname === next.pathname && to === running));
 }
 
-function oneEntryForAStep() {
+export function oneEntryForAStep() {
   if (document.body.dataset.lessonHistory) return;
   document.body.dataset.lessonHistory = "yes";
   const push = history.pushState.bind(history);
   history.pushState = (state, unused, url) => {
-    const running = document.querySelector(".st-key-lesson") ? document.body.dataset.lessonStep ?? "" : "";
+    const running = document.querySelector(".st-key-lesson") ? (document.body.dataset.lessonStep ?? "") : "";
     const same = isSame(location, new URL(url ?? "", location.href), running);
     return same ? history.replaceState(state, unused, url) : push(state, unused, url);
   };

@@ -5,11 +5,12 @@ export default function () {
   if (body.dataset.largeKey) return;
   body.dataset.largeKey = "yes";
   document.addEventListener("keydown", (event) => {
-    const at = event.composedPath()[0];
-    const field = ["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) && !["range", "checkbox", "radio"].includes(at.type);
+    const at = /** @type {HTMLInputElement | undefined} */ (event.composedPath()[0]);
+    const field =
+      ["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) && !["range", "checkbox", "radio"].includes(at.type);
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field || at?.isContentEditable) return;
     if (event.key.toLowerCase() !== "z" && event.code !== "KeyZ") return;
     event.preventDefault();
-    document.querySelector(".st-key-large input")?.click();
+    /** @type {HTMLInputElement | null} */ (document.querySelector(".st-key-large input"))?.click();
   });
 }

@@ -1,6 +1,9 @@
 // Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes on, B or Page Up back, A shows the answer.
 // They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
+import { oneEntryForAStep } from "./history.js";
+import { write } from "./store.js";
+
 const LETTERS = { n: "next", b: "back", a: "answer" };
 const CLICKER = { PageDown: "next", PageUp: "back" };
 
@@ -13,20 +16,35 @@ export function letterOf({ key, code }) {
 /** Whether something is typed or chosen there. `path`: from the innermost node up. */
 export function isField(path) {
   const at = path[0];
-  return ["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) && !["range", "checkbox", "radio", "button"].includes(at.type) || at?.isContentEditable === true;
+  return (
+    (["INPUT", "TEXTAREA", "SELECT"].includes(at?.tagName) &&
+      !["range", "checkbox", "radio", "button"].includes(at.type)) ||
+    at?.isContentEditable === true
+  );
 }
 
 /** Which button a key press means: "next", "back", "answer", or "" for none. `large`: the type is enlarged. */
 export function meant(event, path, large) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat || event.defaultPrevented || isField(path)) return "";
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    event.isComposing ||
+    event.repeat ||
+    event.defaultPrevented ||
+    isField(path)
+  )
+    return "";
   return LETTERS[letterOf(event)] ?? (large ? CLICKER[event.key] : "") ?? "";
 }
 
 /** Bring a new step into sight: the element of its focus, else the top of the page. */
 function show({ step, focus }) {
-  const { body } = document, at = `${step} ${focus}`;
+  const { body } = document,
+    at = `${step} ${focus}`;
   if (body.dataset.lessonAt === at) return;
-  const first = !body.dataset.lessonAt, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  const first = !body.dataset.lessonAt,
+    behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   Object.assign(body.dataset, { lessonAt: at, lessonStep: step });
   if (!focus) {
     if (!first) document.querySelector("[data-testid='stMain']")?.scrollTo({ top: 0, behavior });
@@ -53,7 +71,8 @@ export default function ({ data }) {
   document.addEventListener("keydown", (event) => {
     const large = document.querySelector(".bv-large") !== null;
     const name = meant(event, event.composedPath(), large);
-    const button = name && document.querySelector(`.st-key-lesson_${name} button`);
+    if (!name) return;
+    const button = /** @type {HTMLButtonElement | null} */ (document.querySelector(`.st-key-lesson_${name} button`));
     if (!button || button.disabled) return;
     event.preventDefault();
     button.click();

@@ -1,5 +1,8 @@
 // The lessons page. data: what the server knows of this visit; it hears once, where the store has more.
 
+import { oneEntryForAStep } from "./history.js";
+import { differs, read, write } from "./store.js";
+
 let told = false;
 
 export default function ({ data, setStateValue }) {

@@ -1,6 +1,6 @@
 """The decoding player: a component that steps and plays in the browser, without traffic to the server.
 
-Plain files, no bundler. The scripts are read in this order into one module: arithmetic, drawing, canvases, playback.
+Its scripts: ``numbers.js`` (arithmetic), ``picture.js`` (what is drawn), ``canvases.js``, ``player.js`` (playback).
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import streamlit as st
 
 from bartviz.record.record import Reading, Record
 from bartviz.ui.components.player.data import payload, revision
-from bartviz.ui.components.scripts import SHARED, joined
+from bartviz.ui.components.scripts import bundle
 from bartviz.ui.components.served import Served
 
 HERE = Path(__file__).parent
-SCRIPTS = (*SHARED, "numbers.js", "picture.js", "canvases.js", "player.js")
 _HELD = "_player_place"
 _SERIALS = count(1)
 LONGEST_WISH = 200  # characters of a typed text, as the field allows
@@ -27,7 +26,7 @@ LONGEST_WISH = 200  # characters of a typed text, as the field allows
 
 def script() -> str:
     """The whole module as the browser gets it."""
-    return joined(HERE, SCRIPTS)
+    return bundle(HERE / "player.js")
 
 
 _mount = Served(

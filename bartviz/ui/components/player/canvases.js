@@ -1,21 +1,38 @@
 // The two canvases: the alignment matrix that grows row by row, and the curve of certainty.
 
-// Everything about the canvases that stays the same from step to step: sizes, places, labels as they fit, the hatching.
+/** @import { Player } from "./types.js" */
+import { fillMasked, hatching, measured, shortened, widest } from "../shared/drawing.js";
+import { layout, rowOf, signed, strongest } from "./numbers.js";
+
+/**
+ * Everything about the canvases that stays the same from step to step: sizes, places, labels as they fit, the hatching.
+ * @param {Player} it
+ */
 export function measure(it) {
   it.curve = measured(it.$("curve"));
   it.matrix = measured(it.$("matrix"));
   const { context, width, height } = it.matrix;
-  const labels = { reads: it.meta.steps.map(({ reads }) => reads), predicts: it.meta.steps.map(({ predicts }) => predicts) };
+  const labels = {
+    reads: it.meta.steps.map(({ reads }) => reads),
+    predicts: it.meta.steps.map(({ predicts }) => predicts),
+  };
   context.font = `bold 12px ${it.colors.mono}`;
   const left = Math.min(widest(context, [...labels.reads, ...labels.predicts]) + 8, width * 0.3, 110);
   const top = Math.min(widest(context, it.meta.columns) + 10, height * 0.3, 84);
   it.place = layout(width, height, it.count, it.columns, left, top);
   const fitting = (texts, room) => texts.map((text) => shortened(context, text, room));
-  it.labels = { reads: fitting(labels.reads, left - 6), predicts: fitting(labels.predicts, left - 6), columns: fitting(it.meta.columns, top - 8) };
+  it.labels = {
+    reads: fitting(labels.reads, left - 6),
+    predicts: fitting(labels.predicts, left - 6),
+    columns: fitting(it.meta.columns, top - 8),
+  };
   it.hatch = hatching(context, it.colors.hatch);
 }
 
-// The rows up to the current one, with all labels; of that one as much as `reveal` (0 to 1) says.
+/**
+ * The rows up to the current one, with all labels; of that one as much as `reveal` (0 to 1) says.
+ * @param {Player} it
+ */
 export function drawMatrix(it, reveal = 1) {
   const { context, width, height } = it.matrix;
   if (!width || !height) return;
@@ -32,7 +49,10 @@ export function drawMatrix(it, reveal = 1) {
   uncover(it, reveal);
 }
 
-// What one frame of growth costs: a part of one row.
+/**
+ * What one frame of growth costs: a part of one row.
+ * @param {Player} it
+ */
 export function uncover(it, reveal) {
   const { context } = it.matrix;
   const { left, top, w, h } = it.place;
@@ -48,20 +68,26 @@ export function uncover(it, reveal) {
   context.strokeRect(left, top + h * it.step, w * it.columns, h);
 }
 
-// Cells that a mask hides: hatched grey, never white as zero.
+/**
+ * Cells that a mask hides: hatched grey, never white as zero.
+ * @param {Player} it
+ */
 function drawMasked(it, context) {
   for (let row = 0; row < it.step; row++) hatchRow(it, context, row);
 }
 
+/** @param {Player} it */
 function hatchRow(it, context, row) {
   const { left, top, w, h } = it.place;
   const from = it.meta.kind === "decoder" ? it.meta.steps[row].row + 1 : it.columns;
   context.beginPath();
   if (from < it.columns) context.rect(left + from * w, top + row * h, (it.columns - from) * w, h + 0.3);
-  for (const column of it.meta.masked) if (column < from) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
+  for (const column of it.meta.masked)
+    if (column < from) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
   fillMasked(context, it.colors, it.hatch);
 }
 
+/** @param {Player} it */
 function drawRowLabels(it, context) {
   const { left, top, h, everyRow } = it.place;
   const labels = it.labels[it.reading];
@@ -76,6 +102,7 @@ function drawRowLabels(it, context) {
   }
 }
 
+/** @param {Player} it */
 function drawColumnLabels(it, context) {
   const { left, top, w, everyColumn } = it.place;
   const step = it.meta.steps[it.step];
@@ -95,7 +122,10 @@ function drawColumnLabels(it, context) {
   }
 }
 
-// Above: log p of each step (bars) and its running sum (line). Below: entropy in bits.
+/**
+ * Above: log p of each step (bars) and its running sum (line). Below: entropy in bits.
+ * @param {Player} it
+ */
 export function drawCurve(it) {
   const { context, width, height } = it.curve;
   if (!width || !height) return;
@@ -103,10 +133,17 @@ export function drawCurve(it) {
   const { steps } = it.meta;
   const finite = (name) => steps.map((step) => step[name] ?? 0);
   const charts = [
-    { title: it.say("curve_log"), bars: finite("log_probability"), line: finite("running_log_probability"), from: 18, to: height * 0.5 - 8 },
-    { title: it.say("curve_bits"), bars: finite("entropy_bits"), from: height * 0.5 + 16, to: height - 20 },
+    {
+      title: it.say("curve_log"),
+      bars: finite("log_probability"),
+      line: finite("running_log_probability"),
+      from: 18,
+      to: height * 0.5 - 8,
+    },
+    { title: it.say("curve_bits"), bars: finite("entropy_bits"), line: null, from: height * 0.5 + 16, to: height - 20 },
   ];
-  const left = 44, pitch = Math.min((width - left - 6) / it.count, 60);
+  const left = 44,
+    pitch = Math.min((width - left - 6) / it.count, 60);
   context.fillStyle = it.colors.line;
   context.globalAlpha = 0.5;
   context.fillRect(left + pitch * it.step, 18, pitch, height - 38);
@@ -115,6 +152,7 @@ export function drawCurve(it) {
   drawTicks(it, context, left, pitch, height);
 }
 
+/** @param {Player} it */
 function drawChart(it, context, { title, bars, line, from, to }, left, pitch) {
   const values = line ? [...bars, ...line] : bars;
   const [low, high] = [Math.min(0, ...values), line ? 0 : Math.max(1, ...values)];
@@ -137,12 +175,18 @@ function drawChart(it, context, { title, bars, line, from, to }, left, pitch) {
   bars.forEach((value, i) => {
     context.globalAlpha = i === it.step ? 1 : i < it.step ? 0.6 : 0.22;
     context.fillStyle = it.colors.strong[it.meta.kind];
-    context.fillRect(left + pitch * (i + 0.18), Math.min(y(value), y(0)), pitch * 0.64, Math.max(1, Math.abs(y(value) - y(0))));
+    context.fillRect(
+      left + pitch * (i + 0.18),
+      Math.min(y(value), y(0)),
+      pitch * 0.64,
+      Math.max(1, Math.abs(y(value) - y(0))),
+    );
   });
   context.globalAlpha = 1;
   if (line) drawLine(it, context, line, left, pitch, y);
 }
 
+/** @param {Player} it */
 function drawLine(it, context, line, left, pitch, y) {
   context.strokeStyle = context.fillStyle = it.colors.ink;
   context.beginPath();
@@ -154,6 +198,7 @@ function drawLine(it, context, line, left, pitch, y) {
   context.fill();
 }
 
+/** @param {Player} it */
 function drawTicks(it, context, left, pitch, height) {
   context.font = `11px ${it.colors.mono}`;
   context.textAlign = "center";

@@ -1,19 +1,39 @@
 // The player's arithmetic: no document, no canvas, tested with `node --test`.
 
+/** @import { Bar, Branch, Layout, Looked, Meta, Step, Weights } from "./types.js" */
+import { filled } from "../shared/words.js";
+
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
 
-// One row of a flat matrix as plain weights; bytes are 1/255 each.
+/**
+ * One row of a flat matrix as plain weights; bytes are 1/255 each.
+ * @param {Weights} flat
+ * @param {number} columns
+ * @param {number} row
+ */
 export function rowOf(flat, columns, row, unit = 1) {
   const slice = flat.subarray(row * columns, (row + 1) * columns);
   return unit === 1 ? slice : Float32Array.from(slice, (v) => v / unit);
 }
 
-// What weights are divided by before they are shaded: 1, or the row's largest weight where the reader asks for it.
+/**
+ * What weights are divided by before they are shaded: 1, or the row's largest weight where the reader asks for it.
+ * @param {Weights} weights
+ * @param {string} range
+ */
 export const fullShade = (weights, range) => (range === "row" ? Math.max(...weights) || 1 : 1);
 
+/**
+ * @param {Weights} weights
+ * @param {number[]} columns
+ */
 export const massOf = (weights, columns) => columns.reduce((sum, column) => sum + weights[column], 0);
 
-// The column with the largest weight, special tokens passed over; -1 where there is none.
+/**
+ * The column with the largest weight, special tokens passed over; -1 where there is none.
+ * @param {ArrayLike<number>} weights
+ * @param {boolean[]} special
+ */
 export function strongest(weights, special, until = weights.length) {
   let best = -1;
   for (let i = 0; i < until; i++) if (!special[i] && (best < 0 || weights[i] > weights[best])) best = i;
@@ -23,7 +43,9 @@ export function strongest(weights, special, until = weights.length) {
 // Where playback stands after `elapsed` ms of a step that lasts `interval`: the same step, the next, or the end.
 export function advance(step, count, elapsed, interval) {
   if (elapsed < interval) return { step, ended: false, moved: false };
-  return step + 1 < count ? { step: step + 1, ended: step + 2 >= count, moved: true } : { step, ended: true, moved: false };
+  return step + 1 < count
+    ? { step: step + 1, ended: step + 2 >= count, moved: true }
+    : { step, ended: true, moved: false };
 }
 
 export function percent(p) {
@@ -44,12 +66,21 @@ export function scientific(p) {
 }
 
 export function quantity(value, unit) {
-  const [size, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => value >= size) ?? [1, ""];
+  /** @type {[least: number, name: string][]} */
+  const prefixes = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ];
+  const [size, name] = prefixes.find(([least]) => value >= least) ?? [1, ""];
   const scaled = value / size;
   return `${scaled >= 100 || size === 1 ? scaled.toFixed(0) : scaled.toFixed(1)} ${name}${unit}`.trim();
 }
 
-// Where the cells of a matrix lie in a box that leaves room for labels: origin, cell size, every which label fits.
+/**
+ * Where the cells of a matrix lie in a box that leaves room for labels: origin, cell size, every which label fits.
+ * @returns {Layout}
+ */
 export function layout(width, height, rows, columns, left, top) {
   const cellWidth = Math.min(52, (width - left - 1) / columns);
   const cellHeight = Math.min(44, (height - top - 1) / rows);
@@ -58,16 +89,29 @@ export function layout(width, height, rows, columns, left, top) {
   return { left, top, w, h, rows, columns, everyRow: Math.ceil(11 / h), everyColumn: Math.ceil(11 / w) };
 }
 
-// The cell under a point of that box, or null.
+/**
+ * The cell under a point of that box, or null.
+ * @param {Layout} place
+ * @param {number} x
+ * @param {number} y
+ */
 export function cellAt(place, x, y) {
   const column = Math.floor((x - place.left) / place.w);
   const row = Math.floor((y - place.top) / place.h);
   return column < 0 || row < 0 || column >= place.columns || row >= place.rows ? null : { row, column };
 }
 
-// The bars to show: the first `most` candidates, and the chosen token where it is not among them.
+/**
+ * The bars to show: the first `most` candidates, and the chosen token where it is not among them.
+ * @param {Step} step
+ * @param {number} most
+ * @returns {Bar[]}
+ */
 export function barsOf(step, most) {
-  const shown = step.candidates.slice(0, most).map(([label, p, chosen, token, drawn]) => ({ label, p, chosen, token, drawn: drawn ?? null }));
+  /** @type {Bar[]} */
+  const shown = step.candidates
+    .slice(0, most)
+    .map(([label, p, chosen, token, drawn]) => ({ label, p, chosen, token, drawn: drawn ?? null }));
   if (!shown.some((bar) => bar.chosen)) {
     if (shown.length === most && most > 1) shown.pop();
     shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true, drawn: null });
@@ -80,9 +124,15 @@ const NARROWEST = 54; // pixels of a frame
 // How wide a frame is where `count` steps share a film of this width: never too narrow for a word, then the film scrolls.
 // A film that scrolls shows whole frames, so that none looks cut.
 export const frameWidth = (width, count) =>
-  width / count >= NARROWEST ? Math.min(Math.floor(width / count), 150) : width / Math.max(1, Math.floor(width / NARROWEST));
+  width / count >= NARROWEST
+    ? Math.min(Math.floor(width / count), 150)
+    : width / Math.max(1, Math.floor(width / NARROWEST));
 
-// How the branch's step `i` relates to the main text: the same beginning, the step where they part, the same end again.
+/**
+ * How the branch's step `i` relates to the main text: the same beginning, the step where they part, the same end again.
+ * @param {Branch} branch
+ * @param {number} i
+ */
 export function kinship({ parts, meets }, i) {
   if (parts === null || i < parts) return "same";
   if (i === parts) return "parts";
@@ -94,36 +144,72 @@ export function sideOf(words, name, steps, i) {
   const whole = signed(steps.at(-1).running_log_probability);
   if (i >= steps.length) return filled(words.side_ended, { name, count: steps.length, whole });
   const step = steps[i];
-  return filled(words.side, { name, token: step.predicts, share: percent(step.probability), log_p: signed(step.running_log_probability), whole });
+  return filled(words.side, {
+    name,
+    token: step.predicts,
+    share: percent(step.probability),
+    log_p: signed(step.running_log_probability),
+    whole,
+  });
 }
 
-// What a reader sees of the columns: the source text's segments and, for a decoder alone, the tokens after its prompt.
+/**
+ * What a reader sees of the columns: the source text's segments and, for a decoder alone, the tokens after its prompt.
+ * @param {Meta} meta
+ */
 export function partsOf(meta) {
-  const source = meta.source.filter(([, columns]) => columns.length).map(([text, columns, special]) => ({ text, columns, special }));
+  const source = meta.source
+    .filter(([, columns]) => columns.length)
+    .map(([text, columns, special]) => ({ text, columns, special }));
   const after = meta.kind === "decoder" ? meta.reads.slice(meta.first) : [];
   return [...source, ...after.map(([text, special], i) => ({ text, columns: [meta.first + i], special }))];
 }
 
-// The part with the most weight, columns that count as special and what a row may not see passed over; null where there is none.
+/**
+ * The part with the most weight, columns that count as special and what a row may not see passed over; null where there is none.
+ * @param {Meta} meta
+ * @param {number} index
+ * @param {Weights} weights
+ * @returns {Looked | null}
+ */
 export function lookedAt(meta, index, weights) {
   const seen = meta.kind === "decoder" ? meta.steps[index].row : Infinity;
   const parts = partsOf(meta).filter(({ columns }) => !columns.some((i) => meta.special[i]) && columns[0] <= seen);
-  return parts.reduce((best, part) => {
+  /** @type {Looked | null} */
+  let best = null;
+  for (const part of parts) {
     const mass = massOf(weights, part.columns);
-    return best && best.mass >= mass ? best : { ...part, mass };
-  }, null);
+    if (!best || mass > best.mass) best = { ...part, mass };
+  }
+  return best;
 }
 
 // A piece that touches the one before it needs no sign that it goes on.
-export const pieceOf = (label, joined) => (joined && label.length > 1 && label.startsWith("⋯") ? label.slice(1) : label);
+export const pieceOf = (label, joined) =>
+  joined && label.length > 1 && label.startsWith("⋯") ? label.slice(1) : label;
 
-// The step in words: what was chosen, how surely, and where it looked.
+/**
+ * The step in words: what was chosen, how surely, and where it looked.
+ * @param {Meta} meta
+ * @param {number} index
+ * @param {Weights} weights
+ */
 export function sentenceOf(meta, index, weights) {
-  const best = lookedAt(meta, index, weights), { said } = meta.steps[index];
+  const best = lookedAt(meta, index, weights),
+    { said } = meta.steps[index];
   if (!best) return filled(meta.words.said, { said });
-  const special = weights.reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
-  return filled(meta.words[special > best.mass ? "looked_special" : "looked"], { said, special: special.toFixed(2), text: best.text, mass: best.mass.toFixed(2) });
+  const special = Array.from(weights).reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
+  return filled(meta.words[special > best.mass ? "looked_special" : "looked"], {
+    said,
+    special: special.toFixed(2),
+    text: best.text,
+    mass: best.mass.toFixed(2),
+  });
 }
 
-// What a row reads and predicts, in words.
+/**
+ * What a row reads and predicts, in words.
+ * @param {Meta} meta
+ * @param {number} index
+ */
 export const readingOf = (meta, index) => filled(meta.words.reading, { ...meta.steps[index], row: index + 1 });

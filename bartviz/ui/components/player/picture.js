@@ -1,19 +1,54 @@
 // What the player draws. Tokens reach the page through textContent and fillText alone.
 
+/** @import { Kind, Player, Step } from "./types.js" */
+import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
+import { typeSize } from "../shared/drawing.js";
+import { clamp, filled, make, nameAll } from "../shared/words.js";
+import {
+  barsOf,
+  frameWidth,
+  fullShade,
+  kinship,
+  lookedAt,
+  massOf,
+  percent,
+  pieceOf,
+  quantity,
+  readingOf,
+  rowOf,
+  scientific,
+  sentenceOf,
+  shade,
+  sideOf,
+  signed,
+} from "./numbers.js";
+
 const [FEWEST_BARS, MOST_BARS] = [5, 10];
 
-// Theme and data -> colours: the kind's ramp of this theme, and plain colours for canvas.
+/**
+ * Theme and data -> colours: the kind's ramp of this theme, and plain colours for canvas.
+ * @param {Player} it
+ */
 export function paint(it) {
-  const theme = themeOf(it.root), { ramps } = it.meta;
+  const theme = themeOf(it.root),
+    { ramps } = it.meta;
   const colors = Object.fromEntries(Object.entries(ramps).map(([kind, both]) => [kind, rampOn(theme, both)]));
-  it.colors = { ...theme, masked: css(theme.masked), ramps: colors, strong: Object.fromEntries(Object.entries(colors).map(([kind, table]) => [kind, strongOf(theme, table)])) };
+  it.colors = {
+    ...theme,
+    masked: css(theme.masked),
+    ramps: colors,
+    strong: Object.fromEntries(Object.entries(colors).map(([kind, table]) => [kind, strongOf(theme, table)])),
+  };
   for (const [kind, value] of Object.entries(it.colors.strong)) it.root.style.setProperty(`--${kind}`, value);
   it.root.style.colorScheme = theme.dark ? "dark" : "light";
   it.root.style.setProperty("--kind", it.colors.strong[it.meta.kind]);
   it.image = rowsImage(it);
 }
 
-// Every row of the matrix, one pixel a cell; playback uncovers it.
+/**
+ * Every row of the matrix, one pixel a cell; playback uncovers it.
+ * @param {Player} it
+ */
 export function rowsImage(it) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [it.columns, it.count];
@@ -29,10 +64,13 @@ export function rowsImage(it) {
   return canvas;
 }
 
-// What stays the same for every step: the source text, the chips, the frames, the titles.
+/**
+ * What stays the same for every step: the source text, the chips, the frames, the titles.
+ * @param {Player} it
+ */
 export function build(it) {
   const { meta, $ } = it;
-  name(it);
+  writeWords(it);
   for (const [part, title] of Object.entries(meta.titles)) $(`${part}-title`).textContent = title;
   it.segments = segmentsOf(meta);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
@@ -40,7 +78,11 @@ export function build(it) {
   $("source").classList.toggle("short", letters <= 80);
   $("source").classList.toggle("long", letters > 200);
   it.chips = meta.reads.slice(meta.first).map(([label, special, joined], i) => {
-    const node = make("span", `${special ? "special" : "token"}${joined && i ? " joined" : ""}`, pieceOf(label, joined && i));
+    const node = make(
+      "span",
+      `${special ? "special" : "token"}${joined && i ? " joined" : ""}`,
+      pieceOf(label, joined && i),
+    );
     return { node, column: meta.first + i };
   });
   it.now = make("span", "now");
@@ -50,23 +92,32 @@ export function build(it) {
   $("frames").replaceChildren(...it.frames);
   buildTwins(it);
   const all = [...meta.steps, ...(meta.branch?.steps ?? [])];
-  it.root.classList.toggle("tagged", all.some((step) => step.tag));
+  it.root.classList.toggle(
+    "tagged",
+    all.some((step) => step.tag),
+  );
   const length = lengthOf(it);
-  $("scrub").max = length - 1;
+  $("scrub").max = String(length - 1);
   $("scrub").hidden = length < 2;
-  for (const name of ["first", "back", "play", "next"]) $(name).disabled = length < 2;
-  it.root.style.setProperty("--steps", length);
+  for (const name of /** @type {const} */ (["first", "back", "play", "next"])) $(name).disabled = length < 2;
+  it.root.style.setProperty("--steps", String(length));
 }
 
-// The words of the markup, in the reader's language.
-function name(it) {
+/**
+ * The words of the markup, in the reader's language.
+ * @param {Player} it
+ */
+function writeWords(it) {
   nameAll(it.root, it.say);
   it.root.setAttribute("aria-label", it.say("player"));
   it.$("said").placeholder = it.say("ask");
   for (const option of it.$("speed").options) option.textContent = it.say("pace", { count: Number(option.value) });
 }
 
-// The second strip and the two texts shaded by both rows; hidden where there is no branch.
+/**
+ * The second strip and the two texts shaded by both rows; hidden where there is no branch.
+ * @param {Player} it
+ */
 function buildTwins(it) {
   const { meta, $ } = it;
   const branch = meta.branch;
@@ -90,12 +141,18 @@ function buildTwins(it) {
 }
 
 const segmentsOf = (meta) =>
-  meta.source.map(([text, columns, special]) => ({ node: make("span", special ? "special" : columns.length ? "token" : "", text), columns }));
+  meta.source.map(([text, columns, special]) => ({
+    node: make("span", special ? "special" : columns.length ? "token" : "", text),
+    columns,
+  }));
 
+/** @param {Player} it */
 function frame(it, step, i) {
-  const { tag } = step, share = percent(step.probability);
+  const { tag } = step,
+    share = percent(step.probability);
   const node = make("div", `frame${tag ? " ruled" : ""}`);
-  const well = make("div", "well"), bar = make("i");
+  const well = make("div", "well"),
+    bar = make("i");
   bar.style.height = `${Math.max(0, step.probability) * 100}%`;
   well.append(bar);
   node.append(make("div", "tag", tag), well, make("div", "name", step.predicts));
@@ -104,21 +161,38 @@ function frame(it, step, i) {
   return node;
 }
 
-// What depends on the size: the width of a frame (all of them where they fit, else the film scrolls), and how many bars.
+/**
+ * What depends on the size: the width of a frame (all of them where they fit, else the film scrolls), and how many bars.
+ * @param {Player} it
+ */
 export function fit(it) {
-  it.root.style.zoom = typeSize();
+  it.root.style.zoom = String(typeSize());
   const bars = it.$("bars");
-  const taken = [...bars.parentElement.children].reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
-  it.room = clamp(Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)), FEWEST_BARS, MOST_BARS);
+  const taken = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (bars.parentElement.children)].reduce(
+    (sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4),
+    0,
+  );
+  it.room = clamp(
+    Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)),
+    FEWEST_BARS,
+    MOST_BARS,
+  );
   const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
   it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);
   const { encoder, table } = it.meta.cost;
-  it.cell = clamp(Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))), 1, 14);
+  it.cell = clamp(
+    Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))),
+    1,
+    14,
+  );
   it.root.style.setProperty("--cell", `${it.cell}px`);
 }
 
-// Everything that belongs to the current step, without the canvases.
+/**
+ * Everything that belongs to the current step, without the canvases.
+ * @param {Player} it
+ */
 export function show(it) {
   const { meta, $ } = it;
   const step = meta.steps[it.step];
@@ -130,13 +204,23 @@ export function show(it) {
   $("sentence").setAttribute("aria-live", it.playing ? "off" : "polite");
   $("sentence").textContent = sentenceOf(meta, it.step, row) + ending(it);
   $("axes").textContent = readingOf(meta, it.step);
-  $("matrix").setAttribute("aria-label", it.say("matrix", { step: it.step + 1, count: it.count, said: $("sentence").textContent }));
-  $("curve").setAttribute("aria-label", it.say("curve", { step: it.step + 1, log_p: signed(step.running_log_probability), entropy: signed(step.entropy_bits) }));
+  $("matrix").setAttribute(
+    "aria-label",
+    it.say("matrix", { step: it.step + 1, count: it.count, said: $("sentence").textContent }),
+  );
+  $("curve").setAttribute(
+    "aria-label",
+    it.say("curve", {
+      step: it.step + 1,
+      log_p: signed(step.running_log_probability),
+      entropy: signed(step.entropy_bits),
+    }),
+  );
   $("counter").textContent = `${placeOf(it) + 1} / ${lengthOf(it)}`;
-  $("scrub").value = placeOf(it);
+  $("scrub").value = String(placeOf(it));
   $("scrub").setAttribute("aria-valuetext", placeSaid(it));
-  for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", it.reading === name);
-  for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", it.range === name);
+  for (const name of ["predicts", "reads"]) $(name).setAttribute("aria-pressed", String(it.reading === name));
+  for (const name of ["fixed", "row"]) $(name).setAttribute("aria-pressed", String(it.range === name));
   it.frames.forEach((node, i) => {
     node.classList.toggle("done", i < it.step);
     node.classList.toggle("current", i === placeOf(it));
@@ -151,20 +235,32 @@ export function show(it) {
   keepInView($("film"), it.twins[placeOf(it)] ?? it.frames[it.step], "x");
 }
 
-// How many steps there are to play: those of the longer strip.
+/**
+ * How many steps there are to play: those of the longer strip.
+ * @param {Player} it
+ */
 export const lengthOf = (it) => Math.max(it.count, it.twins.length);
 
-// The step that both strips show: beyond the main text's end where the branch is longer and the visitor went there.
+/**
+ * The step that both strips show: beyond the main text's end where the branch is longer and the visitor went there.
+ * @param {Player} it
+ */
 export const placeOf = (it) => it.step + (it.beyond ?? 0);
 
-// The place in words: the branch's step where the main text has ended already.
+/**
+ * The place in words: the branch's step where the main text has ended already.
+ * @param {Player} it
+ */
 function placeSaid(it) {
-  const at = placeOf(it), { predicts, probability } = at < it.count ? it.meta.steps[at] : it.meta.branch.steps[at];
+  const at = placeOf(it),
+    { predicts, probability } = at < it.count ? it.meta.steps[at] : it.meta.branch.steps[at];
   return it.say("place", { step: at + 1, count: lengthOf(it), token: predicts, share: percent(probability) });
 }
 
+/** @param {Player} it */
 const ending = (it) => (it.step === it.count - 1 && it.meta.stopped ? ` ${it.say("stopped", it.meta)}` : "");
 
+/** @param {Player} it */
 function shadeChip(it, node, table, weight, full) {
   const color = shade(table, weight / full);
   node.style.backgroundColor = css(color);
@@ -172,9 +268,13 @@ function shadeChip(it, node, table, weight, full) {
   node.title = it.say("weight", { weight: weight.toFixed(3) });
 }
 
+/** @param {Player} it */
 const showSource = (it, row) => [[it.$("source"), shadeText(it, it.segments, row)]];
 
-// The source twice: where the main text looks at this step, and where the branch does.
+/**
+ * The source twice: where the main text looks at this step, and where the branch does.
+ * @param {Player} it
+ */
 function showTwins(it, row) {
   const { meta, $ } = it;
   const { branch } = meta;
@@ -187,7 +287,10 @@ function showTwins(it, row) {
   return ["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]);
 }
 
-// Shade the segments of a text by one row of weights; gives the one that is looked at most.
+/**
+ * Shade the segments of a text by one row of weights; gives the one that is looked at most.
+ * @param {Player} it
+ */
 function shadeText(it, segments, row) {
   const table = it.colors.ramps[it.meta.kind];
   const full = fullShade(row, it.range);
@@ -203,8 +306,8 @@ function shadeText(it, segments, row) {
   return looked;
 }
 
+/** @param {Player} it */
 function showOutput(it, own, step) {
-  const { meta, $ } = it;
   const table = it.colors.ramps.decoder;
   const full = fullShade(own, it.range);
   for (const { node, column } of it.chips) {
@@ -219,37 +322,52 @@ function showOutput(it, own, step) {
   it.now.title = it.say("predicted", { share: percent(step.probability) });
 }
 
+/**
+ * @param {Player} it
+ * @param {Step} step
+ */
 function showChoice(it, step) {
   const { $ } = it;
   const bars = barsOf(step, it.room ?? FEWEST_BARS);
   const fewer = bars.length < step.candidates.length;
-  $("choice-title").textContent = fewer ? filled(it.meta.some, { shown: bars.length, count: step.candidates.length }) : it.meta.titles.choice;
-  while ($("bars").children.length < bars.length) $("bars").append(bar());
+  $("choice-title").textContent = fewer
+    ? filled(it.meta.some, { shown: bars.length, count: step.candidates.length })
+    : it.meta.titles.choice;
+  while ($("bars").children.length < bars.length) $("bars").append(emptyBar());
   while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
   bars.forEach(({ label, p, chosen, outside, token, drawn }, i) => {
-    const node = $("bars").children[i];
-    const [name, track, value] = node.children;
+    const node = /** @type {HTMLElement} */ ($("bars").children[i]);
+    const [name, track, value] = elementsOf(node);
+    const [filling, mark] = elementsOf(track);
     node.classList.toggle("chosen", chosen);
     name.textContent = name.title = label;
     if (outside) name.title = it.say("outside", { token: label });
-    track.firstChild.style.transform = `scaleX(${p})`; // moves without a new layout
-    track.lastChild.hidden = drawn === null;
-    track.lastChild.style.left = `${(drawn ?? 0) * 100}%`;
+    filling.style.transform = `scaleX(${p})`; // moves without a new layout
+    mark.hidden = drawn === null;
+    mark.style.left = `${(drawn ?? 0) * 100}%`;
     value.textContent = percent(p);
     const told = drawn === null ? (chosen ? "bar_chosen" : "bar") : chosen ? "bar_drawn" : "bar_draws";
-    node.setAttribute("aria-label", it.say(told, { token: label, share: percent(p), drawn: drawn === null ? "" : percent(drawn) }));
+    node.setAttribute(
+      "aria-label",
+      it.say(told, { token: label, share: percent(p), drawn: drawn === null ? "" : percent(drawn) }),
+    );
     node.title = drawn !== null ? node.getAttribute("aria-label") : chosen ? "" : it.say("instead", { token: label });
-    node.dataset.token = chosen ? "" : token;
+    node.dataset.token = chosen ? "" : String(token);
     node.tabIndex = chosen ? -1 : 0;
     node.setAttribute("role", chosen ? "listitem" : "button");
   });
   $("note").textContent = step.note;
   const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
-  $("sums").textContent = `${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
+  $("sums").textContent =
+    `${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
 }
 
-function bar() {
-  const node = make("li"), track = make("span", "track");
+/** @param {HTMLElement} node */
+const elementsOf = (node) => /** @type {HTMLElement[]} */ ([...node.children]);
+
+function emptyBar() {
+  const node = make("li"),
+    track = make("span", "track");
   track.append(make("i"), make("span", "drawn"));
   node.append(make("span", "name"), track, make("span", "value"));
   return node;
@@ -257,23 +375,30 @@ function bar() {
 
 // Scroll a box (never the page) until a child of it is seen.
 function keepInView(box, child, axis) {
-  const [start, size, client] = axis === "x" ? ["offsetLeft", "offsetWidth", "clientWidth"] : ["offsetTop", "offsetHeight", "clientHeight"];
+  const [start, size, client] =
+    axis === "x" ? ["offsetLeft", "offsetWidth", "clientWidth"] : ["offsetTop", "offsetHeight", "clientHeight"];
   const scroll = axis === "x" ? "scrollLeft" : "scrollTop";
   if (axis === "y" && box.scrollHeight <= box.clientHeight) return;
   const at = child[start] - box[start];
-  if (at < box[scroll] || at + child[size] > box[scroll] + box[client]) box[scroll] = at - (box[client] - child[size]) / 2;
+  if (at < box[scroll] || at + child[size] > box[scroll] + box[client])
+    box[scroll] = at - (box[client] - child[size]) / 2;
 }
 
-// What is computed now and what is reused, in lanes of one cell a token.
+/**
+ * What is computed now and what is reused, in lanes of one cell a token.
+ * @param {Player} it
+ */
 export function buildCost(it) {
   const { cost } = it.meta;
-  const names = [
-    cost.encoder && ["encoder", it.say("lane_encoder")],
-    cost.encoder && ["cross", it.say("lane_cross")],
-    ["decoder", it.say("lane_decoder")],
-  ].filter(Boolean);
+  /** @type {[kind: Kind, name: string][]} */
+  const names = [["decoder", it.say("lane_decoder")]];
+  if (cost.encoder) names.unshift(["encoder", it.say("lane_encoder")], ["cross", it.say("lane_cross")]);
   it.lanes = names.map(([kind, name]) => {
-    const lane = make("div", "lane"), reused = make("i", "reused"), fresh = make("i"), said = make("div", "said"), box = make("dd");
+    const lane = make("div", "lane"),
+      reused = make("i", "reused"),
+      fresh = make("i"),
+      said = make("div", "said"),
+      box = make("dd");
     lane.style.setProperty("--color", it.colors.strong[kind]);
     lane.append(reused, fresh);
     box.append(lane, said);
@@ -282,6 +407,7 @@ export function buildCost(it) {
   it.$("lanes").replaceChildren(...it.lanes.flatMap(({ name, box }) => [name, box]));
 }
 
+/** @param {Player} it */
 function showCost(it) {
   const { cost } = it.meta;
   const at = (name) => cost.table[name][it.step];
@@ -304,20 +430,49 @@ function showCost(it) {
     it.meta.given ? it.say("cost_given") : "",
     it.say("cost_cache", { layers: cost.layers, bytes: quantity(at("cache_bytes"), "B") }),
     it.say("cost_step", { now: quantity(now, ""), without: quantity(without, ""), times: (without / now).toFixed(1) }),
-    it.say("cost_all", { now: quantity(sum("operations_cached"), ""), without: quantity(sum("operations_uncached"), "") }),
-  ].filter(Boolean).join("\n");
+    it.say("cost_all", {
+      now: quantity(sum("operations_cached"), ""),
+      without: quantity(sum("operations_uncached"), ""),
+    }),
+  ]
+    .filter(Boolean)
+    .join("\n");
 }
 
+/** @param {Player} it */
 export function buildTable(it) {
-  const heads = ["step", "reads", "predicts", "probability", "log_p", "sum", "entropy", "decided", "looked_at", "candidates"];
-  const table = make("table"), head = make("tr");
+  const heads = [
+    "step",
+    "reads",
+    "predicts",
+    "probability",
+    "log_p",
+    "sum",
+    "entropy",
+    "decided",
+    "looked_at",
+    "candidates",
+  ];
+  const table = make("table"),
+    head = make("tr");
   head.append(...heads.map((name) => make("th", "", it.say(name))));
   const lines = it.meta.steps.map((step, i) => {
     const line = make("tr");
     const others = step.candidates.map(([label, p]) => `${label} ${percent(p)}`).join("   ");
     const best = lookedAt(it.meta, i, rowOf(it.rows, it.columns, i, it.meta.scale));
     const looked = best ? `${best.text} ${best.mass.toFixed(3)}` : "";
-    const cells = [i + 1, step.reads, step.predicts, percent(step.probability), signed(step.log_probability, 3), signed(step.running_log_probability, 3), signed(step.entropy_bits, 3), step.decided ?? it.say("probability"), looked, others];
+    const cells = [
+      i + 1,
+      step.reads,
+      step.predicts,
+      percent(step.probability),
+      signed(step.log_probability, 3),
+      signed(step.running_log_probability, 3),
+      signed(step.entropy_bits, 3),
+      step.decided ?? it.say("probability"),
+      looked,
+      others,
+    ];
     line.append(...cells.map((cell, column) => make("td", [1, 2, 8, 9].includes(column) ? "word" : "", String(cell))));
     return line;
   });

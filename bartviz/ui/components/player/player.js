@@ -1,23 +1,64 @@
 // Playback, keys and pointer. Streamlit calls the default export again on every change of data or theme.
 
+/** @import { Component, Player } from "./types.js" */
+import { pointOn } from "../shared/drawing.js";
+import { calm, hearSteps, isNowhere, tellSteps } from "../shared/steps.js";
+import { clamp, speaker } from "../shared/words.js";
+import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
+import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
+import { build, buildCost, buildTable, fit, lengthOf, paint, placeOf, rowsImage, show } from "./picture.js";
+
 const STATES = new WeakMap(); // parentElement -> state
 const REVEAL = 320; // ms in which a new row is uncovered
 const REPORT = 350; // ms of rest before a step is told to Python
 
+/**
+ * @param {Component} component
+ * @returns {Player}
+ */
 function begin(component) {
+  /** @type {HTMLElement} */
   const root = component.parentElement.querySelector(".player");
-  const named = new Map([...root.querySelectorAll("[data-is]")].map((node) => [node.dataset.is, node]));
-  const it = { root, $: (name) => named.get(name), step: 0, range: "fixed", playing: false, twins: [], beyond: 0, since: 0, raf: 0, timer: 0 };
+  const named = new Map(
+    [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-is]"))].map((node) => [
+      node.dataset.is,
+      node,
+    ]),
+  );
+  const it = /** @type {Player} */ ({
+    root,
+    $: (name) => /** @type {any} */ (named.get(name)),
+    step: 0,
+    range: "fixed",
+    playing: false,
+    twins: [],
+    beyond: 0,
+    since: 0,
+    raf: 0,
+    timer: 0,
+  });
   it.go = (step, report) => go(it, step, report);
   return it;
 }
 
+/**
+ * @param {Player} it
+ * @param {Component} component
+ */
 export function take(it, { data, setStateValue, setTriggerValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
   const led = !anew && it.led !== data.meta.led; // to a step, by somebody else than the visitor
   const flat = (table) => table.getChild("w").toArray();
-  Object.assign(it, { meta: data.meta, rows: flat(data.rows), own: flat(data.own), other: flat(data.other), setStateValue, setTriggerValue, say: speaker(data.meta.words) });
+  Object.assign(it, {
+    meta: data.meta,
+    rows: flat(data.rows),
+    own: flat(data.own),
+    other: flat(data.other),
+    setStateValue,
+    setTriggerValue,
+    say: speaker(data.meta.words),
+  });
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   it.led = it.meta.led;
@@ -33,6 +74,7 @@ export function take(it, { data, setStateValue, setTriggerValue }) {
   if (parting) later(it); // what Python draws of the step moves along
 }
 
+/** @param {Player} it */
 function draw(it) {
   paint(it);
   build(it);
@@ -43,12 +85,14 @@ function draw(it) {
   refresh(it);
 }
 
+/** @param {Player} it */
 function refresh(it, reveal = 1) {
   show(it);
   drawMatrix(it, reveal);
   drawCurve(it);
 }
 
+/** @param {Player} it */
 function go(it, step, report) {
   const to = clamp(step, 0, it.count - 1);
   it.beyond = clamp(step - to, 0, Math.max(0, it.twins.length - it.count));
@@ -61,17 +105,25 @@ function go(it, step, report) {
   tellPlace(it);
 }
 
-// Whoever follows the player hears where it stands.
-const tellPlace = (it) => tellSteps("at", { record: it.meta.revision, step: it.step, count: it.count, playing: it.playing });
+/**
+ * Whoever follows the player hears where it stands.
+ * @param {Player} it
+ */
+const tellPlace = (it) =>
+  tellSteps("at", { record: it.meta.revision, step: it.step, count: it.count, playing: it.playing });
 
+/** @param {Player} it */
 function onAsked(it, { to, by, play: playing, where }) {
-  if (to !== undefined) step(it, to);
-  if (by !== undefined) step(it, placeOf(it) + by);
+  if (to !== undefined) stepTo(it, to);
+  if (by !== undefined) stepTo(it, placeOf(it) + by);
   if (playing) play(it);
   if (where) tellPlace(it);
 }
 
-// Python hears of a step when the visitor rests on it: never during playback.
+/**
+ * Python hears of a step when the visitor rests on it: never during playback.
+ * @param {Player} it
+ */
 function later(it) {
   clearTimeout(it.timer);
   it.timer = setTimeout(() => {
@@ -79,16 +131,19 @@ function later(it) {
   }, REPORT);
 }
 
+/** @param {Player} it */
 function tell(it) {
   it.told = it.step;
   it.setStateValue("place", { revision: it.meta.revision, step: it.step, reading: it.reading });
 }
 
+/** @param {Player} it */
 function animate(it) {
   cancelAnimationFrame(it.raf);
   it.raf = requestAnimationFrame((time) => tick(it, time));
 }
 
+/** @param {Player} it */
 function tick(it, time) {
   const elapsed = time - it.since;
   const interval = 1000 / Number(it.$("speed").value);
@@ -103,6 +158,7 @@ function tick(it, time) {
   if (it.playing || reveal < 1) animate(it);
 }
 
+/** @param {Player} it */
 function play(it) {
   if (it.playing) return stop(it, true);
   if (lengthOf(it) < 2) return;
@@ -112,7 +168,10 @@ function play(it) {
   animate(it);
 }
 
-// Whatever was going on in the record before ends here; nothing of it is drawn or told.
+/**
+ * Whatever was going on in the record before ends here; nothing of it is drawn or told.
+ * @param {Player} it
+ */
 function rest(it) {
   cancelAnimationFrame(it.raf);
   clearTimeout(it.timer);
@@ -120,7 +179,10 @@ function rest(it) {
   mark(it);
 }
 
-// `settle`: the last row is still being uncovered.
+/**
+ * `settle`: the last row is still being uncovered.
+ * @param {Player} it
+ */
 function stop(it, report, settle = false) {
   it.playing = false;
   mark(it);
@@ -129,35 +191,43 @@ function stop(it, report, settle = false) {
   if (report) later(it);
 }
 
+/** @param {Player} it */
 function mark(it) {
   it.$("play").classList.toggle("playing", it.playing);
   it.$("play").setAttribute("aria-label", it.say(it.playing ? "pause" : "play"));
   tellPlace(it);
 }
 
-function step(it, to) {
+/** @param {Player} it */
+function stepTo(it, to) {
   if (it.playing) stop(it, false);
   go(it, to, true);
 }
 
+/** @param {Player} it */
 function rename(it, reading) {
   it.reading = reading;
   refresh(it);
   tell(it);
 }
 
+/** @param {Player} it */
 function shadeBy(it, range) {
   it.range = range;
   it.image = rowsImage(it);
   refresh(it);
 }
 
-// Ask Python for a branch at this step, by a candidate's id or by a typed text; or what to do with the branch.
+/**
+ * Ask Python for a branch at this step, by a candidate's id or by a typed text; or what to do with the branch.
+ * @param {Player} it
+ */
 function ask(it, wish) {
   if (it.playing) stop(it, false);
   it.setTriggerValue("ask", { revision: it.meta.revision, step: it.step, ...wish });
 }
 
+/** @param {Player} it */
 function onSubmit(it, event) {
   event.preventDefault();
   const field = it.$("said");
@@ -166,11 +236,13 @@ function onSubmit(it, event) {
   if (field.reportValidity()) ask(it, { text });
 }
 
+/** @param {Player} it */
 function onKey(it, event, anywhere) {
   const target = event.composedPath()[0];
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
   if (target.matches?.("input[type=text]")) return;
-  if (target.dataset?.token && [" ", "Enter"].includes(event.key)) return void (event.preventDefault(), event.stopPropagation(), ask(it, { token: Number(target.dataset.token) }));
+  if (target.dataset?.token && [" ", "Enter"].includes(event.key))
+    return void (event.preventDefault(), event.stopPropagation(), ask(it, { token: Number(target.dataset.token) }));
   const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: lengthOf(it) - 1 };
   const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
   if (!space && !(event.key in keys)) return;
@@ -178,32 +250,40 @@ function onKey(it, event, anywhere) {
   event.preventDefault();
   event.stopPropagation();
   if (space) play(it);
-  else step(it, keys[event.key]);
+  else stepTo(it, keys[event.key]);
 }
 
+/** @param {Player} it */
 function onPointer(it, event) {
   const cell = it.place && cellAt(it.place, ...pointOn(it.$("matrix"), event));
   if (!cell || cell.row > it.step) return void (it.$("axes").textContent = readingOf(it.meta, it.step));
   const weight = rowOf(it.rows, it.columns, cell.row, it.meta.scale)[cell.column];
   const { reads, predicts } = it.meta.steps[cell.row];
-  it.$("axes").textContent = it.say("cell", { row: cell.row + 1, reads, predicts, column: it.meta.columns[cell.column], weight: weight.toFixed(3) });
+  it.$("axes").textContent = it.say("cell", {
+    row: cell.row + 1,
+    reads,
+    predicts,
+    column: it.meta.columns[cell.column],
+    weight: weight.toFixed(3),
+  });
 }
 
+/** @param {Player} it */
 function listen(it) {
   const { $ } = it;
-  $("first").onclick = () => step(it, 0);
-  $("back").onclick = () => step(it, placeOf(it) - 1);
-  $("next").onclick = () => step(it, placeOf(it) + 1);
+  $("first").onclick = () => stepTo(it, 0);
+  $("back").onclick = () => stepTo(it, placeOf(it) - 1);
+  $("next").onclick = () => stepTo(it, placeOf(it) + 1);
   $("play").onclick = () => play(it);
-  $("scrub").oninput = () => step(it, Number($("scrub").value));
+  $("scrub").oninput = () => stepTo(it, Number($("scrub").value));
   $("matrix").onpointermove = (event) => onPointer(it, event);
   $("matrix").onpointerleave = () => ($("axes").textContent = readingOf(it.meta, it.step));
   $("matrix").onclick = (event) => {
     const cell = cellAt(it.place, ...pointOn($("matrix"), event));
-    if (cell) step(it, cell.row);
+    if (cell) stepTo(it, cell.row);
   };
   $("bars").onclick = (event) => {
-    const token = event.target.closest("li")?.dataset.token;
+    const token = /** @type {Element} */ (event.target).closest("li")?.dataset.token;
     if (token) ask(it, { token: Number(token) });
   };
   $("ask").onsubmit = (event) => onSubmit(it, event);
@@ -215,7 +295,11 @@ function listen(it) {
   it.root.onkeydown = (event) => onKey(it, event, false);
   it.anywhere = (event) => isNowhere(event.target) && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
-  it.unfollowed = hearSteps("ask", () => it.meta.revision, (asked) => onAsked(it, asked));
+  it.unfollowed = hearSteps(
+    "ask",
+    () => it.meta.revision,
+    (asked) => onAsked(it, asked),
+  );
   it.resized = new ResizeObserver(() => it.frames && (fit(it), measure(it), refresh(it)));
   it.resized.observe(it.root);
 }

@@ -12,13 +12,14 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons, Word
 from bartviz.language import _
 from bartviz.record.attention import Head
+from bartviz.ui.components.scripts import bundle
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
     "bartviz.ribbons",
     html=(_FILES / "ribbons.html").read_text("utf-8"),
     css=(_FILES / "ribbons.css").read_text("utf-8"),
-    js=(_FILES / "ribbons.js").read_text("utf-8"),
+    js=bundle(_FILES / "ribbons.js"),
 )
 
 

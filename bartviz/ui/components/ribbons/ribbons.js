@@ -15,15 +15,19 @@ export function shape(edges, above, below) {
     const next = boxes.map((box, i) => box.x + box.width / 2 - (sums[i] * unit[i]) / 2);
     const sides = new Map();
     for (const edge of [...edges].sort((a, b) => a[other] - b[other])) {
-      const i = edge[end], width = edge[2] * unit[i];
+      const i = edge[end],
+        width = edge[2] * unit[i];
       sides.set(edge, [next[i], next[i] + width, boxes[i].y]);
       next[i] += width;
     }
     return sides;
   };
-  const tops = place(above, 1, 0), bottoms = place(below, 0, 1);
+  const tops = place(above, 1, 0),
+    bottoms = place(below, 0, 1);
   return edges.map((edge) => {
-    const [a, b, top] = tops.get(edge), [c, d, bottom] = bottoms.get(edge), middle = (top + bottom) / 2;
+    const [a, b, top] = tops.get(edge),
+      [c, d, bottom] = bottoms.get(edge),
+      middle = (top + bottom) / 2;
     const n = (value) => value.toFixed(1);
     const path =
       `M${n(a)},${n(top)} C${n(a)},${n(middle)} ${n(c)},${n(middle)} ${n(c)},${n(bottom)} ` +
@@ -41,7 +45,10 @@ export function neighbour(place, key, counts) {
   }
   const line = { ArrowUp: "above", ArrowDown: "below" }[key];
   if (!line || line === place.line) return null;
-  return { line, index: Math.min(counts[line] - 1, Math.round((place.index / Math.max(count - 1, 1)) * (counts[line] - 1))) };
+  return {
+    line,
+    index: Math.min(counts[line] - 1, Math.round((place.index / Math.max(count - 1, 1)) * (counts[line] - 1))),
+  };
 }
 
 let played = false; // by itself it plays once in a visit
@@ -50,7 +57,11 @@ const VIEWS = new WeakMap(); // parentElement -> view; the default export runs a
 class View {
   constructor(root, data) {
     const find = (name) => root.querySelector(name);
-    Object.assign(this, { data, stage: find(".stage"), svg: find("svg"), sentence: find(".sentence"), button: find(".play") });
+    this.data = data;
+    this.stage = find(".stage");
+    this.svg = find("svg");
+    this.sentence = find(".sentence");
+    this.button = find(".play");
     root.dataset.kind = data.kind; // its colour
     root.setAttribute("aria-label", data.labels.ribbons);
     this.counts = { above: data.above.length, below: data.below.length };
@@ -73,10 +84,15 @@ class View {
       chip.className = word.special ? "word special" : "word";
       chip.tabIndex = index === 0 ? 0 : -1;
       chip.setAttribute("aria-label", this.data.say[name][index]);
-      chip.append(...word.pieces.map((text) => Object.assign(document.createElement("span"), { className: "piece", textContent: text })));
+      chip.append(
+        ...word.pieces.map((text) =>
+          Object.assign(document.createElement("span"), { className: "piece", textContent: text }),
+        ),
+      );
       const place = { line: name, index };
       chip.onpointerenter = (event) => event.pointerType !== "touch" && this.visit(place);
-      chip.onpointerleave = (event) => event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
+      chip.onpointerleave = (event) =>
+        event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
       chip.onfocus = () => chip.matches(":focus-visible") && this.keep(place);
       chip.onclick = () => this.keep(this.kept && this.same(this.kept, place) ? null : place);
       chip.onkeydown = (event) => this.key(event, place);
@@ -101,7 +117,9 @@ class View {
   fit() {
     this.stage.style.removeProperty("--fit");
     this.stage.classList.add("measured");
-    const lines = Object.values(this.words).map((words) => words[0]?.parentElement).filter(Boolean);
+    const lines = Object.values(this.words)
+      .map((words) => words[0]?.parentElement)
+      .filter(Boolean);
     const scale = Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
     this.stage.classList.remove("measured");
     if (scale < 1) this.stage.style.setProperty("--fit", scale > SMALLEST ? (0.98 * scale).toFixed(3) : SMALLEST);
@@ -128,7 +146,8 @@ class View {
 
   light(place) {
     this.lit = place;
-    const end = place.line === "below" ? "t" : "s", other = end === "t" ? "s" : "t";
+    const end = place.line === "below" ? "t" : "s",
+      other = end === "t" ? "s" : "t";
     const reached = new Set();
     for (const path of this.paths ?? []) {
       const on = path[end] === place.index;
@@ -148,7 +167,8 @@ class View {
   rest() {
     this.lit = null;
     this.stage.classList.remove("focused");
-    for (const part of [...(this.paths ?? []), ...this.words.above, ...this.words.below]) part.classList.remove("chosen", "lit");
+    for (const part of [...(this.paths ?? []), ...this.words.above, ...this.words.below])
+      part.classList.remove("chosen", "lit");
     this.say(this.data.labels.hint, true);
   }
 

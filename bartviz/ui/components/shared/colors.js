@@ -11,7 +11,8 @@ export function parseColor(text) {
 }
 
 export const css = (rgb) => `rgb(${rgb.join(",")})`;
-export const mixed = (a, b, share) => parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
+export const mixed = (a, b, share) =>
+  parseColor(a).map((v, i) => Math.round(v * share + parseColor(b)[i] * (1 - share)));
 
 /** Relative luminance of WCAG 2, 0 (black) to 1 (white). */
 export function luminance([r, g, b]) {
@@ -31,19 +32,29 @@ export function inkOn(rgb) {
 export function ramp(stops) {
   const colors = stops.map(parseColor);
   return Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (colors.length - 1), low = Math.min(Math.floor(at), colors.length - 2);
+    const at = (i / 255) * (colors.length - 1),
+      low = Math.min(Math.floor(at), colors.length - 2);
     return colors[low].map((v, c) => Math.round(v + (colors[low + 1][c] - v) * (at - low)));
   });
 }
 
 /** What canvas needs of the theme's variables: plain colours and fonts. */
 export function themeOf(root) {
-  const style = getComputedStyle(root), color = (name) => style.getPropertyValue(name).trim();
-  const ground = color("--st-background-color"), ink = color("--st-text-color");
+  const style = getComputedStyle(root),
+    color = (name) => style.getPropertyValue(name).trim();
+  const ground = color("--st-background-color"),
+    ink = color("--st-text-color");
   return {
-    ground, ink, dark: isDark(ground), faint: css(mixed(ink, ground, 0.62)), text: css(mixed(ink, ground, 0.85)),
-    line: css(mixed(ink, ground, 0.2)), hatch: css(mixed(ink, ground, 0.32)), masked: mixed(ink, ground, 0.09),
-    font: color("--st-font"), mono: color("--st-code-font"),
+    ground,
+    ink,
+    dark: isDark(ground),
+    faint: css(mixed(ink, ground, 0.62)),
+    text: css(mixed(ink, ground, 0.85)),
+    line: css(mixed(ink, ground, 0.2)),
+    hatch: css(mixed(ink, ground, 0.32)),
+    masked: mixed(ink, ground, 0.09),
+    font: color("--st-font"),
+    mono: color("--st-code-font"),
   };
 }
 

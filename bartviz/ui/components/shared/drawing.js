@@ -3,17 +3,24 @@
 const USUAL = 15; // pixels of the page's type; for a projector it is larger
 
 /** How much larger than usual the type of the page is. */
-const typeSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
+export const typeSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
 
-/** Where a pointer is on an element, in the element's own pixels: it may be drawn enlarged. */
-function pointOn(element, event) {
-  const { left, top } = element.getBoundingClientRect(), zoom = element.currentCSSZoom ?? 1;
+/**
+ * Where a pointer is on an element, in the element's own pixels: it may be drawn enlarged.
+ * @param {HTMLElement} element
+ * @param {MouseEvent} event
+ * @returns {[x: number, y: number]}
+ */
+export function pointOn(element, event) {
+  const { left, top } = element.getBoundingClientRect(),
+    zoom = element.currentCSSZoom ?? 1;
   return [(event.clientX - left) / zoom, (event.clientY - top) / zoom];
 }
 
 // Sizes are read once, when something changed: reading them at every frame would lay the page out again.
 export function measured(canvas) {
-  const box = canvas.getBoundingClientRect(), zoom = canvas.currentCSSZoom ?? 1;
+  const box = canvas.getBoundingClientRect(),
+    zoom = canvas.currentCSSZoom ?? 1;
   const [width, height, ratio] = [box.width / zoom, box.height / zoom, (globalThis.devicePixelRatio || 1) * zoom];
   const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
@@ -30,10 +37,11 @@ export function shortened(context, text, room) {
   return `${signs.slice(0, end).join("")}…`;
 }
 
-const widest = (context, labels) => labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
+export const widest = (context, labels) =>
+  labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
 
 /** Cells that a mask hides are hatched grey, never white as zero. */
-function hatching(context, color) {
+export function hatching(context, color) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
   const pen = tile.getContext("2d");
@@ -47,7 +55,7 @@ function hatching(context, color) {
   return context.createPattern(tile, "repeat");
 }
 
-function fillMasked(context, { masked }, hatch) {
+export function fillMasked(context, { masked }, hatch) {
   context.fillStyle = masked;
   context.fill();
   context.fillStyle = hatch;

@@ -4,16 +4,16 @@
 
 const STEPS = (globalThis[Symbol.for("bartviz.run.candidates")] ??= new EventTarget());
 
-const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
+export const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
 
 /** Hears one type of message of one record; gives what ends it. */
-function hearSteps(type, record, then) {
+export function hearSteps(type, record, then) {
   const hear = ({ detail }) => detail.record === record() && then(detail);
   STEPS.addEventListener(type, hear);
   return () => STEPS.removeEventListener(type, hear);
 }
 
-const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
+export const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
 
 /** Whether a key was pressed while nothing had the focus: a click beside all controls focuses the page's own frame. */
 export const isNowhere = (target) => target === globalThis.document?.body || target?.dataset?.testid === "stMain";

@@ -9,7 +9,9 @@ export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u20
 
 /** A message with its {places} filled; one that depends on a number is a pair, for one and for several: `count`. */
 export const filled = (message, values = {}) =>
-  (Array.isArray(message) ? message[values.count === 1 ? 0 : 1] : message).replace(/\{(\w+)\}/g, (place, name) => (name in values ? isolated(String(values[name])) : place));
+  (Array.isArray(message) ? message[values.count === 1 ? 0 : 1] : message).replace(/\{(\w+)\}/g, (place, name) =>
+    name in values ? isolated(String(values[name])) : place,
+  );
 
 /** name -> the message of that name, filled. */
 export const speaker = (words) => (name, values) => filled(words[name], values);

@@ -6,7 +6,8 @@ const LONG = 30_000; // milliseconds; a busy server draws for long
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
 export default function ({ data }) {
-  const { body } = document, asked = `${data.visit} ${data.part}`;
+  const { body } = document,
+    asked = `${data.visit} ${data.part}`;
   if (body.dataset.sight === asked) return;
   body.dataset.sight = asked;
   const ends = performance.now() + LONG;
@@ -15,7 +16,8 @@ export default function ({ data }) {
   for (const act of ACTS) addEventListener(act, leave, { capture: true, once: true, passive: true });
   const look = () => {
     if (alone || body.dataset.sight !== asked) return;
-    const main = document.querySelector("[data-testid='stMain']"), box = document.querySelector(data.part)?.getBoundingClientRect();
+    const main = document.querySelector("[data-testid='stMain']"),
+      box = document.querySelector(data.part)?.getBoundingClientRect();
     const away = box?.height > 20 ? box.top - main.getBoundingClientRect().top - UNDER : 0;
     if (Math.abs(away) > 4) main.scrollBy(0, away);
     if (performance.now() < ends) setTimeout(look, 150);

@@ -5,7 +5,9 @@
 /** Whether a CSS colour, #rrggbb or rgb(), is darker than middle grey. */
 export function isDark(color) {
   const hex = color.match(/^#(\w\w)(\w\w)(\w\w)/);
-  const parts = hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/\d+/g) ?? [255, 255, 255]).map(Number);
+  const parts = hex
+    ? hex.slice(1).map((part) => parseInt(part, 16))
+    : (color.match(/\d+/g) ?? [255, 255, 255]).map(Number);
   return 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] < 128;
 }
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.scripts import joined
+from bartviz.ui.components.scripts import bundle
 from bartviz.ui.frame.tour import walk
 
 SCRIPTS = Path(__file__).parents[2] / "components" / "lessons"
-_SCRIPT = joined(SCRIPTS, ("store.js", "history.js", "progress.js"))
-_LISTEN = st.components.v2.component("bartviz.progress", html="<span></span>", js=_SCRIPT)
+_LISTEN = st.components.v2.component("bartviz.progress", html="<span></span>", js=bundle(SCRIPTS / "progress.js"))
 
 
 def kept(now: walk.Walk) -> dict[str, list[int]]:

@@ -1,0 +1,97 @@
+// One frame: what is measured when something has changed its size, and the order in which all is drawn.
+
+/** @import { Canvas } from "./types.js" */
+import { hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
+import { fontSize } from "./labels.js";
+import { drawLines, fittedLines } from "./lines.js";
+import { drawMap } from "./map.js";
+import { drawOverview, measureOverview } from "./overview.js";
+import { say } from "./said.js";
+import { bringForward, buildTable, drawTexts } from "./text.js";
+import { uncovered } from "./veil.js";
+import { bounded, fitted } from "./window.js";
+
+/** @param {Canvas} it */
+function arrange(it) {
+  it.type = typeSize();
+  it.root.classList.toggle("large", it.large);
+  it.root.dataset.view = it.choice.view;
+  it.$("large").setAttribute("aria-pressed", String(it.large));
+  for (const view of ["map", "lines", "text"]) it.$(view).setAttribute("aria-pressed", String(it.choice.view === view));
+  const ends = { fixed: ["0", "1"], row: ["0", it.say("row_largest")], log: ["≤ 0.0001", "1"] }[it.meta.span];
+  [it.$("low").textContent, it.$("high").textContent] = ends;
+  it.$("masked").hidden = !it.open;
+  it.root.classList.toggle("alone", Boolean(it.meta.alone));
+  it.$("overview").hidden =
+    it.$("small-keys").hidden =
+    it.$("small-keys-said").hidden =
+    it.$("next-keys").hidden =
+      Boolean(it.meta.alone);
+  it.$("step-keys").hidden = it.$("step-keys-said").hidden = !it.meta.steps;
+  measureOverview(it);
+  measurePlot(it);
+}
+
+/** @param {Canvas} it */
+export function measurePlot(it) {
+  it.plot = measured(it.$("plot"));
+  const { context, width, height } = it.plot;
+  const [, , rows, columns] = it.meta.shape,
+    scale = fontSize(it) / 12;
+  context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
+  const left = Math.min(widest(context, it.meta.query) + 12, width * 0.3, 130 * scale);
+  const lines = it.choice.view === "lines";
+  const top = lines ? 4 : Math.min(widest(context, it.meta.key) + 12, height * 0.3, 104 * scale);
+  it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
+  it.seen = bounded(it.fit, it.seen);
+  const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
+  it.labels = { query: fitting(it.meta.query, left - 8), key: fitting(it.meta.key, (lines ? it.fit.right : top) - 8) };
+  it.hatch = hatching(context, it.colors.hatch);
+}
+
+/**
+ * The next frame draws everything that has changed; several changes are one frame.
+ * @param {Canvas} it
+ */
+export function draw(it) {
+  it.frame ||= requestAnimationFrame(() => {
+    it.frame = 0;
+    render(it);
+  });
+}
+
+/** @param {Canvas} it */
+export function render(it) {
+  if (!it.root.isConnected || !it.meta) return;
+  const start = performance.now();
+  if (it.unmeasured) {
+    arrange(it);
+    it.unmeasured = false;
+    if (it.refocus) it.$(it.choice.view === "text" ? "query-text" : "plot").focus(); // what had the focus is not seen any more
+    it.refocus = false;
+  }
+  drawOverview(it);
+  if (it.choice.view === "map") drawMap(it);
+  if (it.choice.view === "lines") drawLines(it);
+  drawTexts(it);
+  say(it);
+  afterwards(it);
+  it.root.dataset.drew = (performance.now() - start).toFixed(1);
+  if (uncovered(it) < 1) draw(it);
+  else it.grew = null;
+}
+
+/**
+ * What waits until the frame is on the screen: it reads sizes, which would lay the page out once more, or is long.
+ * @param {Canvas} it
+ */
+function afterwards(it) {
+  it.after ||= requestAnimationFrame(() => {
+    it.after = setTimeout(() => {
+      it.after = 0;
+      if (it.gone || !it.root.isConnected) return;
+      bringForward(it);
+      buildTable(it);
+    });
+  });
+}

@@ -1,0 +1,200 @@
+// What the player's scripts hand each other. Only the type checker and editors read this file.
+import type { Theme } from "../shared/types.js";
+
+export type Kind = "encoder" | "decoder" | "cross";
+export type Reading = "reads" | "predicts"; // how rows are named
+export type Message = string | [one: string, several: string];
+/** A part of the source text, the columns that it stands for (none between tokens), and whether it is special. */
+export type Segment = [text: string, columns: number[], special: boolean];
+/** Label, probability, whether it was chosen, token, and the share with which it could be drawn. */
+export type Candidate = [label: string, probability: number, chosen: boolean, token: number, drawn: number | null];
+
+/** One step of the decoding: a row of `steps_table`, and its words. A number that is not finite is null. */
+export interface Step {
+  row: number;
+  reads: string;
+  predicts: string;
+  probability: number;
+  log_probability: number | null;
+  running_log_probability: number | null;
+  running_probability: number | null;
+  entropy_bits: number | null;
+  special: boolean;
+  joined: boolean;
+  tag: string;
+  decided: string | null;
+  note: string;
+  said: string;
+  candidates: Candidate[];
+}
+
+/** Another continuation of the same text, beside the main one. */
+export interface Branch {
+  revision: string;
+  steps: Step[];
+  columns: number;
+  parts: number | null; // the step where the texts part
+  meets: [main: number, branch: number] | null; // where they are the same again
+  said: string;
+}
+
+/** What Python says of the record: `payload` in data.py. */
+export interface Meta {
+  revision: string;
+  start: number;
+  reading: Reading;
+  led: number; // grows when somebody else than the visitor chooses the step
+  follows: boolean;
+  kind: Kind;
+  scale: number; // what the weights are divided by
+  source: Segment[];
+  words: Record<string, Message>;
+  some: Message;
+  titles: Record<string, string>;
+  columns: string[];
+  special: boolean[];
+  masked: number[];
+  reads: [label: string, special: boolean, joined: boolean][];
+  first: number;
+  steps: Step[];
+  cost: {
+    table: Record<string, number[]>;
+    layers: number;
+    encoder: { layers: number; tokens: number; operations: number } | null;
+  };
+  given: boolean;
+  branch: Branch | null;
+  stopped: string;
+  ramps: Record<Kind, [light: string[], dark: string[]]>;
+}
+
+export type Weights = Float32Array | Uint8Array;
+
+export interface Sheet {
+  context: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+  ratio: number;
+}
+
+/** Where the cells of the matrix lie: origin, size of a cell, every which label fits. */
+export interface Layout {
+  left: number;
+  top: number;
+  w: number;
+  h: number;
+  rows: number;
+  columns: number;
+  everyRow: number;
+  everyColumn: number;
+}
+
+export interface Lane {
+  kind: Kind;
+  name: HTMLElement;
+  box: HTMLElement;
+  lane: HTMLElement;
+  reused: HTMLElement;
+  fresh: HTMLElement;
+  said: HTMLElement;
+}
+
+/** Nodes that are more than an HTMLElement; the others are found by the same name, data-is. */
+interface Parts {
+  curve: HTMLCanvasElement;
+  matrix: HTMLCanvasElement;
+  scrub: HTMLInputElement;
+  said: HTMLInputElement;
+  speed: HTMLSelectElement;
+  ask: HTMLFormElement;
+  details: HTMLDetailsElement;
+  first: HTMLButtonElement;
+  back: HTMLButtonElement;
+  play: HTMLButtonElement;
+  next: HTMLButtonElement;
+}
+
+/** The state of one player: every function of these scripts that needs more than numbers gets it first, as `it`. */
+export interface Player {
+  root: HTMLElement;
+  $<Name extends string>(name: Name): Name extends keyof Parts ? Parts[Name] : HTMLElement;
+  say(name: string, values?: object): string;
+  setStateValue(name: string, value: unknown): void;
+  setTriggerValue(name: string, value: unknown): void;
+  go(step: number, report: boolean): void;
+
+  // what came from Python
+  meta: Meta;
+  rows: Weights; // (steps x columns) of the attention that is shown
+  own: Weights; // (steps x read tokens) of the decoder
+  other: Weights; // (steps x columns) of the branch
+  columns: number;
+  count: number; // of steps
+  led: number;
+
+  // where it stands
+  step: number;
+  beyond: number; // steps behind the main text's end, in a longer branch
+  reading: Reading;
+  range: "fixed" | "row"; // of the colour scale
+  playing: boolean;
+  told: number; // the step that Python has heard of last
+  since: number; // when this step began, in ms
+  drawn: string;
+
+  // how it is drawn
+  colors: Omit<Theme, "masked"> & { masked: string; ramps: Record<string, number[][]>; strong: Record<string, string> };
+  image: HTMLCanvasElement;
+  curve: Sheet;
+  matrix: Sheet;
+  place: Layout;
+  labels: { reads: string[]; predicts: string[]; columns: string[] };
+  hatch: CanvasPattern;
+  segments: { node: HTMLElement; columns: number[] }[];
+  chips: { node: HTMLElement; column: number }[];
+  now: HTMLElement;
+  frames: HTMLElement[];
+  twins: HTMLElement[]; // the frames of the branch
+  pair: { node: HTMLElement; columns: number[] }[][];
+  lanes: Lane[];
+  room: number; // how many bars fit
+  cell: number; // pixels of a token in a lane
+
+  // timers and listeners
+  raf: number;
+  timer: number;
+  resized: ResizeObserver;
+  unfollowed(): void;
+  anywhere(event: KeyboardEvent): void;
+}
+
+/** A table of weights as Arrow brings it. */
+export interface Table {
+  getChild(name: string): { toArray(): Weights };
+}
+
+/** What Streamlit calls a component with. */
+export interface Component {
+  parentElement: HTMLElement;
+  data: { meta: Meta; rows: Table; own: Table; other: Table };
+  setStateValue(name: string, value: unknown): void;
+  setTriggerValue(name: string, value: unknown): void;
+}
+
+/** A bar of the candidates: `outside` where the chosen token is not among them. */
+export interface Bar {
+  label: string;
+  p: number;
+  chosen: boolean;
+  token?: number;
+  outside?: boolean;
+  drawn: number | null;
+}
+
+/** A part of what the columns stand for, and the weight that it gets. */
+export interface Looked {
+  text: string;
+  columns: number[];
+  special: boolean;
+  mass: number;
+}
