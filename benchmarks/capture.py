@@ -14,6 +14,8 @@ from bartviz.models.model import Model
 from benchmarks.pairs import paired
 from benchmarks.subjects import ids, subject, text
 
+SMALL = (256, 512)  # widths of networks that a laptop answers with at once
+
 
 def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: float = 10.0) -> None:
     print("\nCapture: CPU time of bartviz.capture / a plain forward pass (fast kernel), and / the peers' way (eager)")
@@ -26,6 +28,14 @@ def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: 
             print(f"  {name:20} n = {n:5}   / plain {fast}")
             peers = paired(ours, _theirs(model, eager, n, output_attentions=True), seconds=seconds)
             print(f"  {name:20} n = {n:5}   / eager {peers}", flush=True)
+
+    for width in SMALL:
+        sizes = dict.fromkeys(("encoder_layers", "decoder_layers"), 4)
+        sizes |= dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), width // 64)
+        sizes |= dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 4 * width)
+        model = subject("facebook/bart-base", folder, d_model=width, **sizes)
+        fast = paired(_ours(model, 500), _theirs(model, _copy(model, "sdpa"), 500), seconds=seconds)
+        print(f"  BART, 4 + 4 layers, width {width}, n = 500 + 500   / plain {fast}", flush=True)
 
 
 def _copy(model: Model, kernel: str) -> PreTrainedModel:

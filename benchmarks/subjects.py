@@ -22,13 +22,16 @@ _CLASSES = {"bert": transformers.BertForMaskedLM, "bart": transformers.BartForCo
 _SHARP = ("query.weight", "key.weight", "q_proj.weight", "k_proj.weight")
 
 
-def subject(name: str, folder: Path) -> Model:
-    """The catalogue's model of that name with random weights, saved under ``folder`` once and loaded from there."""
-    home = folder / name.replace("/", "-")
+def subject(name: str, folder: Path, **sizes: int) -> Model:
+    """The catalogue's model of that name with random weights, saved under ``folder`` once and loaded from there.
+
+    ``sizes``: keys of its configuration, for a smaller network of the same kind.
+    """
+    home = folder / "-".join([name.replace("/", "-"), *map(str, sizes.values())])
     if not home.is_dir():
         known = entry(name)
         assert known is not None
-        config = transformers.AutoConfig.for_model(**known.config)
+        config = transformers.AutoConfig.for_model(**{**known.config, **sizes})
         torch.manual_seed(0)
         network = _CLASSES[known.family](config).eval()
         with torch.no_grad():

@@ -1,13 +1,21 @@
-"""Every lesson is walked to its end in English with the mouse; test_lessons_ko.py walks them in Korean with keys."""
+"""Every lesson is walked to its end in a browser: by turns in English with the mouse and in Korean with keys.
+
+``tests/ui/frame/test_tour.py`` walks every one of them in both directions without a browser.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.browser.conftest import Open
-from tests.browser.lessons import WORDS, named, walk
+from tests.browser.lessons import WORDS, begun, named, walk
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", WORDS[::2])
 def test_a_lesson_is_walked_to_its_end(server: str, visit: Open, word: str) -> None:
     walk(visit(f"{server}/?lesson={word}&at=1"), named(word), "en", by_keys=False)
+
+
+@pytest.mark.parametrize("word", WORDS[1::2])
+def test_a_lesson_is_walked_to_its_end_in_korean_with_keys(server: str, visit: Open, word: str) -> None:
+    walk(begun(visit, f"{server}/?lesson={word}&at=1&lang=ko"), named(word), "ko", by_keys=True)
