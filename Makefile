@@ -29,7 +29,7 @@ check: $(VENV)/.dev $(VENV)/.node ## Check style, types, imports between folders
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m scripts.layers
-	$(BIN)/python -m scripts.content
+	$(BIN)/python -m scripts.prose
 	$(BIN)/python -m scripts.node run --silent check
 	$(BIN)/python -m scripts.lock --check
 

@@ -13,7 +13,7 @@ from bartviz import language
 from bartviz.errors import TextError
 from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from bartviz.teaching import glossary
-from scripts.content import prose
+from scripts.prose import written
 from scripts.words import ROOT, messages, sources, translated
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -92,8 +92,8 @@ def test_a_translation_has_the_places_of_its_message(code: str) -> None:
             assert places(translation) == places(message[-1] if isinstance(message, tuple) else message), (
                 f"{file.name}: {message}"
             )
-    english = prose("en")
-    for name, section in prose(code).items():
+    english = written("en")
+    for name, section in written(code).items():
         assert places(section.text) == places(english[name].text), name
 
 
@@ -127,7 +127,7 @@ REJECTED = {
 def test_a_term_has_one_word(code: str) -> None:
     rejected = REJECTED[code]
     messages = [(file.name, said) for file, forms in translated(code).values() for said in forms]
-    sections = [(file, section.text) for (file, _name), section in prose(code).items()]
+    sections = [(file, section.text) for (file, _name), section in written(code).items()]
     found = [
         f"{file}: {bad}, not {rejected[bad]}: {said[:60]}"
         for file, said in [*messages, *sections]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bartviz.teaching import content
+from bartviz.teaching import prose
 
 HOME = Path(__file__).parent
 
@@ -34,7 +34,7 @@ def explanation(word: str) -> Explanation:
     """
     if not word.isidentifier() or not (HOME / f"{word}.en.md").is_file():
         raise LookupError(f"Nothing explains {word!r}: write bartviz/teaching/explanations/{word}.en.md.")
-    texts = content.texts(HOME, word)
+    texts = prose.texts(HOME, word)
     return Explanation(
         beginner=texts["beginner"],
         intermediate=texts["intermediate"],

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from bartviz.language import fill
 from bartviz.record.record import Record
-from bartviz.teaching import content
+from bartviz.teaching import prose
 
 HOME = Path(__file__).parent
 Value: TypeAlias = str | int | float | bool
@@ -78,15 +78,15 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        return content.paragraphs(HOME, self.word, "lesson")[0]
+        return prose.paragraphs(HOME, self.word, "lesson")[0]
 
     @property
     def about(self) -> str:
-        return content.paragraphs(HOME, self.word, "lesson")[1]
+        return prose.paragraphs(HOME, self.word, "lesson")[1]
 
     def told(self, at: int, record: Record) -> Told:
         """What the step at ``at``, which counts from 0, says of the record that it shows."""
         facts = self.steps[at].facts
         values = {} if facts is None else facts(record)
-        see, ask, answer = content.paragraphs(HOME, self.word, str(at + 1))
+        see, ask, answer = prose.paragraphs(HOME, self.word, str(at + 1))
         return Told(fill(see, values), fill(ask, values), fill(answer, values))

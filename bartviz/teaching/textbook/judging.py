@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import _, later, mark
 from bartviz.record.record import Record, open_record
-from bartviz.teaching import content
+from bartviz.teaching import prose
 
 HOME = Path(__file__).parent
 Word = Literal["holds", "caveat", "fails"]
@@ -141,12 +141,12 @@ class Claim:
     @property
     def title(self) -> str:
         """Its subject, in the reader's language."""
-        return content.paragraphs(HOME, "claims", self.number)[0]
+        return prose.paragraphs(HOME, "claims", self.number)[0]
 
     @property
     def said(self) -> str:
         """The claim, in the reader's language."""
-        return content.paragraphs(HOME, "claims", self.number)[1]
+        return prose.paragraphs(HOME, "claims", self.number)[1]
 
     @property
     def source(self) -> str:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
 from bartviz.serving import first_record
-from bartviz.teaching import content
+from bartviz.teaching import prose
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, HOME, Lesson, Step
@@ -44,7 +44,7 @@ def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int
     known = set(step.facts(record)) if step.facts is not None else set()
     for language in LANGUAGES:
         with speaking(language):
-            assert names("".join(content.paragraphs(HOME, lesson.word, str(at + 1)))) <= known
+            assert names("".join(prose.paragraphs(HOME, lesson.word, str(at + 1)))) <= known
             told = lesson.told(at, record)
         assert "?" in told.ask
         for said in (told.see, told.ask, told.answer):

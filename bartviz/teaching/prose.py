@@ -2,7 +2,7 @@
 
 A file has sections, each under a heading such as ``## beginner``. The heading of a translated section also holds the
 digest of the English that it translates, ``## beginner <!-- of 1a2b3c4d -->``: where the English has changed since,
-``python -m scripts.content`` says so. A section that a language lacks is shown in English.
+``python -m scripts.prose`` says so. A section that a language lacks is shown in English.
 """
 
 from __future__ import annotations

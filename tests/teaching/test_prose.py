@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bartviz.language import PSEUDO, speaking
-from bartviz.teaching import content
+from bartviz.teaching import prose
 
 ENGLISH = "## see\n\nLook *here*.\n\n## terms\n\nrow, key\n\n## ask\n\nWhere?\n"
 
@@ -20,37 +20,37 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_section_that_is_not_translated_is_english(folder: Path) -> None:
-    assert content.texts(folder, "a") == {"see": "Look *here*.", "terms": "row, key", "ask": "Where?"}
+    assert prose.texts(folder, "a") == {"see": "Look *here*.", "terms": "row, key", "ask": "Where?"}
     with speaking("ko"):
-        assert content.texts(folder, "a") == {"see": "여기를 *보세요*.", "terms": "row, key", "ask": "Where?"}
+        assert prose.texts(folder, "a") == {"see": "여기를 *보세요*.", "terms": "row, key", "ask": "Where?"}
     with speaking(PSEUDO):
-        assert content.texts(folder, "a") == {"see": "⟦Look *here*.⟧", "terms": "row, key", "ask": "⟦Where?⟧"}
+        assert prose.texts(folder, "a") == {"see": "⟦Look *here*.⟧", "terms": "row, key", "ask": "⟦Where?⟧"}
 
 
 def test_a_translation_says_what_it_translates(folder: Path) -> None:
-    assert content.sections(folder / "a.ko.md") == {"see": content.Section("여기를 *보세요*.", "1a2b3c4d")}
+    assert prose.sections(folder / "a.ko.md") == {"see": prose.Section("여기를 *보세요*.", "1a2b3c4d")}
 
 
 @pytest.mark.parametrize("text", ["## a\n\none\n\n## a\n\ntwo\n", "lost\n\n## a\n\none\n"])
 def test_a_file_that_would_lose_a_text_is_refused(folder: Path, text: str) -> None:
     (folder / "b.en.md").write_text(text, "utf-8")
     with pytest.raises(ValueError, match=r"b\.en\.md"):
-        content.sections(folder / "b.en.md")
+        prose.sections(folder / "b.en.md")
 
 
 def test_a_file_is_read_once(folder: Path) -> None:
-    first = content.texts(folder, "a")
+    first = prose.texts(folder, "a")
     (folder / "a.en.md").unlink()
-    assert content.texts(folder, "a") == first
+    assert prose.texts(folder, "a") == first
 
 
 def test_a_paragraph_is_one_line(folder: Path) -> None:
     (folder / "b.en.md").write_text("## 1\n\nLook\nhere.\n\nWhere?\n", "utf-8")
-    assert content.paragraphs(folder, "b", "1") == ["Look here.", "Where?"]
+    assert prose.paragraphs(folder, "b", "1") == ["Look here.", "Where?"]
     with speaking(PSEUDO):
-        assert content.paragraphs(folder, "b", "1") == ["⟦Look here.⟧", "⟦Where?⟧"]
+        assert prose.paragraphs(folder, "b", "1") == ["⟦Look here.⟧", "⟦Where?⟧"]
 
 
 def test_a_digest_is_of_the_words() -> None:
-    assert content.digest("one\ntwo") == content.digest("one two") != content.digest("one, two")
-    assert len(content.digest("")) == 8
+    assert prose.digest("one\ntwo") == prose.digest("one two") != prose.digest("one, two")
+    assert len(prose.digest("")) == 8

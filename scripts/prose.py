@@ -1,4 +1,4 @@
-"""Which prose lacks a translation, and which translation is older than its English: ``python -m scripts.content``.
+"""Which prose lacks a translation, and which translation is older than its English: ``python -m scripts.prose``.
 
 Prose lies in files of ``bartviz/teaching``, one for each language beside each other. A translated section keeps the
 digest of the English that it translates; the digest to write after bringing one up to date is printed here.
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from bartviz.language import LANGUAGES
 from bartviz.teaching import glossary
-from bartviz.teaching.content import SAME, Section, digest, sections
+from bartviz.teaching.prose import SAME, Section, digest, sections
 
 HOME = Path(glossary.__file__).parent
 
 
-def prose(language: str) -> dict[tuple[str, str], Section]:
+def written(language: str) -> dict[tuple[str, str], Section]:
     """Every section of a language by file and name, such as ``("explanations/heads", "expert")``."""
     found = {
         (str(file.relative_to(HOME)).removesuffix(f".{language}.md"), name): section
@@ -28,7 +28,7 @@ def prose(language: str) -> dict[tuple[str, str], Section]:
 
 
 def faults(english: dict[tuple[str, str], Section], other: dict[tuple[str, str], Section]) -> list[str]:
-    """What ``other`` lacks, what in it is older than the English, and what translates nothing."""
+    """What ``other`` lacks, what in it is older than the English or cut otherwise, and what translates nothing."""
     found = []
     for (file, name), section in english.items():
         translation, now = other.get((file, name)), digest(section.text)
@@ -38,12 +38,14 @@ def faults(english: dict[tuple[str, str], Section], other: dict[tuple[str, str],
             found.append(f"{file}: {name} is missing; it will be of {now}")
         elif translation.of != now:
             found.append(f"{file}: {name} is older than its English: of {translation.of or 'nothing'}, now {now}")
+        elif translation.text.count("\n\n") != section.text.count("\n\n"):
+            found.append(f"{file}: {name} has other paragraphs than its English")
     return found + [f"{file}: {name} translates nothing" for file, name in other if (file, name) not in english]
 
 
 def _main() -> int:
-    english = prose("en")
-    found = [f"{code}: {fault}" for code in LANGUAGES if code != "en" for fault in faults(english, prose(code))]
+    english = written("en")
+    found = [f"{code}: {fault}" for code in LANGUAGES if code != "en" for fault in faults(english, written(code))]
     print("\n".join(found) or f"{len(english)} sections, each translated and up to date.")
     return 1 if found else 0
 
