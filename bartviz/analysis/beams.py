@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.decoding import percent
+from bartviz.analysis.sentence_words import percent
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import _, later, plural
 from bartviz.record.beam_tree import BeamTree, Hypothesis

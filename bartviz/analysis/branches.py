@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
+from bartviz.analysis.sentence_words import percent
 from bartviz.errors import RecordError
 from bartviz.language import _, later
 from bartviz.record.record import Record
@@ -87,7 +88,7 @@ def odds(main: Record, branch: Record) -> float:
 
 def _parting(main: Record, branch: Record, parts: int) -> str:
     sides = [
-        f"“{record.steps[parts].chosen.label}” ({decoding.percent(record.steps[parts].chosen.probability)})"
+        f"“{record.steps[parts].chosen.label}” ({percent(record.steps[parts].chosen.probability)})"
         if parts < len(record.steps)
         else _("the end")
         for record in (main, branch)

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.sentence_words import percent
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
@@ -24,7 +25,6 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 
-percent, weights_name = sentence_words.percent, sentence_words.weights_name
 BYTES = 4  # of one float32 number
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from bartviz.analysis import roles
 from bartviz.analysis.parameters import Component, Parameter
+from bartviz.analysis.sentence_words import percent
 from bartviz.language import _, mark, plural
 
 Part = Literal["embeddings", "encoder layers", "decoder layers", "head"]
@@ -149,11 +150,6 @@ def notice(rows: Sequence[Parameter]) -> str:
         share=percent(found[largest] / size),
         part=roles.said(largest),
     )
-
-
-def percent(share: float) -> str:
-    """A share as a reader sees it: ``28 %``, or with one decimal below ten."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
 
 
 def _listed(names: Sequence[str]) -> str:

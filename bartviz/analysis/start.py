@@ -14,6 +14,7 @@ import numpy as np
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
+from bartviz.analysis.sentence_words import percent
 from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
@@ -283,12 +284,3 @@ def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ..
         below=_quoted(rows[t]),
         weight=weights[t, s],
     )
-
-
-def percent(probability: float) -> str:
-    """0.92 -> "92 %"; what rounds to 0 or 100 but is neither says so."""
-    if 0 < probability < 0.01:
-        return _("under 1 %")
-    if 0.99 < probability < 1:
-        return _("over 99 %")
-    return f"{100 * probability:.0f} %"

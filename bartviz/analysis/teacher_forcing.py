@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
+from bartviz.analysis.sentence_words import percent
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
@@ -83,8 +84,8 @@ def notice(record: Record) -> str:
     least = _(
         "Least expected: “{token}” ({likely}), where “{other}” had {likelier}.",
         token=worst.chosen.label,
-        likely=decoding.percent(worst.chosen.probability),
+        likely=percent(worst.chosen.probability),
         other=would.label,
-        likelier=decoding.percent(would.probability),
+        likelier=percent(would.probability),
     )
     return f"{said} {least}"

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import branches as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.decoding import kind_of, percent
+from bartviz.analysis.decoding import kind_of
+from bartviz.analysis.sentence_words import percent
 from bartviz.figures import axes, theme
 from bartviz.figures.checks import RECORD, expect
 from bartviz.language import _

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import decoding as analysis
+from bartviz.analysis.sentence_words import weights_name
 from bartviz.errors import SettingError
 from bartviz.figures import axes, maps, theme
 from bartviz.figures.checks import RECORD, expect, expect_word
@@ -55,7 +56,7 @@ def decoding(
         key_special=attention.key.special,
         query_title=_("query: row predicts ↓") if reading == "predicts" else _("query: row reads ↓"),
         height=height or max(420, axes.height(named, attention.key.labels)),
-        title=_("Decoding: {weights}", weights=analysis.weights_name(attention, layer, head)),
+        title=_("Decoding: {weights}", weights=weights_name(attention, layer, head)),
     )
     figure.update_layout({axis: {"domain": [0, MAP_END]} for axis in ("xaxis", "xaxis2")})
     figure.update_traces(colorbar={"x": 0, "xanchor": "left"}, selector={"type": "heatmap"})

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import parameter_totals, roles, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
+from bartviz.analysis.sentence_words import percent
 from bartviz.figures import theme
 from bartviz.figures.checks import expect
 from bartviz.language import _, mark
@@ -110,7 +111,7 @@ def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
         name = sentence_words.begun(roles.said(component))
-        label = f"{name} · {short(size)} · {parameter_totals.percent(size / total)}"
+        label = f"{name} · {short(size)} · {percent(size / total)}"
         if reads:
             label = _("{label} + shared matrix", label=label)
         yield _Area(component, "model", label, size, name, color)
@@ -185,7 +186,7 @@ def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iter
 
 
 def _said(count: int, total: int) -> str:
-    return _("{count:,} parameters, {share}", count=count, share=parameter_totals.percent(count / total))
+    return _("{count:,} parameters, {share}", count=count, share=percent(count / total))
 
 
 def _sum(rows: Sequence[Parameter]) -> int:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bartviz.analysis import decoding
+from bartviz.analysis.sentence_words import weights_name
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Provenance, Record
@@ -90,9 +91,9 @@ def test_alignment_by_hand() -> None:
 def test_what_is_shown_is_named() -> None:
     cross = small().cross
     assert cross is not None
-    assert decoding.weights_name(cross, 0, 1) == "cross L0H1"
-    assert decoding.weights_name(cross, 0, None) == "cross layer 0, mean of 2 heads"
-    assert decoding.weights_name(cross, None, None) == "cross, mean of 1 layers x 2 heads"
+    assert weights_name(cross, 0, 1) == "cross L0H1"
+    assert weights_name(cross, 0, None) == "cross layer 0, mean of 2 heads"
+    assert weights_name(cross, None, None) == "cross, mean of 1 layers x 2 heads"
 
 
 def test_notice_names_the_least_sure_step_that_no_rule_decided() -> None:
@@ -101,13 +102,6 @@ def test_notice_names_the_least_sure_step_that_no_rule_decided() -> None:
         decoding.notice(small())
         == "Least sure at “Ha” (50 %, 1.0 bits): “Ho” had 50 %. All 2 steps together: log p −2.1."
     )
-
-
-@pytest.mark.parametrize(
-    ("p", "said"), [(0.923, "92 %"), (0.0312, "3.1 %"), (0.0004, "<0.1 %"), (0.9995, ">99.9 %"), (1.0, "100 %")]
-)
-def test_percent_keeps_the_precision_that_a_probability_deserves(p: float, said: str) -> None:
-    assert decoding.percent(p) == said
 
 
 def test_cache_costs_by_hand() -> None:

@@ -72,13 +72,6 @@ def test_the_one_thing_to_notice(name: str, said: str) -> None:
     assert said in parameter_totals.notice(found(name))
 
 
-@pytest.mark.parametrize(
-    ("share", "said"), [(0.2769, "28 %"), (0.045, "4.5 %"), (0.0996, "10 %"), (0.0, "0 %"), (1.0, "100 %")]
-)
-def test_percent(share: float, said: str) -> None:
-    assert parameter_totals.percent(share) == said
-
-
 def test_compare_names_what_differs() -> None:
     mine = found("gpt2")
     same = {row.name: (row.shape, row.shared_with, True) for row in mine}

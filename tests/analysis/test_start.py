@@ -196,14 +196,6 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
     assert (len(cut.above), len(cut.below), cut.weights.shape, len(cut.say_above)) == (10, 10, (10, 10), 10)
 
 
-@pytest.mark.parametrize(
-    ("probability", "said"),
-    [(0.92, "92 %"), (0.0, "0 %"), (0.009, "under 1 %"), (0.01, "1 %"), (0.996, "over 99 %"), (1.0, "100 %")],
-)
-def test_percent_never_rounds_to_certainty(probability: float, said: str) -> None:
-    assert start.percent(probability) == said
-
-
 def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
     labels = ("a", " cat", "</s>", "it", " slept", "</s>")
     tokens = replace(

@@ -7,8 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from bartviz.analysis.measures import of_record
-from bartviz.arrays import Floats
+from bartviz.analysis.measures import entropy, of_record
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
@@ -20,15 +19,9 @@ REST, REST_ROW = (3, 5), 4  # the head of the translator's encoder that looks mo
 NEAR = 0.05  # bits: layers this near to the clearest are as clear as it is
 
 
-def _entropy(weights: Floats) -> float:
-    """Bits, the mean over rows and heads of weights (H, Q, K)."""
-    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    return float(-(weights * logs).sum(axis=-1).mean())
-
-
 def _overview(record: Record) -> Mapping[str, object]:
     attention = record.attention("cross")
-    bits = [_entropy(attention.layer(layer)) for layer in range(attention.shape[0])]
+    bits = [float(entropy(attention.layer(layer)).mean()) for layer in range(attention.shape[0])]
     near = [f"L{layer}" for layer, one in enumerate(bits) if one < min(bits) + NEAR]
     return {
         "layers": attention.shape[0],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bartviz.analysis.sentence_words import percent
 from bartviz.record.record import Record
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
@@ -30,7 +31,7 @@ def _embeddings(record: Record) -> Mapping[str, object]:
         "count": largest.elements,
         "words": words,
         "width": width,
-        "share": parameter_totals.percent(largest.elements / total),
+        "share": percent(largest.elements / total),
         "total": total,
     }
 
@@ -39,7 +40,7 @@ def _dictionary(found: tuple[Parameter, ...]) -> str:
     """The share of the one matrix of token embeddings, as the page writes it."""
     from bartviz.analysis import parameter_totals
 
-    return parameter_totals.percent(parameter_totals.shared(found)[0].elements / parameter_totals.total(found))
+    return percent(parameter_totals.shared(found)[0].elements / parameter_totals.total(found))
 
 
 def _shared(record: Record) -> Mapping[str, object]:

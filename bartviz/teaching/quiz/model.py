@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Component, Parameter
+from bartviz.analysis.sentence_words import percent
 from bartviz.language import later
 from bartviz.record.attention import Attention, Kind
 from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_said, listed, shuffled
@@ -59,7 +60,7 @@ def _which(material: Material, random: Generator) -> Question | None:
             "parameters.",
             count=len(_used(rows)),
             uses=uses,
-            share=parameter_totals.percent(_owner(rows) / parameter_totals.total(rows)),
+            share=percent(_owner(rows) / parameter_totals.total(rows)),
         ),
         "parameters",
         {"of": material.record.model.name},

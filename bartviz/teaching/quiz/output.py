@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.random import Generator
 
-from bartviz.analysis.decoding import percent
 from bartviz.analysis.masks import quote
+from bartviz.analysis.sentence_words import percent
 from bartviz.language import later
 from bartviz.record.record import Record
 from bartviz.record.steps import Step

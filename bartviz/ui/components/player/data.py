@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from bartviz.analysis import branches, decoding, sentence_words
+from bartviz.analysis.sentence_words import weights_name
 from bartviz.arrays import Floats
 from bartviz.figures import theme
 from bartviz.language import _
@@ -91,7 +92,7 @@ def _meta(record: Record, layer: int | None, head: int | None, *, branched: bool
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
     first = first_column(record)
-    name, own = (decoding.weights_name(attention, layer, head) for attention in (record.attention(kind), decoder))
+    name, own = (weights_name(attention, layer, head) for attention in (record.attention(kind), decoder))
     source = record.source if kind == "cross" else decoder.query.take(slice(first))
     return {
         "revision": revision(record),

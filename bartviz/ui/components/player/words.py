@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bartviz.analysis import decoding, sentence_words
+from bartviz.analysis.sentence_words import percent
 from bartviz.language import _, mark, plural
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -54,7 +55,7 @@ def note(step: Step, *, given: bool, mode: str) -> str:
     if step.rule is not None:
         return f"{_decided(step.rule)} {likelier}".strip()
     if step.chosen.filtered is not None:
-        drawn = _("Drawn, with {share} after temperature and filters.", share=decoding.percent(step.chosen.filtered))
+        drawn = _("Drawn, with {share} after temperature and filters.", share=percent(step.chosen.filtered))
         return f"{drawn} {likelier}".strip()
     if likelier and mode == "beam search":
         return _("The beam's choice for the whole text: {likelier}", likelier=likelier)
@@ -65,7 +66,7 @@ def _likelier(step: Step) -> str:
     other = next((one for one in step.candidates if one.token_id != step.chosen.token_id), None)
     if other is None or decoding.rank(step) == 1:
         return ""
-    share = decoding.percent(other.probability)
+    share = percent(other.probability)
     return _("“{token}” was more probable ({share}).", token=other.label, share=share)
 
 
@@ -82,7 +83,7 @@ def _decided(rule: str) -> str:
 
 def chosen(step: Step, *, given: bool) -> str:
     """How the token came to stand there, and what the model gave it: the first part of the step in words."""
-    said = {"token": step.chosen.label, "share": decoding.percent(step.chosen.probability)}
+    said = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
     if given:
         return _("“{token}” was given; the model gave it {share}", **said)
     if step.rule == YOURS:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import branches, decoding
 from bartviz.analysis.beams import turns
-from bartviz.analysis.decoding import percent
+from bartviz.analysis.sentence_words import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
 from bartviz.ui.components.player import LONGEST_WISH, Wish

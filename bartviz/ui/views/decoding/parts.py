@@ -10,6 +10,7 @@ from typing import cast
 import streamlit as st
 
 from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
+from bartviz.analysis.sentence_words import percent
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record.record import Reading, Record
@@ -159,12 +160,9 @@ def given_output(record: Record) -> None:
 def _chip(step: Step) -> str:
     p, would = step.chosen.probability, teacher_forcing.rather(step)
     ink = " class='bv-light'" if p >= LIGHT_INK else ""
-    rather, rank = (
-        "",
-        html.escape(_("{share} · rank {rank}", share=decoding.percent(p), rank=teacher_forcing.rank_text(step))),
-    )
+    rather, rank = ("", html.escape(_("{share} · rank {rank}", share=percent(p), rank=teacher_forcing.rank_text(step))))
     if would is not None:
-        told = html.escape(_("rather {token} {share}", token="{token}", share=decoding.percent(would.probability)))
+        told = html.escape(_("rather {token} {share}", token="{token}", share=percent(would.probability)))
         rather = told.replace("{token}", _bdi(would.label))
     return (
         f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"

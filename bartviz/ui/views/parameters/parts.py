@@ -14,6 +14,7 @@ from bartviz import figures
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
+from bartviz.analysis.sentence_words import percent
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
@@ -170,7 +171,7 @@ def length(costs: Costs) -> tuple[int, str]:
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
     told = (
         (_("Multiply-adds of one pass"), _big(every), f"{_big(FLOPS * every)} FLOPs"),
-        (_("Scores and sums"), parameter_totals.percent(scores / every), _("of them: what grows with n²")),
+        (_("Scores and sums"), percent(scores / every), _("of them: what grows with n²")),
         (_("Attention of all heads"), bytes_text(memory.attention), _("if it is kept, in float32")),
         (_("Queries and keys instead"), bytes_text(memory.captured), _("what a record keeps")),
     )
