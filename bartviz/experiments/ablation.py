@@ -24,6 +24,7 @@ from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GREEDY, ONE_PASS
 from bartviz.run.batch import Heads, head_factors
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
@@ -225,7 +226,7 @@ def _written(
     special = _special(model, record.source_text, prompt)
     if special is None:
         return None
-    greedy = settings.get("mode") == "greedy" and not settings.keys() & {"forced", "ablated"}
+    greedy = record.provenance.mode == GREEDY and not settings.keys() & {"forced", "ablated"}
     own = _lengths(record)
 
     def write(factors: Factors) -> Record:
@@ -253,7 +254,7 @@ def _lengths(record: Record) -> dict[str, Any]:
 
 
 def _generated(record: Record) -> bool:
-    return bool(record.steps) and record.provenance.settings.get("mode") != "one pass"
+    return bool(record.steps) and record.provenance.mode != ONE_PASS
 
 
 def _special(model: Model, text: str, ids: Ints) -> bool | None:

@@ -27,6 +27,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
@@ -195,7 +196,7 @@ class Replay:
             output=record.output,
         )
         heads = ablated(tape)
-        settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
+        settings = {"mode": ABLATED if heads else ONE_PASS, "ablated": heads}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
     def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
@@ -220,7 +221,7 @@ class Replay:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
         result = Result(source=source, text=source_text, pair=pair_text, target=target_text, query=query, output=output)
         edit = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
-        settings = {"mode": "edited", "edited": edit}
+        settings = {"mode": EDITED, "edited": edit}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
 

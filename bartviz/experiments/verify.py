@@ -12,9 +12,10 @@ from bartviz.experiments.replay import Replay
 from bartviz.language import mark
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Attention
-from bartviz.record.checks import LOGITS, TEXT, WRITTEN, Check
+from bartviz.record.checks import LOGITS, TEXT, Check
 from bartviz.record.record import Record
 from bartviz.record.steps import bare, chosen_ids
+from bartviz.record.vocabulary import EDITED, WRITTEN
 from bartviz.run.branches import scaled
 from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
@@ -52,8 +53,8 @@ def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lamb
 
 def _texts(model: Model, record: Record) -> list[Check]:
     """Whether the tokens are those of the source text, and the text that was written that of its tokens."""
-    mode, wrong = record.provenance.settings.get("mode"), 0
-    if mode != "edited":  # whose text is made from the tokens, and may be cut into others
+    mode, wrong = record.provenance.mode, 0
+    if mode != EDITED:  # whose text is made from the tokens, and may be cut into others
         ids = record.source.ids[: int(_seen(record).sum())]
         wrong += min(_other(model, record, ids, allow_special=special) for special in (False, True))
     if mode in WRITTEN:

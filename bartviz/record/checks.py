@@ -18,6 +18,7 @@ from bartviz.arrays import Bools
 from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
+from bartviz.record.vocabulary import WRITTEN
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
 
@@ -38,9 +39,6 @@ SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
 FILE = mark("file unchanged")
-# Modes of decoding, in which the text is made from the tokens. A decoder-only model's record holds the text of the
-# prompt as it was typed, so the spans of its output, which count from there, have no text to be held against.
-WRITTEN = ("greedy", "beam search", "sampling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,8 @@ def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
         found.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
     if record.encoder is not None:  # what a decoder-only model reads and writes is one text, which no record holds
         found.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
-    if record.cross is not None and record.provenance.settings.get("mode") in WRITTEN:
+    # A decoder-only record holds its prompt as the text: there is none to compare its output with.
+    if record.cross is not None and record.provenance.mode in WRITTEN:
         found.append(Check(TEXT, float(_wrong_text(record)), 0.0))
     found += record.provenance.checks
     if record.seal != "made":

@@ -82,6 +82,11 @@ class Provenance:
         settings = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
         object.__setattr__(self, "settings", MappingProxyType(settings))
 
+    @property
+    def mode(self) -> object:
+        """How the text was made, a ``vocabulary.Mode``; None in a record that does not say."""
+        return self.settings.get("mode")
+
 
 @dataclass(frozen=True)
 class Record:

@@ -18,6 +18,7 @@ from torch import Tensor
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.record.beam_tree import EarlyStopping
+from bartviz.record.vocabulary import BEAM_SEARCH
 
 LARGEST_PENALTY = 10.0
 _NEVER = -1e9  # added to the sum of log p of what must not be chosen; float32 as in generate(), so that ties agree
@@ -35,7 +36,7 @@ class Settings:
     @property
     def settings(self) -> dict[str, object]:
         """The settings by name, as a record's provenance holds them."""
-        return {"mode": "beam search", **asdict(self)}
+        return {"mode": BEAM_SEARCH, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, SAMPLING
 from bartviz.run import generate
-from bartviz.run.generate import FORCED_BY_USER, Options
+from bartviz.run.generate import Options
 from bartviz.run.loop import Forced, Written
 from bartviz.run.prepare import Prepared
 from bartviz.run.sampling import Sampling
@@ -24,7 +25,6 @@ from bartviz.text import tokenize
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
 _SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
 _DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int}
-KEPT = "kept from the first text"
 
 
 def branch(model: Model, record: Record, position: int, token: str | int, **options: Any) -> Record:
@@ -62,7 +62,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
     typed = _new_ids(model, int(position), token)
-    new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
+    new = {place: Forced(i, CHOSEN_BY_YOU) for place, i in typed.items()}
     prepared, start = _beginning(model, record)
 
     def notices(written: Written) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         Options(**_as_before(record) | options),
         started,
         notices,
-        {"branched_at": int(position)},
+        {BRANCHED_AT: int(position)},
     )
 
 
@@ -115,14 +115,14 @@ def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]
 def _as_before(record: Record) -> dict[str, Any]:
     """The options with which the record was made. Raises SettingError where they cannot be what they are."""
     settings = record.provenance.settings
-    mode = settings.get("mode")
-    names = [*_LENGTHS, *(_SEARCH if mode == "beam search" else ()), *(_DRAWN if mode == "sampling" else ())]
+    mode = record.provenance.mode
+    names = [*_LENGTHS, *(_SEARCH if mode == BEAM_SEARCH else ()), *(_DRAWN if mode == SAMPLING else ())]
     found: dict[str, Any] = {name: settings[name] for name in names if name in settings}
     kinds = _LENGTHS | _SEARCH | _DRAWN
     wrong = [name for name, value in found.items() if not isinstance(value, kinds[name])]
     if wrong:
         raise SettingError(later("The record's setting {name} cannot be read. Decode the text again.", name=wrong[0]))
-    if mode == "sampling":
+    if mode == SAMPLING:
         found["sample"] = Sampling(**{name: found.pop(name) for name in _DRAWN if name in found})
     found["top_k"] = max(1, len(record.steps[0].candidates))
     found["values"] = any(record.attention(kind).v is not None for kind in record.kinds)

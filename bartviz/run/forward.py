@@ -16,15 +16,16 @@ from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run.batch import Batch, Heads, check_budget, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode
-from bartviz.run.prepare import Prepared, Truncate, prepare, prepare_target
+from bartviz.run.prepare import Prepared, prepare, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
-from bartviz.text.clean import check_length
+from bartviz.text.clean import Truncate, check_length
 from bartviz.text.tokens import Tokens
 
 
@@ -81,7 +82,7 @@ def capture(
     target_text, targets = (None, None) if given is None else (given.text, [given.tokens])
     result = _results(model, tape, [prepared], targets, [target_text], top_k)[0]
     notices = prepared.notices + (() if given is None else given.notices)
-    settings = {"mode": "one pass" if given is None else "given target", "ablated": ablated(tape)}
+    settings = {"mode": ONE_PASS if given is None else GIVEN_TARGET, "ablated": ablated(tape)}
     return collect(model, tape, result, started=started, settings=settings, notices=notices)
 
 
@@ -118,7 +119,7 @@ def capture_batch(
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)
     results = _results(model, tape, sources, outputs, target_texts, top_k)
-    settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
+    settings = {"mode": ONE_PASS if targets is None else GIVEN_TARGET, "batch": len(texts)}
     notices = [source.notices for source in sources]
     if given is not None:
         notices = [ours + part.notices for ours, part in zip(notices, given, strict=True)]

@@ -23,20 +23,21 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
 from bartviz.run import beam_search, loop, rules
 from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_over, shifted, start_token
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
-from bartviz.run.prepare import Prepared, Truncate, prepare
+from bartviz.run.prepare import Prepared, prepare
 from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
+from bartviz.text.clean import Truncate
 
 DEFAULT_NEW_TOKENS = 128  # where neither the caller nor the checkpoint says
 MOST_NEW_TOKENS = 4096
 MOST_BEAMS = 32
-FORCED_BY_USER = "chosen by you"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ def decode(
         cancelled=cancelled,
         on_step=on_step,
     )
-    forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
+    forced = {position: Forced(token, CHOSEN_BY_YOU) for position, token in forced_ids(model, force or {}).items()}
     prepared = prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
 
@@ -286,7 +287,7 @@ def _settings(
     task: Task, tape: Tape, way: beam_search.Settings | Sampling | None, options: Options
 ) -> dict[str, object]:
     """What a record says of how it was written; branch() reads it to go on in the same way."""
-    chosen = {"mode": "greedy"} if way is None else way.settings
+    chosen = {"mode": GREEDY} if way is None else way.settings
     return {
         **chosen,
         "max_new_tokens": task.longest - len(task.start),
@@ -294,7 +295,7 @@ def _settings(
         "no_repeat_ngram_size": options.no_repeat_ngram_size,
         "use_rules": None if options.use_rules else False,
         "rules": tuple(rule.name for rule in task.active),
-        "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == FORCED_BY_USER),
+        "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == CHOSEN_BY_YOU),
         "ablated": ablated(tape),
     }
 

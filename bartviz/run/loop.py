@@ -20,6 +20,7 @@ from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.checks import Check
 from bartviz.record.steps import Candidate, Numbers
+from bartviz.record.vocabulary import END_TOKEN, FORCED_END_TOKEN, LENGTH_LIMIT, Stop
 from bartviz.run import beam_search, rules
 from bartviz.run.beam_tape import Cached, cached, follow
 from bartviz.run.candidates import Row, Summary
@@ -70,7 +71,7 @@ class Written:
     ids: list[int]
     tape: Tape
     steps: list[Numbers] = field(default_factory=list)
-    stopped: str = "length limit"
+    stopped: Stop = LENGTH_LIMIT
     tree: BeamTree | None = None
     checks: tuple[Check, ...] = ()
 
@@ -174,11 +175,11 @@ def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> 
     return replace(check, value=max(check.value or 0.0, worst))
 
 
-def _stopped(last: Numbers, task: Task) -> str:
+def _stopped(last: Numbers, task: Task) -> Stop:
     """Why a text ended: at an end token too it was the limit, where that forced it against the model's own choice."""
     ended = last.token in task.ends
-    forced = last.rule == "forced end token" and last.best[0][0] not in task.ends
-    return "end token" if ended and not forced else "length limit"
+    forced = last.rule == FORCED_END_TOKEN and last.best[0][0] not in task.ends
+    return END_TOKEN if ended and not forced else LENGTH_LIMIT
 
 
 class _Tree:

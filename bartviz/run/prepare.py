@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from bartviz.errors import TextError
 from bartviz.language import later, mark
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
+from bartviz.text.clean import Truncate
 from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 
-Truncate = Literal["first", "last"]
 Encode = Callable[[str], Tokens]
 
 

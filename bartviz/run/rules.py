@@ -16,7 +16,7 @@ from transformers import GenerationConfig
 from transformers.generation import logits_process as processors
 from transformers.generation.logits_process import LogitsProcessor
 
-FORCED = frozenset({"forced first token", "forced end token"})
+from bartviz.record import vocabulary
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Rule:
 
     @property
     def always_decides(self) -> bool:
-        return self.name in FORCED
+        return self.name in vocabulary.FORCED
 
 
 @dataclass(frozen=True)
@@ -95,43 +95,47 @@ def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tenso
 def _repetitions(g: GenerationConfig, source: Tensor | None, end: list[int]) -> Iterator[Rule]:
     if source is not None and (g.encoder_repetition_penalty or 1.0) != 1.0:
         penalty = processors.EncoderRepetitionPenaltyLogitsProcessor(g.encoder_repetition_penalty, source)
-        yield Rule("source preference", penalty)
+        yield Rule(vocabulary.SOURCE_PREFERENCE, penalty)
     if (g.repetition_penalty or 1.0) != 1.0:
-        yield Rule("repetition penalty", processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
+        yield Rule(vocabulary.REPETITION_PENALTY, processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
     if g.no_repeat_ngram_size:
         size = g.no_repeat_ngram_size
-        yield Rule(f"no {size} tokens repeated", processors.NoRepeatNGramLogitsProcessor(size))
+        yield Rule(vocabulary.NO_REPEATED_NGRAMS.format(count=size), processors.NoRepeatNGramLogitsProcessor(size))
     if source is not None and g.encoder_no_repeat_ngram_size:
         size = g.encoder_no_repeat_ngram_size
-        yield Rule(f"no {size} tokens of the source", processors.EncoderNoRepeatNGramLogitsProcessor(size, source))
+        yield Rule(
+            vocabulary.NO_SOURCE_NGRAMS.format(count=size), processors.EncoderNoRepeatNGramLogitsProcessor(size, source)
+        )
     if g.bad_words_ids:
         ends = torch.tensor(end) if end else None
-        yield Rule("excluded tokens", processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
+        yield Rule(vocabulary.EXCLUDED_TOKENS, processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
 
 
 def _lengths(g: GenerationConfig, prompt: int, longest: int, end: list[int]) -> Iterator[Rule]:
     if end and (g.min_length or 0) > 0 and g.min_new_tokens is None:
-        yield Rule("minimum length", processors.MinLengthLogitsProcessor(g.min_length, end))
+        yield Rule(vocabulary.MINIMUM_LENGTH, processors.MinLengthLogitsProcessor(g.min_length, end))
     if end and (g.min_new_tokens or 0) > 0:
         least = processors.MinNewTokensLengthLogitsProcessor(prompt, g.min_new_tokens, end)
-        yield Rule("minimum length", least)
+        yield Rule(vocabulary.MINIMUM_LENGTH, least)
     if g.forced_bos_token_id is not None:
-        yield Rule("forced first token", processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
+        yield Rule(vocabulary.FORCED_FIRST_TOKEN, processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
     if g.forced_eos_token_id is not None:
-        yield Rule("forced end token", processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id))
+        yield Rule(
+            vocabulary.FORCED_END_TOKEN, processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id)
+        )
 
 
 def _exclusions(g: GenerationConfig, prompt: int) -> Iterator[Rule]:
     if g.remove_invalid_values:
-        yield Rule("no invalid numbers", processors.InfNanRemoveLogitsProcessor())
+        yield Rule(vocabulary.NO_INVALID_NUMBERS, processors.InfNanRemoveLogitsProcessor())
     if g.suppress_tokens:
-        yield Rule("excluded tokens", processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
+        yield Rule(vocabulary.EXCLUDED_TOKENS, processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
     if g.begin_suppress_tokens:
         begin = prompt if prompt > 1 or g.forced_bos_token_id is None else prompt + 1
         first = processors.SuppressTokensAtBeginLogitsProcessor(g.begin_suppress_tokens, begin)
-        yield Rule("excluded at the start", first)
+        yield Rule(vocabulary.EXCLUDED_AT_START, first)
     if g.renormalize_logits:
-        yield Rule("probabilities sum to 1 again", processors.LogitNormalization())
+        yield Rule(vocabulary.RENORMALIZED, processors.LogitNormalization())
 
 
 def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
@@ -164,4 +168,4 @@ def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
         now = int(scores.argmax())
         if now != best or forced:
             best, decided = now, rule.name
-    return Choice(best, decided if best != own or decided in FORCED else None)
+    return Choice(best, decided if best != own or decided in vocabulary.FORCED else None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.vocabulary import SAMPLING
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -59,7 +60,7 @@ class Sampling:
     @property
     def settings(self) -> dict[str, object]:
         """The settings by name, as a record's provenance holds them."""
-        return {"mode": "sampling", **asdict(self)}
+        return {"mode": SAMPLING, **asdict(self)}
 
     def generator(self) -> Generator:
         """The random numbers of one text."""
