@@ -1,7 +1,7 @@
-"""The rules of a checkpoint that decide a token where its probabilities do not, each with a name.
+"""A checkpoint's rules, which may override the most probable token, each with a name.
 
-``generate()`` applies them silently: a forced step then looks 100 % certain. Here the probabilities come from the raw
-logits and the rule that overruled them is named. Order as in transformers' ``generate``.
+``generate()`` applies them silently: a forced step then looks 100 % certain. Here probabilities come from the raw
+logits and the rule that overrode them is named. The order is that of transformers' ``generate``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bartviz.record import vocabulary
 
 @dataclass(frozen=True)
 class Rule:
-    """A named change of the scores (1, V) given the tokens so far (1, t)."""
+    """A named change of the scores (1, V), given the tokens so far (1, t)."""
 
     name: str
     processor: LogitsProcessor
@@ -49,27 +49,27 @@ class Applied:
     @cached_property
     def first(self) -> list[int]:
         """The model's own first choice in each row."""
-        found: list[int] = self.raw.argmax(dim=-1).tolist()
-        return found
+        ids: list[int] = self.raw.argmax(dim=-1).tolist()
+        return ids
 
     @property
     def scores(self) -> Tensor:
         return self.stages[-1][1] if self.stages else self.raw
 
     def deciding(self, row: int, token: int) -> str | None:
-        """The rule but for which this row's text would not have gone on with ``token``, if there is one.
+        """The rule without which this row would not have continued with ``token``, or None.
 
-        That is a rule that forced a token, or the one that put the model's own first choice behind ``token``.
+        Either a rule that forced a token, or the one that moved the model's first choice below ``token``.
         """
         if not self.stages:
             return None
-        own, before, found = self.first[row], self.raw, None
+        first, before, deciding = self.first[row], self.raw, None
         for rule, after in self.stages:
             forced = rule.always_decides and after is not before
-            if forced or (before[row, own] >= before[row, token] and after[row, own] < after[row, token]):
-                found = rule.name
+            if forced or (before[row, first] >= before[row, token] and after[row, first] < after[row, token]):
+                deciding = rule.name
             before = after
-        return found
+        return deciding
 
 
 def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
@@ -79,10 +79,10 @@ def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
 
 
 def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None = None) -> tuple[Rule, ...]:
-    """The rules of a generation configuration, in the order in which they act.
+    """The rules of a generation configuration, in the order they apply.
 
     prompt: tokens given before the first generated one; longest: tokens in all, prompt included; source: the
-    ids (1, S) of the encoder, or of a decoder-only model's prompt, for rules that look at them.
+    ids (1, S) of the encoder, or of a decoder-only model's prompt, for rules that depend on them.
     """
     end = list(end_tokens(generation))
     return (
@@ -139,7 +139,7 @@ def _exclusions(g: GenerationConfig, prompt: int) -> Iterator[Rule]:
 
 
 def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
-    """Every rule in its turn, on scores (B, V) of what follows the tokens so far (B, t); scores are left as they are.
+    """Apply every rule in order to the scores (B, V) after the tokens so far (B, t); ``scores`` is not modified.
 
     scores: raw logits for one text or for sampling, log p for beam search, as in ``generate``.
     """
@@ -152,13 +152,13 @@ def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
 
 
 def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
-    """The most probable token that the rules leave, and the rule that overruled the model's own choice.
+    """The most probable token that the rules allow, and the rule that overrode the model's first choice.
 
-    ids (1, t): tokens so far; logits (1, V): raw, left as they are.
+    ids (1, t): tokens so far; logits (1, V): raw, not modified.
     """
-    own = best = int(logits.argmax())
+    first = best = int(logits.argmax())
     if not rules:
-        return Choice(own, None)
+        return Choice(first, None)
     decided: str | None = None
     scores = logits.clone()  # (1, V)
     for rule in rules:
@@ -168,4 +168,4 @@ def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
         now = int(scores.argmax())
         if now != best or forced:
             best, decided = now, rule.name
-    return Choice(best, decided if best != own or decided in vocabulary.FORCED else None)
+    return Choice(best, decided if best != first or decided in vocabulary.FORCED else None)
