@@ -92,7 +92,9 @@ class Summary:
         """
         numbers = self.rows(logits[None])[0]
         drawn = None if filtered is None else filtered[[i for i, _ in numbers.best] + [token]].tolist()
-        return Numbers(position, row, numbers.best, numbers.log_z, numbers.bits, token, float(logits[token]), rule, drawn)
+        return Numbers(
+            position, row, numbers.best, numbers.log_z, numbers.bits, token, float(logits[token]), rule, drawn
+        )
 
     def rows(self, logits: Tensor) -> list[Row]:
         """The numbers of each row of raw logits (B, V)."""
@@ -106,7 +108,9 @@ class Summary:
             stop = min(start + block, len(chosen))
             chosen_logits = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
             steps += (
-                Numbers(row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], chosen_logits[row - start])
+                Numbers(
+                    row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], chosen_logits[row - start]
+                )
                 for row, numbers in enumerate(self.rows(logits[start:stop]), start)
             )
         return steps
