@@ -19,12 +19,18 @@ from bartviz.language import _, later, plural
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
+from bartviz.record.vocabulary import (
+    BY_USER,
+    FORCED,
+    FORCED_END_TOKEN,
+    FORCED_FIRST_TOKEN,
+    REPETITION_PENALTY,
+    SOURCE_PREFERENCE,
+)
 from bartviz.text.labels import CONTINUES
 
 Which = Literal["all", "kept", "survivors"]
-FORCED = frozenset({"forced first token", "forced end token"})  # rules that leave greedy search no choice either
-WEIGHING = frozenset({"repetition penalty", "source preference"})  # they change log p here, logits in greedy search
-GIVEN = frozenset({"chosen by you", "kept from the first text"})  # no rules of decoding: somebody gave the token
+WEIGHING = frozenset({REPETITION_PENALTY, SOURCE_PREFERENCE})  # they change log p here, logits in greedy search
 MOST = 1200  # nodes of a picture: all of 4 beams and 142 tokens, as a large summarizer writes them
 
 
@@ -219,9 +225,9 @@ def _ruled(step: Step) -> bool:
 def _may_act(record: Record, position: int) -> bool:
     """Whether a rule of the record could have acted at a step where the token was given."""
     active: Any = record.provenance.settings.get("rules") or ()
-    elsewhere = {"forced first token"} if position > 0 else set()
+    elsewhere = {FORCED_FIRST_TOKEN} if position > 0 else set()
     if position < len(record.steps) - 1:
-        elsewhere.add("forced end token")
+        elsewhere.add(FORCED_END_TOKEN)
     return not elsewhere.issuperset(active)
 
 
@@ -231,7 +237,7 @@ def _greedy(record: Record, step: Step) -> Candidate | None:
         return None
     if step.rule is None:
         return step.candidates[0]
-    if step.rule in GIVEN:
+    if step.rule in BY_USER:
         return None if _may_act(record, step.position) else step.candidates[0]
     if record.beams is None:
         return None

@@ -24,6 +24,7 @@ from bartviz.language import _, later, plural
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
+from bartviz.record.vocabulary import BY_USER, GIVEN_TARGET, ONE_PASS
 
 BYTES = 4  # of one float32 number
 
@@ -54,8 +55,8 @@ def step_rows(record: Record) -> Ints:
 
 def given(record: Record) -> bool:
     """Whether the tokens were given (teacher forcing, or a text read in one pass) and not chosen by the model."""
-    mode = record.provenance.settings.get("mode")
-    return mode == "given target" or (mode == "one pass" and record.cross is None)
+    mode = record.provenance.mode
+    return mode == GIVEN_TARGET or (mode == ONE_PASS and record.cross is None)
 
 
 def labels(record: Record, reading: Reading = "predicts") -> tuple[str, ...]:
@@ -154,14 +155,11 @@ def notice(record: Record) -> str:
     return _("{said}. All {count} steps together: log p {total}.", said=said, count=count, total=total)
 
 
-BY_VISITOR = frozenset({"chosen by you", "kept from the first text"})
-
-
 def rules_notice(record: Record) -> str:
     """Which rules acted in this run, and at which steps (from 1) one decided; empty where there is none to tell of."""
     decided: dict[str, list[int]] = {}
     for step in record.steps:
-        if step.rule is not None and step.rule not in BY_VISITOR:
+        if step.rule is not None and step.rule not in BY_USER:
             decided.setdefault(step.rule, []).append(step.position + 1)
     active = record.provenance.settings.get("rules") or ()
     names = dict.fromkeys([*(active if isinstance(active, tuple) else ()), *decided])

@@ -14,13 +14,13 @@ from bartviz.analysis.start import words
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import bare
+from bartviz.record.vocabulary import SAMPLING, WRITTEN
 
 UNSURE = 0.75
 """Below this mean a text is called unsure: a rule of thumb, under which most mistakes of the translator that ships fall
 and few of its right sentences."""
 MOST = 3  # words named
 RISKY = 0.5  # a word below it is named, the least sure one in any case
-OWN = frozenset({"greedy", "beam search", "sampling"})  # modes in which the model writes the text itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Doubt:
 
 def doubt(record: Record) -> Doubt | None:
     """None where the text is not the model's own choice: a given one, a replayed one, or none at all."""
-    mode = record.provenance.settings.get("mode")
+    mode = record.provenance.mode
     chosen = {step.row: step.log_probability for step in bare(record.steps) if step.rule is None}
-    if mode not in OWN or record.output is None or not chosen:
+    if mode not in WRITTEN or record.output is None or not chosen:
         return None
     texts = () if record.encoder is None else (record.target_text or "",)
     sure = sorted(
@@ -52,7 +52,7 @@ def doubt(record: Record) -> Doubt | None:
     )
     least = [(text, share) for share, text in sure[:MOST] if share < RISKY or share == sure[0][0]]
     mean = math.exp(sum(chosen.values()) / len(chosen))
-    return Doubt(mean, len(chosen), tuple(least), mode == "sampling")
+    return Doubt(mean, len(chosen), tuple(least), mode == SAMPLING)
 
 
 def notice(record: Record, *, numbers: bool = True) -> str:

@@ -6,27 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bartviz.language import _, later, mark
+from bartviz.record import vocabulary
 from bartviz.record.attention import Attention, Kind
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
-RULES = frozenset(
-    {
-        mark("forced first token"),
-        mark("forced end token"),
-        mark("minimum length"),
-        mark("excluded tokens"),
-        mark("excluded at the start"),
-        mark("repetition penalty"),
-        mark("source preference"),
-        mark("no invalid numbers"),
-        mark("probabilities sum to 1 again"),
-        mark("chosen by you"),
-        mark("kept from the first text"),
-        mark("forced"),
-    }
-)
+RULES = vocabulary.RULES | {mark("forced")}
 _NAMED = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
-_COUNTED = (mark("no {count} tokens repeated"), mark("no {count} tokens of the source"))
 
 
 def kind(word: Kind) -> str:
@@ -51,7 +36,7 @@ def heads(name: str) -> str:
 
 def rule(name: str) -> str:
     """What decided a token where the probabilities did not."""
-    for message in _COUNTED:
+    for message in vocabulary.COUNTED:
         found = re.fullmatch(re.escape(message).replace(r"\{count\}", r"(\d+)"), name)
         if found is not None:
             return _(message, count=found[1])

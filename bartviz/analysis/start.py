@@ -20,6 +20,7 @@ from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
+from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 
@@ -30,7 +31,6 @@ FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
 """Words of a line that are drawn; more would be a thicket."""
-BY_USER = "chosen by you"  # the rule of a step whose token somebody put there
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _say_row(
 def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
     """How likely a word was, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
-    if len(rules) == len(steps) and rules[0] == BY_USER:
+    if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:
         return _("{word} was put there by you, looking mostly at {looks}.", word=word, looks=looks)
     if len(rules) == len(steps):
         return _(
@@ -251,7 +251,7 @@ def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
             looks=looks,
         )
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
-    if record.provenance.settings.get("mode") == "given target":
+    if record.provenance.mode == GIVEN_TARGET:
         return _(
             "{word} was given; the model would have chosen it with {likely}, looking mostly at {looks}.",
             word=word,

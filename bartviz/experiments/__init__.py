@@ -1,1 +1,1 @@
-"""A text through a model again, changed: heads silenced, tokens exchanged, weights untrained. Imports run."""
+"""Run a text again with a change: heads silenced, tokens replaced, weights untrained. Imports run."""

@@ -1,7 +1,7 @@
 """Silence or scale heads and run the same tokens again: one set of heads, or every head in turn.
 
-Michel, Levy and Neubig 2019. The factor multiplies a head's output before the output projection, in that run alone;
-the network is never touched. A head that costs little alone is not useless: others may do the same work.
+Michel, Levy and Neubig 2019. The factor multiplies a head's output before the output projection, in that run only;
+the network itself never changes. A head whose ablation costs little is not useless: others may do the same work.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GREEDY, ONE_PASS
 from bartviz.run.batch import Heads, head_factors
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
-TOKENS = 512  # of all runs side by side: more of them are no faster on a processor
+TOKENS = 512  # in one batch of runs: a larger batch is no faster on a CPU
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
-LOGITS = 32 << 20  # numbers of logits side by side
+LOGITS = 32 << 20  # logits in one batch of runs
 
 Factors = dict[Head, float]
 
@@ -53,7 +54,7 @@ def ablate(
     Raises SettingError for a head or factor that does not exist or a record of another model, Cancelled.
     """
     replay = Replay(model, record)
-    factors = _checked(model, heads)
+    factors = _check_factors(model, heads)
     on_progress(later("Running the text again"), None)
     tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, cancelled=cancelled)
     was, now = (replay.run(tape) for tape in tapes)
@@ -65,9 +66,9 @@ def ablate(
         at = torch.from_numpy(rows.copy())
         first = was.logits[0, at]  # (T, V)
         targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
-        own, other = score(first, first, targets), score(first, now.logits[0, at], targets)
-        before, after = replay.guesses(own, rows), replay.guesses(other, rows)
-        labels, divergence = replay.labels(rows, targets.tolist()), other.divergence.numpy()
+        unchanged, ablated = score(first, first, targets), score(first, now.logits[0, at], targets)
+        before, after = replay.guesses(unchanged, rows), replay.guesses(ablated, rows)
+        labels, divergence = replay.labels(rows, targets.tolist()), ablated.divergence.numpy()
     first_pass, changed = (replay.kept(tape) for tape in tapes)
     on_progress(later("Comparing the attention"), None)
     attention = {
@@ -91,34 +92,35 @@ def ablate_sweep(
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sweep:
-    """The effect of each head on the record's own tokens: every head of ``kinds`` (all) scaled by ``factor``, alone.
+    """The effect of each head on the record's own tokens: every head of ``kinds`` (all) is scaled by ``factor`` in
+    turn.
 
-    ``keep``: scale all *other* heads of its layer instead, so that it alone stays (Michel et al. 2019, "all heads but
-    one"). Several runs go side by side in one pass; where no encoder head changes the encoder runs once for all.
-    ``on_progress`` gets the heads done and how many there are. Raises SettingError, Cancelled.
+    ``keep``: scale all *other* heads of its layer instead, so that only it remains (Michel et al. 2019, "all heads but
+    one"). Several runs share one pass; if no encoder head changes, the encoder runs only once.
+    ``on_progress`` gets the number of heads done and their total. Raises SettingError, Cancelled.
     """
     replay = Replay(model, record)
-    wanted = tuple(record.kinds if kinds is None else [kinds] if isinstance(kinds, str) else kinds)
-    if not wanted or any(kind not in record.kinds for kind in wanted):
+    chosen_kinds = tuple(record.kinds if kinds is None else [kinds] if isinstance(kinds, str) else kinds)
+    if not chosen_kinds or any(kind not in record.kinds for kind in chosen_kinds):
         raise SettingError(
             later("This record has heads of the kinds {kinds}: choose at least one.", kinds=choices(record.kinds))
         )
-    heads = tuple(head for kind in record.kinds if kind in wanted for head in heads_of(record, kind))
-    _checked(model, {heads[0]: factor})
-    groups = [_one(record, head, factor, keep) for head in heads]
-    found = _Rows(replay, cancelled)
+    heads = tuple(head for kind in record.kinds if kind in chosen_kinds for head in heads_of(record, kind))
+    _check_factors(model, {heads[0]: factor})
+    groups = [_factors(record, head, factor, keep) for head in heads]
+    measurements = _Measurements(replay, cancelled)
     done = 0
-    for start, stop in _stretches(groups, found.side_by_side):
-        found.measure(groups[start:stop])
+    for start, stop in _batches(groups, measurements.batch_size):
+        measurements.measure(groups[start:stop])
         done += stop - start
         on_progress(done, len(groups))
-    change, divergence, changed, distance = (np.array(column) for column in zip(*found.lines, strict=True))
+    change, divergence, changed, distance = (np.array(column) for column in zip(*measurements.lines, strict=True))
     return Sweep(
         heads,
         factor,
         keep,
-        found.baseline,
-        len(found.rows),
+        measurements.baseline,
+        len(measurements.rows),
         change.astype(np.float32),
         divergence.astype(np.float32),
         changed.astype(np.int64),
@@ -132,8 +134,8 @@ def heads_of(record: Record, kind: Kind) -> tuple[Head, ...]:
     return tuple(Head(kind, layer, head) for layer in range(layers) for head in range(heads))
 
 
-class _Rows:
-    """The unchanged run, against which others are measured; one line of numbers for each of them."""
+class _Measurements:
+    """The unchanged run as baseline, and one line of numbers for each run compared with it."""
 
     def __init__(self, replay: Replay, cancelled: Callable[[], bool]) -> None:
         self.replay, self.cancelled = replay, cancelled
@@ -151,8 +153,8 @@ class _Rows:
         self.lines: list[tuple[float, float, int, float]] = []
 
     @property
-    def side_by_side(self) -> int:
-        """How many runs go into one pass."""
+    def batch_size(self) -> int:
+        """How many runs fit into one pass."""
         tokens = self.replay.source.shape[1] + (0 if self.replay.target is None else self.replay.target.shape[1])
         most = TOKENS // tokens
         if self.first.logits is not None:
@@ -160,22 +162,22 @@ class _Rows:
         return max(1, most)
 
     def measure(self, groups: Sequence[Factors]) -> None:
-        """Run these ablations side by side, and keep the numbers of each."""
+        """Run these ablations in one batch, and keep the numbers of each."""
         encoder = any(head.kind == "encoder" for group in groups for head in group)
         tape = SideBySide(runs=groups, cancelled=self.cancelled)
         after = self.replay.run(tape, copies=len(groups), encoded=None if encoder else self.encoded)
         distances = _distance(self.first, after)[:, self.real]  # (B, rows that are no padding)
-        for place, distance in enumerate(distances):
+        for index, distance in enumerate(distances):
             if self.logits is None or after.logits is None:
                 self.lines.append((float("nan"), float("nan"), 0, float(distance.mean())))
                 continue
-            other = score(self.logits, after.logits[place, self.at], self.targets)
+            other = score(self.logits, after.logits[index, self.at], self.targets)
             change = float((other.log_probability.double() - self.own.log_probability.double()).sum())
             turned = int((other.best != self.own.best).sum())
             self.lines.append((change, float(other.divergence.mean()), turned, float(distance.mean())))
 
 
-def _checked(model: Model, heads: Heads) -> Factors:
+def _check_factors(model: Model, heads: Heads) -> Factors:
     factors = head_factors(model, heads)
     if not factors:
         raise SettingError(later('Name at least one head, such as "encoder L0H0".'))
@@ -184,15 +186,15 @@ def _checked(model: Model, heads: Heads) -> Factors:
     return factors
 
 
-def _one(record: Record, head: Head, factor: float, keep: bool) -> Factors:
+def _factors(record: Record, head: Head, factor: float, keep: bool) -> Factors:
     if not keep:
         return {head: factor}
     others = range(record.attention(head.kind).shape[1])
     return {Head(head.kind, head.layer, other): factor for other in others if other != head.head}
 
 
-def _stretches(groups: Sequence[Factors], most: int) -> Iterator[tuple[int, int]]:
-    """Where to cut: at most so many in one pass, and those that change the encoder apart from the others."""
+def _batches(groups: Sequence[Factors], most: int) -> Iterator[tuple[int, int]]:
+    """Start and stop of each batch: at most ``most`` runs, and those that change the encoder apart from the others."""
     encoder = [any(head.kind == "encoder" for head in group) for group in groups]
     start = 0
     for stop in range(1, len(groups) + 1):
@@ -216,7 +218,7 @@ def _written(
     cancelled: Callable[[], bool],
     on_progress: Callable[[str, float | None], None],
 ) -> tuple[Record, Record] | None:
-    """What the model writes from the record's source by greedy search, without and with the change."""
+    """The model's own greedy output for the record's source, without and with the change."""
     settings = record.provenance.settings
     if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
         return None
@@ -225,14 +227,14 @@ def _written(
     special = _special(model, record.source_text, prompt)
     if special is None:
         return None
-    greedy = settings.get("mode") == "greedy" and not settings.keys() & {"forced", "ablated"}
-    own = _lengths(record)
+    greedy = record.provenance.mode == GREEDY and not settings.keys() & {"forced", "ablated"}
+    options = _lengths(record)
 
     def write(factors: Factors) -> Record:
         return decode(
             model,
             record.source_text,
-            **own,
+            **options,
             ablate=factors,
             allow_special=special,
             cancelled=cancelled,
@@ -243,21 +245,21 @@ def _written(
 
 
 def _lengths(record: Record) -> dict[str, Any]:
-    """The record's own settings of decode() that hold for greedy search too. Raises SettingError."""
+    """The record's decode() settings that also apply to greedy search. Raises SettingError."""
     settings = record.provenance.settings
-    found = {name: settings[name] for name in _LENGTHS if name in settings}
-    wrong = [name for name, value in found.items() if not isinstance(value, _LENGTHS[name])]
+    options = {name: settings[name] for name in _LENGTHS if name in settings}
+    wrong = [name for name, value in options.items() if not isinstance(value, _LENGTHS[name])]
     if wrong:
         raise SettingError(later("The record's setting {name} cannot be read. Run its text again.", name=wrong[0]))
-    return found
+    return options
 
 
 def _generated(record: Record) -> bool:
-    return bool(record.steps) and record.provenance.settings.get("mode") != "one pass"
+    return bool(record.steps) and record.provenance.mode != ONE_PASS
 
 
 def _special(model: Model, text: str, ids: Ints) -> bool | None:
-    """Whether typed special tokens count, if the text then gives these ids; None if it never does."""
+    """The value of ``allow_special`` with which the text gives these ids; None if neither does."""
     for special in (False, True):
         with suppress(TextError):
             if np.array_equal(prepare(model, text, allow_special=special).tokens.ids, ids):

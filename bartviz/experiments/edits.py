@@ -1,7 +1,7 @@
-"""The causal experiment: change one token, run again, and see what hears of it.
+"""The causal experiment: change one token, run again, and measure which positions are affected.
 
-Both runs have the same shape and go through the same kernels, so that a position which cannot see the change comes
-out bit-equal: 0 is claimed only there. (Runs of different lengths, or with a cache, would differ in the last bits.)
+Both runs have the same shape and use the same kernels, so a position that cannot see the change comes out bit-equal:
+only there is the effect exactly 0. (Runs of different lengths, or with a cache, would differ in the last bits.)
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
-LOOKED_AT = 600  # tokens of which the most alike is chosen
-Said = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
+LOOKED_AT = 600  # most similar tokens considered
+Predictions = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
 _NUMBER = re.compile(r"#(\d{1,9})")
 
 
@@ -44,11 +44,11 @@ def edit(
     part: Part = "source",
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Edit:
-    """Replace one token of a record and run everything else as it was, target included (teacher forcing).
+    """Replace one token of a record and run everything else unchanged, target included (teacher forcing).
 
     position: of the source, or with ``part="target"`` of the decoder's inputs. token: an id, ``"#id"``, or a text that
-    is one token of the vocabulary. Raises SettingError for a place that is not there, TextError for a text of several
-    tokens, Cancelled.
+    is one token of the vocabulary. Raises SettingError for a position that does not exist, TextError for a text of
+    several tokens, Cancelled.
     """
     replay = Replay(model, record)
     old = tokens_of(record, part)
@@ -79,7 +79,7 @@ def edit(
         {kind: _relative(was.hidden[kind], now.hidden[kind]) for kind in was.hidden},
         {kind: distance for kind, (distance, _) in rows.items()},
         {kind: same for kind, (_, same) in rows.items()},
-        *_said(replay, was, now),
+        *_predictions(replay, was, now),
         changed,
     )
 
@@ -94,10 +94,13 @@ def tokens_of(record: Record, part: Part) -> Tokens:
 
 
 def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part: Part = "source") -> int:
-    """The id of a replacement: an id, ``#id``, a text that begins a word where the old token did, or a piece as the
-    vocabulary writes it. Raises SettingError, TextError."""
-    found = _NUMBER.fullmatch(token) if isinstance(token, str) else None
-    number = int(found[1]) if found else token if isinstance(token, int) else None
+    """The id of a replacement: an id, ``#id``, a text (which begins a word if the old token did), or a vocabulary
+    piece.
+
+    Raises SettingError, TextError.
+    """
+    match = _NUMBER.fullmatch(token) if isinstance(token, str) else None
+    number = int(match[1]) if match else token if isinstance(token, int) else None
     if number is not None:
         if not 0 <= number < model.info.vocabulary:
             raise SettingError(
@@ -140,10 +143,10 @@ def reach(
     window: int = 2,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Reach:
-    """How far a changed token of a text is felt in the encoder (GPT-2: its decoder), layer by layer, with all
-    positions open, with a window of ``window`` on each side, and with a causal mask, on the same weights.
+    """How far a changed token affects the encoder (GPT-2: its decoder), layer by layer: with full attention, with a
+    window of ``window`` positions on each side, and with a causal mask, on the same weights.
 
-    text: or a record, whose source is taken. token: as in ``edit``; None takes the one whose embedding is most alike.
+    text: or a record, whose source is used. token: as in ``edit``; None uses the token with the most similar embedding.
     Raises TextError, SettingError, Cancelled.
     """
     expect_model(model)
@@ -155,7 +158,7 @@ def reach(
         raise SettingError(later("A window reaches 1 to {count} positions on each side.", count=n))
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
     if token is None:
-        token = _other(model, old, position)
+        token = _similar_token(model, old, position)
     new = token_id(model, token, old, position)
     other = ids.clone()
     other[0, position] = new
@@ -171,23 +174,23 @@ def reach(
 
 
 def _unpadded(record: Record) -> Tokens:
-    """The source without what only pads a batch: nobody hears of that, and it hears of nobody."""
+    """The source without the padding of its batch, which neither affects nor is affected by any token."""
     return record.source.take(slice(0, int((~padding(record, record.kinds[0])).sum())))
 
 
-def _other(model: Model, old: Tokens, position: int) -> int:
-    """The most alike token that is called otherwise: news that a reader can see."""
+def _similar_token(model: Model, old: Tokens, position: int) -> int:
+    """The most similar token with another label, so that a reader sees the change."""
     own, before = int(old.ids[position]), old.ids[:position].tolist()
-    found = [i for i, _, _ in alike(model, own) if i != own and i < model.info.vocabulary]
+    similar = [i for i, _, _ in alike(model, own) if i != own and i < model.info.vocabulary]
     special, name = set(model.tokenizer.all_special_ids), old.labels[position].casefold()
-    others = (i for i in found if i not in special and tokenize.label(model.tokenizer, i, before).casefold() != name)
-    return next(others, found[0])
+    others = (i for i in similar if i not in special and tokenize.label(model.tokenizer, i, before).casefold() != name)
+    return next(others, similar[0])
 
 
 @torch.inference_mode()
 def _states(model: Model, old: Tokens, ids: Tensor, mask: Tensor, cancelled: Callable[[], bool]) -> tuple[Tensor, ...]:
     """Hidden states of the encoder (or the only stack) of ids (1, n) in the segments of ``old``, under a mask
-    (1, 1, n, n), True where a row may look."""
+    (1, 1, n, n), True where a row may attend."""
     network = model.network
     stack: Any = network.get_encoder() if model.info.kind == "encoder-decoder" else network.base_model
     more: dict[str, Any] = {} if model.info.kind != "decoder" else {"use_cache": False}
@@ -199,7 +202,7 @@ def _states(model: Model, old: Tokens, ids: Tensor, mask: Tensor, cancelled: Cal
 
 
 def _relative(before: tuple[Tensor, ...], after: tuple[Tensor, ...]) -> Floats:
-    """(L + 1, n) |h' - h| / |h|, exactly 0 where all numbers are bit-equal and nowhere else."""
+    """(L + 1, n) |h' - h| / |h|, exactly 0 if and only if all numbers are bit-equal."""
     lines = []
     for was, now in zip(before, after, strict=True):
         moved = (now[0].double() - was[0].double()).norm(dim=-1)
@@ -209,39 +212,39 @@ def _relative(before: tuple[Tensor, ...], after: tuple[Tensor, ...]) -> Floats:
     return np.stack(lines)
 
 
-def _said(replay: Replay, was: Outcome, now: Outcome) -> Said:
-    """rows, targets, before, after, divergence and same of an Edit."""
+def _predictions(replay: Replay, was: Outcome, now: Outcome) -> Predictions:
+    """The fields rows, targets, before, after, divergence and same of an Edit."""
     rows, ids = replay.scored()
     if was.logits is None or now.logits is None:
         return rows, (), None, None, np.zeros(0, np.float32), np.zeros(0, np.bool_)
     at = torch.from_numpy(rows.copy())
     first = was.logits[0, at]
     targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
-    own, other = score(first, first, targets), score(first, now.logits[0, at], targets)
+    unchanged, edited = score(first, first, targets), score(first, now.logits[0, at], targets)
     return (
         rows,
         replay.labels(rows, targets.tolist()),
-        replay.guesses(own, rows),
-        replay.guesses(other, rows),
-        other.divergence.numpy(),
-        other.same.numpy(),
+        replay.guesses(unchanged, rows),
+        replay.guesses(edited, rows),
+        edited.divergence.numpy(),
+        edited.same.numpy(),
     )
 
 
 def _inside(model: Model, text: str, part: Part) -> list[int]:
-    """The ids of a text without the special tokens around it; a token of space alone before it is not counted."""
+    """The ids of a text without the special tokens around it and without a leading token that is only a space."""
     encoded = tokenize.encode(model.tokenizer, text, target=part == "target", allow_special=True)
     return [int(i) for i, span in zip(encoded.ids, encoded.spans, strict=True) if span is not None]
 
 
 def _spaced(old: Tokens, position: int) -> bool:
-    """Whether the vocabulary marks a space before the token; the first word of a text may have none."""
+    """Whether the piece marks a space before the token; the first word of a text may have none."""
     return old.pieces[position][:1] in ("Ġ", "▁", " ")
 
 
 @torch.inference_mode()
 def alike(model: Model, own: int) -> list[tuple[int, float, str]]:
-    """The tokens whose input embeddings point the same way: id, cosine, "likeness", the most alike first."""
+    """The tokens with the most similar input embeddings: id, cosine, "likeness", most similar first."""
     table: Tensor = model.network.get_input_embeddings().weight  # (V, w)
     likeness = torch.nn.functional.cosine_similarity(table, table[own][None], dim=-1)  # (V,)
     best = likeness.topk(min(LOOKED_AT, len(likeness)))

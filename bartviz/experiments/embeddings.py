@@ -1,8 +1,8 @@
-"""What a network adds up for each token before its first layer, read from its own matrices, beside its own sum.
+"""The embeddings that a network sums for each token before its first layer, read from its matrices, and their sum.
 
 BERT: token + position + segment, then LayerNorm (ELECTRA and ALBERT then project to the model's width). RoBERTa counts
 positions from its padding token's id on, BART from 2 on. Marian and Pegasus have sinusoidal positions. GPT-2 leaves
-LayerNorm to its layers. T5 has tokens alone: a bias of the scores says where they stand.
+LayerNorm to its layers. T5 has token embeddings only: a bias on the scores encodes positions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def inputs(
     """The embeddings of a record's tokens, part by part, and the network's own first hidden state from one pass.
 
     stack: the encoder's inputs or the decoder's; the first that the model has if None. Raises SettingError for a stack
-    that is not there and for a record of another model, Cancelled.
+    that does not exist and for a record of another model, Cancelled.
     """
     replay = Replay(model, record)
     hidden = replay.run(Tape(cancelled=cancelled)).hidden
@@ -96,18 +96,18 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
 
 
 def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
-    made = base.embeddings
+    embeddings = base.embeddings
     rows, first = torch.arange(len(ids)), 0
-    if FAMILIES[model.info.family].unused_rows:  # positions go on from the padding token's id; padding stays at it
-        first = int(made.padding_idx) + 1
-        real = ids.ne(made.padding_idx).long()
-        rows = real.cumsum(0) * real + made.padding_idx
-    parts = {"token": made.word_embeddings(ids), "position": made.position_embeddings(rows)}
-    if hasattr(made, "token_type_embeddings"):
-        parts["segment"] = made.token_type_embeddings(segments)
+    if FAMILIES[model.info.family].unused_rows:  # positions continue from the padding token's id; padding keeps it
+        first = int(embeddings.padding_idx) + 1
+        real = ids.ne(embeddings.padding_idx).long()
+        rows = real.cumsum(0) * real + embeddings.padding_idx
+    parts = {"token": embeddings.word_embeddings(ids), "position": embeddings.position_embeddings(rows)}
+    if hasattr(embeddings, "token_type_embeddings"):
+        parts["segment"] = embeddings.token_type_embeddings(segments)
     project = getattr(base, "embeddings_project", None)
     project = getattr(getattr(base, "encoder", None), "embedding_hidden_mapping_in", project)
-    return parts, 1.0, rows, _table(made.position_embeddings, first), made.LayerNorm, project
+    return parts, 1.0, rows, _table(embeddings.position_embeddings, first), embeddings.LayerNorm, project
 
 
 def _table(module: Any, first: int) -> Floats:
@@ -115,13 +115,13 @@ def _table(module: Any, first: int) -> Floats:
 
 
 def _numbers(tensor: Tensor) -> Floats:
-    found: Floats = tensor.detach().float().numpy().copy()
-    found.flags.writeable = False
-    return found
+    array: Floats = tensor.detach().float().numpy().copy()
+    array.flags.writeable = False
+    return array
 
 
 def split(model: Model, text: str) -> Split:
-    """A text as the model's tokenizer cuts it. Raises TextError, ModelError."""
+    """A text as the model's tokenizer splits it. Raises TextError, ModelError."""
     encoder = encoder_of(model.tokenizer)
     cut = tokenize.encode(model.tokenizer, clean.clean(text).text)
     unknown = (cut.ids == encoder.unknown) & ~cut.special if encoder.unknown is not None else np.zeros(len(cut), bool)

@@ -1,7 +1,7 @@
 """Corrupt a text with one of BART's noise functions, and let a model repair it.
 
-Noise is applied to the text, which is tokenized again, as in training; accuracy and loss are counted as
-``training.sequence.score`` counts them.
+Noise is applied to the text, which is then tokenized again, as in training; accuracy and loss are computed as in
+``training.sequence.score``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_GUESSES = 20
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a masked language model puts for one mask: labels and probabilities 0..1, the likeliest first."""
+    """What a masked language model predicts for one mask: labels and probabilities 0..1, the likeliest first."""
 
     candidates: tuple[tuple[str, float], ...]
 
@@ -45,10 +45,10 @@ def repair(
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Repair:
-    """Corrupt ``text``, run it clean and corrupted with the clean text as target, and have the model write.
+    """Corrupt ``text``, run it clean and corrupted with the clean text as target, and let the model generate.
 
     noise: a name of ``denoising.NOISE``; rate: share of the words, None for the function's own; seed: of the noise.
-    A text that is longer than the model reads is cut to its beginning, and ``notices`` say so.
+    A text longer than the model reads is truncated, and ``notices`` say so.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     noised, notices = corrupt(model, text, noise, rate=rate, seed=seed)
@@ -65,16 +65,16 @@ def repair(
 def corrupt(
     model: Model, text: str, noise: str, *, rate: float | None = None, seed: int = 0
 ) -> tuple[Noised, tuple[str, ...]]:
-    """The corrupted text, short enough for the model, and what was done to the text. Raises TextError, SettingError."""
+    """The corrupted text, short enough for the model, and notices of any changes. Raises TextError, SettingError."""
     _check(model, noise, rate)
     cleaned = texts.clean(text)
     prepared = prepare(model, cleaned.text, truncate="first")
     clean, limit = prepared.text.strip(), model.info.positions
-    found = NOISE[noise](clean, np.random.default_rng(seed), rate)
-    while limit is not None and found.text and _count(model, found.text) > limit:  # masks were inserted
-        clean = clean[: found.clean[-max(1, len(found.clean) // 20)].start].strip()
-        found = NOISE[noise](clean, np.random.default_rng(seed), rate)
-    if not found.clean:
+    noised = NOISE[noise](clean, np.random.default_rng(seed), rate)
+    while limit is not None and noised.text and _count(model, noised.text) > limit:  # masks were inserted
+        clean = clean[: noised.clean[-max(1, len(noised.clean) // 20)].start].strip()
+        noised = NOISE[noise](clean, np.random.default_rng(seed), rate)
+    if not noised.clean:
         raise TextError(
             later("There is no word in this text that could be lost. Type a sentence, or choose an example.")
         )
@@ -83,10 +83,10 @@ def corrupt(
         notices += (
             later(
                 "Its first {count:,} words are repaired: with the masks the model reads no more.",
-                count=len(found.clean),
+                count=len(noised.clean),
             ),
         )
-    return found, (*cleaned.notices, *notices)
+    return noised, (*cleaned.notices, *notices)
 
 
 def _count(model: Model, text: str) -> int:
@@ -111,19 +111,19 @@ def all_noises(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Mapping[str, Score]:
     """Each noise function at its own rate on the same text, teacher-forced. Raises as ``repair``."""
-    found = {}
+    scores = {}
     for number, name in enumerate(NOISE):
         on_progress(number, len(NOISE))
         noised, _ = corrupt(model, text, name, seed=seed)
         given = capture(model, noised.text, target=noised.source, allow_special=True, top_k=1, cancelled=cancelled)
-        found[name] = score(given, noised)
-    return found
+        scores[name] = score(given, noised)
+    return scores
 
 
 def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Guess, ...]:
-    """What a masked language model puts for each ``<mask>`` of a text, given all the other words.
+    """What a masked language model predicts for each ``<mask>`` of a text, given all the other words.
 
-    The text may be cut to what the model reads: then there are fewer guesses than masks.
+    A text that is too long is truncated: then there may be fewer guesses than masks.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     mask = model.tokenizer.mask_token
@@ -138,10 +138,10 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
             later("This network names no words, so it cannot fill a mask. Choose a masked language model.")
         )
     at = np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id)
-    found = []
+    filled = []
     for row in at.tolist():
         best = logits[0, row].softmax(-1).topk(k)
-        found.append(
+        filled.append(
             Guess(
                 tuple(
                     (tokenize.label(model.tokenizer, token), chance)
@@ -149,4 +149,4 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
                 )
             )
         )
-    return tuple(found)
+    return tuple(filled)

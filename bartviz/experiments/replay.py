@@ -1,8 +1,8 @@
-"""A record's own tokens through its model once more, in one pass: what ablation and edits compare with each other.
+"""Run a record's own tokens through its model again, in one pass; ablation and edits compare such runs.
 
-Nothing of the model is changed: what a run changes rides on its tape, or in the ids that it is given. Two runs of the
-same shape go through the same kernels, so what is not affected comes out bit-equal.
-Letters in shapes: B runs side by side, n source tokens, m decoder rows, T rows that are scored, V vocabulary.
+The model never changes: a run's changes are on its tape or in its input ids. Two runs of the same shape use the same
+kernels, so whatever is not affected comes out bit-equal.
+Letters in shapes: B runs in one batch, n source tokens, m decoder rows, T rows that are scored, V vocabulary.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
@@ -36,8 +37,8 @@ from bartviz.text.tokens import Tokens
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB
 
 
-class _Forgetful(dict[tuple[Kind, int], Entry]):
-    """Entries of a tape that nobody will read."""
+class _Discarding(dict[tuple[Kind, int], Entry]):
+    """Discards the entries of a tape that is never read."""
 
     def setdefault(self, key: tuple[Kind, int], default: Entry | None = None) -> Entry:
         return Entry() if default is None else default
@@ -45,26 +46,27 @@ class _Forgetful(dict[tuple[Kind, int], Entry]):
 
 @dataclass
 class SideBySide(Tape):
-    """A tape for B runs at once, each with factors of its own; keeps no queries and keys."""
+    """A tape for B runs in one batch, each with its own factors; keeps no queries and keys."""
 
     runs: Sequence[Mapping[Head, float]] = ()
-    entries: dict[tuple[Kind, int], Entry] = field(default_factory=_Forgetful)
+    entries: dict[tuple[Kind, int], Entry] = field(default_factory=_Discarding)
 
     def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
         """(B, 1, H, 1) factors for the heads of a layer, or None where none changes."""
         factors = torch.ones(len(self.runs), 1, heads, 1)
         changed = False
-        for place, run in enumerate(self.runs):
+        for index, run in enumerate(self.runs):
             for head, factor in run.items():
                 if (head.kind, head.layer) == (kind, layer):
-                    factors[place, 0, head.head] = factor
+                    factors[index, 0, head.head] = factor
                     changed = True
         return factors if changed else None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one pass gave: logits (B, n or m, V) or None, and hidden states of each stack, L + 1 of (B, n or m, w)."""
+    """The result of one pass: logits (B, n or m, V) or None, and hidden states of each stack, L + 1 of (B, n or m,
+    w)."""
 
     logits: Tensor | None
     hidden: Mapping[Kind, tuple[Tensor, ...]]
@@ -94,8 +96,8 @@ class Replay:
         if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
             self._inputs["token_type_ids"] = torch.from_numpy(source.segments.copy())[None]
         if record.cross is not None and not record.attention("decoder").mask.any(axis=0).all():
-            own = record.attention("decoder").mask.any(axis=0)
-            self._inputs["decoder_attention_mask"] = torch.from_numpy(own.astype(np.int64))[None]
+            seen_rows = record.attention("decoder").mask.any(axis=0)
+            self._inputs["decoder_attention_mask"] = torch.from_numpy(seen_rows.astype(np.int64))[None]
 
     @torch.inference_mode()
     def run(
@@ -107,9 +109,9 @@ class Replay:
         copies: int = 1,
         encoded: Tensor | None = None,
     ) -> Outcome:
-        """One pass under ``tape``, of the record's ids or of others of the same shape, ``copies`` of them side by side.
+        """One pass under ``tape`` with the record's ids, or others of the same shape, in a batch of ``copies``.
 
-        ``encoded`` (1, n, w): the encoder's output, where it is known already.
+        ``encoded`` (1, n, w): the encoder's output, if already known.
         """
         given: dict[str, Any] = {name: value.expand(copies, -1) for name, value in self._inputs.items()}
         given["output_hidden_states"] = True
@@ -128,7 +130,7 @@ class Replay:
 
     @torch.inference_mode()
     def encoded(self, cancelled: Callable[[], bool]) -> Tensor | None:
-        """(1, n, w) what the encoder of an encoder-decoder makes of the source, unchanged; None for other models."""
+        """(1, n, w) the encoder's output for the unchanged source; None for models that are not encoder-decoders."""
         if self.target is None:
             return None
         mask = {name: self._inputs[name] for name in ("attention_mask",) if name in self._inputs}
@@ -137,10 +139,10 @@ class Replay:
         return states
 
     def scored(self) -> tuple[Ints, Ints | None]:
-        """The T rows whose words are compared, and the ids that follow them; None where the first run's own best do.
+        """The T rows whose predictions are compared, and the ids that follow them; None for the first run's own best.
 
-        A model that writes: every step of the record. A model that fills masks: its masks, or where there are none
-        every token that is not special.
+        A model that writes: every step of the record. A model that fills masks: its masks, or without
+        any, every token that is not special.
         """
         record = self.record
         if record.output is not None:
@@ -154,7 +156,7 @@ class Replay:
         return (masks if len(masks) else np.arange(len(source))), None
 
     def labels(self, rows: Ints, ids: Sequence[int]) -> tuple[str, ...]:
-        """What tokens are called at their rows."""
+        """The labels of tokens at their rows."""
         if self.record.output is None:
             return tuple(tokenize.label(self.model.tokenizer, i) for i in ids)
         inputs = self.record.attention("decoder").query.ids.tolist()
@@ -163,7 +165,7 @@ class Replay:
         )
 
     def guesses(self, scores: Scores, rows: Ints) -> Guesses:
-        """The numbers of one run with the names of its best tokens."""
+        """The scores of one run with the labels of its best tokens."""
         best = scores.best.tolist()
         return Guesses(
             scores.log_probability.numpy(), scores.best.numpy(), self.labels(rows, best), scores.probability.numpy()
@@ -171,36 +173,36 @@ class Replay:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a reader of the new record should know: heads that were scaled in the old one are not scaled here."""
+        """Notices for the new record: heads that were scaled in the old one are not scaled here."""
         names = self.record.provenance.settings.get("ablated", ())
         if not isinstance(names, tuple) or not names:
             return ()
-        said = later(
+        notice = later(
             "The record that this run is compared with was made with heads scaled ({heads}); before the change stands "
             "the model with all its heads as they are.",
             heads=shown([str(name) for name in names]),
         )
-        return (said,)
+        return (notice,)
 
     def kept(self, tape: Tape) -> Record:
         """The record of the pass on ``tape`` with the record's own tokens."""
         record = self.record
-        own = None if self.target is None else record.attention("decoder").query
+        query = None if self.target is None else record.attention("decoder").query
         result = Result(
             source=record.source,
             text=record.source_text,
             pair=record.pair_text,
             target=record.target_text,
-            query=own,
+            query=query,
             output=record.output,
         )
         heads = ablated(tape)
-        settings = {"mode": "ablated" if heads else "one pass", "ablated": heads}
+        settings = {"mode": ABLATED if heads else ONE_PASS, "ablated": heads}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
     def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
-        """The record of the pass on ``tape`` in which ``named`` took the place of the source or of the decoder's
-        inputs: its texts, words and spans are those of the new ids, and its output has the new token too."""
+        """The record of the pass on ``tape`` in which ``named`` replaced the source or the decoder's inputs: its texts,
+        words and spans are those of the new ids, and its output contains the new token too."""
         record, query, output = self.record, None, self.record.output
         source, source_text, target_text = record.source, record.source_text, record.target_text
         pair_text = record.pair_text
@@ -220,12 +222,12 @@ class Replay:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
         result = Result(source=source, text=source_text, pair=pair_text, target=target_text, query=query, output=output)
         edit = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
-        settings = {"mode": "edited", "edited": edit}
+        settings = {"mode": EDITED, "edited": edit}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
-    """The tokens with another one at a position, called what it is called there; the others keep their names."""
+    """The tokens with another one at a position, labelled for that position; the others keep their labels."""
     made = tokenize.from_ids(model.tokenizer, ids)[1]
 
     def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
@@ -273,9 +275,9 @@ def score(before: Tensor, after: Tensor, targets: Tensor) -> Scores:
         best = now.max(-1)
         p = was.exp()
         divergence = torch.where(p > 0, p * (was - now), 0.0).sum(-1).clamp_(min=0.0)
-        own = now.gather(1, targets[rows, None])[:, 0]
+        target_log_p = now.gather(1, targets[rows, None])[:, 0]
         same = (before[rows] == after[rows]).all(-1)
-        parts.append((own, best.indices, best.values.exp(), divergence, same))
+        parts.append((target_log_p, best.indices, best.values.exp(), divergence, same))
     return Scores(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""Tokens that could stand at a place of a record: what the model itself says, or what is most alike, words first."""
+"""Replacements for a token of a record: the model's own predictions, or similar tokens, whole words first."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 
 MOST = 12
-FEW = 3  # with fewer words than this among the candidates (another language, a rare word) pieces are offered too
-Found = tuple[int, float, str]  # token, probability or likeness, which of the two
+FEW = 3  # with fewer words among the candidates (another language, a rare word), pieces are offered too
+Found = tuple[int, float, str]  # token, probability or similarity, and which of the two
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A token that could stand at a place, how it is called there, and its probability or likeness, 0..1.
+    """A possible replacement: its label at that position, and its probability or similarity, 0..1.
 
-    ``typed`` is what stands for it where a replacement is typed: its text, or ``#id`` where that would be another one.
+    ``typed`` is what a user types for it: its text, or ``#id`` if the text would mean another token.
     """
 
     token_id: int
@@ -42,25 +42,25 @@ class Suggestion:
 
 @cache
 def words() -> frozenset[str]:
-    """Words of English and German, as they are written in the texts that the models which ship learned from."""
+    """English and German words, spelled as in the training texts of the embedded models."""
     return frozenset((EMBEDDED / "words.txt").read_text(encoding="utf-8").split())
 
 
 def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
-    """Tokens that could stand at a place, the likeliest first, the one that is there left out.
+    """Replacements for the token at a position, most likely first, without the current token.
 
-    Where the model itself can say (candidates of its step; a masked language model's guesses with the place masked)
-    its probability; elsewhere the tokens whose embeddings are most alike (cosine). Where a whole word stands, pieces
-    that are no words are left out, as far as English and German words remain. Raises SettingError.
+    If the model itself predicts there (candidates of a step; a masked language model with the position masked), its
+    predictions; otherwise the tokens with the most similar embeddings (cosine). For a whole word, pieces that are not
+    words are left out as long as enough English or German words remain. Raises SettingError.
     """
     old = tokens_of(record, part)
     if not 0 <= position < len(old):
         raise SettingError(
             later("There is no position {position}: choose 0 to {last}.", position=position, last=len(old) - 1)
         )
-    own = int(old.ids[position])
-    found = _by_step(record, part, position) or _by_mask(model, record, position, part) or alike(model, own)
-    offered = list(_named(model, found, old, position))
+    current = int(old.ids[position])
+    candidates = _by_step(record, part, position) or _by_mask(model, record, position, part) or alike(model, current)
+    offered = list(_named(model, candidates, old, position))
     whole = [(token, name, value, why) for token, name, value, why in offered if name in words()]
     if is_whole(old, position) and len(whole) >= FEW:
         offered = whole
@@ -71,13 +71,13 @@ def suggestions(model: Model, record: Record, position: int, *, part: Part = "so
 
 
 def is_whole(old: Tokens, position: int) -> bool:
-    """Whether a token is all of a word."""
+    """Whether a token is a whole word."""
     word = old.words[position]
     return word is not None and sum(other == word for other in old.words) == 1
 
 
 def _named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> Iterator[tuple[int, str, float, str]]:
-    """The candidates that can be taken, with what they are called at this place; each name once."""
+    """The usable candidates with their labels at this position; each label once."""
     special = set(model.tokenizer.all_special_ids)
     before, seen = old.ids[:position].tolist(), {old.labels[position]}
     for token, value, why in found:
@@ -85,7 +85,7 @@ def _named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> 
             continue
         name = tokenize.label(model.tokenizer, token, before)
         if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
-            continue  # the rest of a word where a word begins, or the other way round
+            continue  # a continuation at the start of a word, or the reverse
         if any(sign.isalnum() for sign in name) and name not in seen:
             seen.add(name)
             yield token, name, value, why
@@ -108,7 +108,7 @@ def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float
 
 @torch.inference_mode()
 def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[tuple[int, float, str]]:
-    """A masked language model's own guesses for the place, with a mask there."""
+    """A masked language model's predictions for the position, with a mask there."""
     mask = model.tokenizer.mask_token_id
     if part == "target" or model.info.kind != "encoder" or mask is None:
         return []

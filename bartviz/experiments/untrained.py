@@ -1,8 +1,8 @@
 """The same architecture before any training: what attention looks like when nothing has been learned.
 
-Weights are drawn as transformers draws them for a fresh network (normal, with the configuration's spread). Queries and
-keys are then so short that all scores are near 0, and the softmax of equal scores is even: each row's entropy is close
-to the logarithm of how many keys it may see.
+Weights are initialized as transformers does it (normal, with the configuration's standard deviation). Queries and keys
+are then so small that all scores are near 0 and the softmax is nearly uniform: each row's entropy is close to the
+logarithm of the number of keys it may attend to.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from bartviz.tape.tape import Tape
 
 
 def untrained(model: Model, *, seed: int = 0) -> Model:
-    """A model of the same sizes and tokenizer whose weights are drawn at random; the given one is not touched.
+    """A model of the same sizes and tokenizer with random weights; the given model does not change.
 
-    ``info.trained`` is what the weights themselves say (``weights.looks_trained``), not what we know. Raises
-    BudgetError where there is no room for a second network.
+    ``info.trained`` is judged from the weights (``weights.looks_trained``), as for any model. Raises BudgetError if
+    there is no memory for a second network.
     """
     needed, free = build.nbytes(model.network), build.free_memory()
     if free is not None and needed > free:
@@ -54,7 +54,9 @@ def untrained_record(
 ) -> Record:
     """The record's own tokens through the untrained model, in one pass. Raises SettingError, Cancelled."""
     fresh = untrained(model, seed=seed)
-    same = replace(fresh, info=replace(fresh.info, fingerprint=model.info.fingerprint))  # replayed as if it were it
+    same = replace(
+        fresh, info=replace(fresh.info, fingerprint=model.info.fingerprint)
+    )  # Replay accepts it under this fingerprint
     replay, kept = Replay(same, record), Tape(cancelled=cancelled)
     replay.run(kept)
     return replace(replay.kept(kept), model=fresh.info)

@@ -1,4 +1,4 @@
-"""Networks: built from settings and weights, put on the tape, and tried once before anybody relies on them."""
+"""Networks: built from settings and weights, attached to the tape, and validated by a short pass."""
 
 from __future__ import annotations
 
@@ -23,29 +23,28 @@ from bartviz.models.weights import Weights
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
 
-_LOADING = threading.Lock()  # transformers changes torch's initialisers while it builds
+_LOADING = threading.Lock()  # transformers patches torch's initializers while it builds
 
 
 def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> int:
-    """Bytes that the network of a configuration takes in memory as float32, shared weights counted once.
+    """Bytes of a configuration's network as float32, shared weights counted once.
 
-    The network is built without memory, in milliseconds. Raises ModelError for an impossible configuration.
+    The network is built on the meta device, in milliseconds. Raises ModelError for an impossible configuration.
     """
     if isinstance(config, PreTrainedConfig):
         config = config.to_dict()
     settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
     unforeseen = ModelError(later("The model's network cannot be built from its configuration."))
     with alone(None), torch.device("meta"), guarded(unforeseen):
-        network = _class(_ladder(settings)[0])(settings.config)
+        network = _class(_candidate_classes(settings)[0])(settings.config)
     untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
 
 
 def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int:
-    """The bytes that the network will take. Raises BudgetError where they are more than ``budget``.
+    """The bytes that the network will take. Raises BudgetError if they exceed ``budget``.
 
-    budget: None means the memory that is free. stored: what the checkpoint's tensors take as float32, where that is
-    known already.
+    budget: None means the free memory. stored: bytes of the checkpoint's tensors as float32, if already known.
     """
     limit = free_memory() if budget is None else budget
     needed = max(predicted_bytes(settings), stored)
@@ -62,7 +61,7 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take, its container's limit included; None where that cannot be told."""
+    """Bytes that this process may still allocate within its container's limit; None if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -87,16 +86,16 @@ def _size(count: int) -> str:
 
 
 def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTrainedModel, tuple[str, ...]]:
-    """The first network of the family that the checkpoint fills wholly, on the tape, and notices on what is left."""
+    """The largest network of the family that the checkpoint fills completely, attached to the tape, with notices."""
     notices: tuple[str, ...] = ()
-    ladder = _ladder(settings)
-    for name in ladder:
+    classes = _candidate_classes(settings)
+    for name in classes:
         job.check()
         network, info = _build(name, settings, stored, job)
         missing = info["missing_keys"]
         if not missing or not weights.absent_heads(network, missing, stored.tensors):
             break
-        if name != ladder[-1]:
+        if name != classes[-1]:
             notices = (later("The checkpoint has no head for {name}: loaded without it.", name=name),)
         elif all("pooler." in key for key in missing):
             network, info = _build(name, settings, stored, job, add_pooling_layer=False)
@@ -108,8 +107,8 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
     return network.eval(), notices
 
 
-def _ladder(settings: Settings) -> tuple[str, ...]:
-    """The classes to try: from the architecture that the configuration names, else from the family's whole network."""
+def _candidate_classes(settings: Settings) -> tuple[str, ...]:
+    """The classes to try, largest first: from the configuration's architecture, else from the family's full network."""
     names = settings.sizes.family.classes
     start = next((names.index(name) for name in settings.architectures if name in names), 0)
     return names[start:]
@@ -118,7 +117,7 @@ def _ladder(settings: Settings) -> tuple[str, ...]:
 def _build(
     name: str, settings: Settings, stored: Weights, job: Job, **options: bool
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """The network with these weights. transformers is given tensors, not a folder: it opens no file, runs no code."""
+    """The network with these weights. transformers gets tensors, not a folder, so it opens no file and runs no code."""
     unforeseen = ModelError(later("The model's network cannot be built from its configuration and weights."))
     with alone(job), guarded(unforeseen):
         network, info = _class(name).from_pretrained(
@@ -142,7 +141,8 @@ def _class(name: str) -> Any:
 
 @contextmanager
 def alone(job: Job | None) -> Iterator[None]:
-    """One thread at a time in what transformers does not make safe, without its bars, logs and warnings."""
+    """Run code of transformers that is not thread-safe, one thread at a time, without progress bars, logs and
+    warnings."""
     while not _LOADING.acquire(timeout=deadline.TICK):
         if job is not None:
             job.check()
@@ -172,12 +172,12 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     failed = ModelError(later("The model fails on a short text: its settings and weights contradict each other."))
     with guarded(failed), torch.inference_mode(), tape.recording(record):
         output = network(**inputs)[0]
-    wanted = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
-    if set(record.entries) != wanted:
+    expected = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
+    if set(record.entries) != expected:
         raise ModelError(
             later(
                 "The model has {there} layers of attention, but {seen} were seen.",
-                there=len(wanted),
+                there=len(expected),
                 seen=len(record.entries),
             )
         )

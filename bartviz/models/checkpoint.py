@@ -1,4 +1,4 @@
-"""A checkpoint's own settings: read, stripped of what could run code or change the attention, and checked."""
+"""A checkpoint's settings: read, stripped of anything that could run code or change the attention, and validated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bartviz.safety.foreign import guarded
 
 MAX_JSON_BYTES = 16 << 20
 
-# What a configuration may ask for and does not get, with the words that say so.
+# What a configuration may request and does not get, with the words for the notice.
 _STRIPPED: Mapping[str, str] = {
     "auto_map": "code of its own (auto_map)",
     "custom_pipelines": "code of its own (custom_pipelines)",
@@ -32,13 +32,13 @@ _STRIPPED: Mapping[str, str] = {
     "_attn_implementation": "an attention function of its own (_attn_implementation)",
     "_attn_implementation_internal": "an attention function of its own (_attn_implementation_internal)",
 }
-# Fields that every configuration has and that must not come from a file.
-_OURS = frozenset(
+# Fields of every configuration that must not come from a file.
+_RESERVED = frozenset(
     {"transformers_version", "architectures", "output_hidden_states", "return_dict", "dtype", "use_cache"}
     | {"chunk_size_feed_forward", "is_encoder_decoder", "id2label", "label2id", "problem_type", "is_decoder"}
     | {"add_cross_attention"}
 )
-# Keys that transformers reads although they are no fields (T5 1.1 does not scale its outputs).
+# Keys that transformers reads although they are not fields (T5 1.1 does not scale its outputs).
 _EXTRA = frozenset({"tie_word_embeddings", "scale_decoder_outputs"})
 _SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 _IDS = (*_SPECIAL, "forced_bos_token_id", "forced_eos_token_id")
@@ -56,7 +56,7 @@ def _ids(value: object) -> bool:
     return isinstance(value, list) and all(map(_whole, value))
 
 
-# The generation settings that we know how to obey or to show, and what each may be.
+# The supported generation settings, each with its validator.
 _RULES: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("max_length", "max_new_tokens", "min_length", "min_new_tokens", "num_beams", "top_k"), _whole),
     **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size"), _whole),
@@ -72,7 +72,7 @@ _RULES: Mapping[str, Callable[[object], bool]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a checkpoint says of itself, after sanitising; ``architectures`` are class names that it gives."""
+    """A checkpoint's settings after sanitizing; ``architectures`` are the class names that it lists."""
 
     config: PreTrainedConfig
     sizes: configs.Sizes
@@ -88,7 +88,8 @@ class Settings:
 
 
 def read(files: Mapping[str, Path]) -> Settings:
-    """The settings of a model's folder, given its files by name. Raises ModelError; takes milliseconds, no weights."""
+    """The settings of a model's folder, given its files by name. Raises ModelError; takes milliseconds and reads no
+    weights."""
     if "config.json" not in files:
         raise ModelError(
             later(
@@ -121,7 +122,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     """A small file of a model; raises ModelError that names it."""
     try:
         with path.open("rb") as file:
-            content = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)  # so much memory is taken at once
+            content = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)  # read() allocates this much at once
     except OSError:
         raise ModelError(
             later("The model's {name} cannot be read: check the folder and its permissions.", name=path.name)
@@ -136,17 +137,17 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> Settings:
-    """Settings from a configuration and (or in its place, where older models wrote them) generation settings.
+    """Settings from a configuration and generation settings; older models keep the latter in the configuration.
 
-    Only keys that the architecture defines are kept, so nothing else can act. Raises ModelError.
+    Only keys that the architecture defines are kept, so nothing else has an effect. Raises ModelError.
     """
     sizes = configs.sizes(raw)
     _refuse_unknown_layers(raw, sizes)
     config_class = CONFIG_MAPPING[sizes.model_type]
     known = {field.name for field in dataclasses.fields(config_class)} | set(config_class.attribute_map) | _EXTRA
-    kept = {key: value for key, value in raw.items() if key in known - _OURS}
-    strange = ModelError(later("The model's config.json holds values that its architecture does not take."))
-    with guarded(strange):  # strict configuration classes raise many types, at every change, with the value in the text
+    kept = {key: value for key, value in raw.items() if key in known - _RESERVED}
+    invalid = ModelError(later("The model's config.json holds values that its architecture does not take."))
+    with guarded(invalid):  # strict configuration classes raise many types, with the value in the message
         config = config_class(**kept)
         _drop_foreign_defaults(config, kept, sizes)
     _check_ids(config, sizes)
@@ -162,7 +163,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
 
 
 def _refuse_unknown_layers(raw: Mapping[str, Any], sizes: configs.Sizes) -> None:
-    """Raise ModelError for layers that transformers would not build as they were trained."""
+    """Raise ModelError for layers that transformers would build differently from how they were trained."""
     if sizes.activation not in ACT2FN:
         raise ModelError(
             later("The model's activation function is unknown. Known are {known}.", known=choices(sorted(ACT2FN)))
@@ -182,16 +183,16 @@ def _refuse_unknown_layers(raw: Mapping[str, Any], sizes: configs.Sizes) -> None
 
 
 def _stripped(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    """A notice for each thing that the configuration asks for and does not get."""
-    asked = dict.fromkeys(words for key, words in _STRIPPED.items() if raw.get(key))
-    notices = [later("The configuration asks for {words}: ignored.", words=words) for words in asked]
+    """A notice for each request of the configuration that is ignored."""
+    requests = dict.fromkeys(words for key, words in _STRIPPED.items() if raw.get(key))
+    notices = [later("The configuration asks for {words}: ignored.", words=words) for words in requests]
     if any(raw.get(key) not in (None, "float32") for key in ("dtype", "torch_dtype")):
         notices.append(later("The configuration asks for another number format: computed in float32."))
     return tuple(notices)
 
 
 def _drop_foreign_defaults(config: PreTrainedConfig, given: Mapping[str, Any], sizes: configs.Sizes) -> None:
-    """Forget special tokens that nobody gave: transformers' defaults are those of another vocabulary."""
+    """Drop special tokens that the file does not set: transformers' defaults belong to another vocabulary."""
     for name in _IDS:
         default = getattr(config, name, None)
         if name not in given and type(default) is int and not 0 <= default < sizes.vocabulary:

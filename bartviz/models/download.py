@@ -1,4 +1,4 @@
-"""Downloading one file of the hub: in one go or in several, checked by its hash, never longer than anybody waits."""
+"""Download one file from the hub: resumable, verified by its hash, and bounded by the job's deadline."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from bartviz.models.deadline import Job
 from bartviz.version import __version__
 
 TIMEOUT = 10.0  # seconds without a byte
-PAUSE = 0.5  # seconds before the second attempt; doubled for each further one
+PAUSE = 0.5  # seconds before the second attempt; doubled for each later one
 ATTEMPTS = 3  # without any progress
-MAX_PAUSE = 10.0  # the longest pause that the hub may ask for and gets
+MAX_PAUSE = 10.0  # the longest pause that we grant the hub
 MAX_ANSWER_BYTES = 32 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Unreachable(ModelError):
-    """The hub is away or at fault, so that an earlier download may serve. ``reason``: the same without advice."""
+    """The hub cannot be reached or fails, so an earlier download may be used. ``reason``: the message without
+    advice."""
 
     def __init__(self, message: str, reason: str | None = None, *, again: bool = False, after: float = 0.0) -> None:
         advised = later("{reason} Try again later, or use a model that is on this machine.", reason=message)
         super().__init__(message if reason else advised)
         self.reason = reason or message
-        self.again = again  # whether a further attempt may help at once
-        self.after = after  # seconds that the hub wants us to wait
+        self.again = again  # whether an immediate retry may help
+        self.after = after  # seconds to wait, as the hub requests
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,14 @@ class File:
 
 
 class Total:
-    """Counts the bytes of a whole download for whoever watches."""
+    """Counts the bytes of a whole download and reports progress to the job."""
 
     def __init__(self, size: int, job: Job) -> None:
         self._size, self._done, self._job = size, 0, job
         self.add(0)
 
     def add(self, count: int) -> None:
-        """So many bytes more have arrived (or fewer, where some were thrown away)."""
+        """Add arrived bytes; negative where some were discarded."""
         self._done += count
         self._job.progress = (self._done, self._size)
         self._job.late = later(
@@ -74,14 +75,14 @@ class Total:
 
 def endpoint() -> str:
     """The hub's address, from HF_ENDPOINT where it is set."""
-    found: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    if not found.startswith(("http://", "https://")) or _place(found) is None:
+    address: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
+    if not address.startswith(("http://", "https://")) or _host_port(address) is None:
         raise ModelError(later("HF_ENDPOINT must be the hub's address, beginning with https:// or http://."))
-    return found
+    return address
 
 
-def _place(url: str) -> tuple[str, int] | None:
-    """Host and port of an address, or None where it is none."""
+def _host_port(url: str) -> tuple[str, int] | None:
+    """Host and port of an address, or None if it is invalid."""
     try:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -91,19 +92,19 @@ def _place(url: str) -> tuple[str, int] | None:
 
 
 def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
-    """Host and port that a connection to the hub goes to: the hub's, or those of the proxy on the way."""
+    """Host and port to connect to: the hub's, or the proxy's."""
     url = endpoint()
-    place = _place(url)
+    target = _host_port(url)
     proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
-    if place is None or (proxy and not bypass(place[0])):
-        place = _place(proxy if proxy and "//" in proxy else f"http://{proxy}")
-    if place is None:
+    if target is None or (proxy and not bypass(target[0])):
+        target = _host_port(proxy if proxy and "//" in proxy else f"http://{proxy}")
+    if target is None:
         raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not one: put it right."))
-    return place
+    return target
 
 
 def json_object(url: str, job: Job) -> dict[str, Any]:
-    """A JSON object that the hub answers with. Raises Unreachable, ModelError."""
+    """The hub's answer as a JSON object. Raises Unreachable, ModelError."""
 
     def read() -> bytes:
         with _get(url, {}, job) as response:
@@ -115,7 +116,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
                     raise Unreachable(later("The hub gives an answer that is not understood."))
             return bytes(content)
 
-    content = _patiently(read, job, lambda: 0)
+    content = _with_retries(read, job, lambda: 0)
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -128,7 +129,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
 def fetch(file: File, target: Path, job: Job, total: Total) -> None:
     """Download a file to ``target``: complete and with the right hash, or not at all.
 
-    What has arrived is kept beside it and gone on with, after a broken connection or a killed process.
+    A partial download is kept next to it and resumed after a broken connection or a killed process.
     """
     part = target.with_name(f"{target.name}.bartviz.incomplete")
     for attempt in (1, 2):
@@ -138,7 +139,7 @@ def fetch(file: File, target: Path, job: Job, total: Total) -> None:
             kept = 0
         total.add(kept)
         _check_space(file, kept, target.parent)
-        _patiently(lambda: _append(file, part, job, total), job, lambda: part.stat().st_size if part.exists() else 0)
+        _with_retries(lambda: _append(file, part, job, total), job, lambda: part.stat().st_size if part.exists() else 0)
         if blobs.holds(part, file.digest, job):
             part.replace(target)
             return
@@ -154,7 +155,7 @@ def fetch(file: File, target: Path, job: Job, total: Total) -> None:
 
 
 def _append(file: File, part: Path, job: Job, total: Total) -> None:
-    """Ask for what is missing of a file and write it as it comes."""
+    """Request the missing part of a file and write it as it arrives."""
     with part.open("ab") as out:
         kept = out.tell()
         if kept == file.size:
@@ -179,8 +180,8 @@ def _append(file: File, part: Path, job: Job, total: Total) -> None:
         raise Unreachable(later("The connection broke off in the middle of {name}.", name=file.name), again=True)
 
 
-def _patiently(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -> Any:
-    """Try again where that may help; a few times, counted anew whenever there has been progress."""
+def _with_retries(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -> Any:
+    """Retry a few times where that may help; any progress resets the count."""
     attempts, before = 0, progress()
     while True:
         job.check()
@@ -198,7 +199,7 @@ def _patiently(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -
 
 @contextmanager
 def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Response]:
-    """The hub's answer, as it comes and as it is (not compressed). Every fault becomes ours."""
+    """The hub's response as an uncompressed stream. Every error of the client becomes one of ours."""
     sent = {"User-Agent": f"bartviz/{__version__}", "Accept-Encoding": "identity", **headers}
     token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
     if token:
@@ -215,7 +216,7 @@ def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Resp
 
 
 def _refusal(response: httpx2.Response) -> ModelError:
-    """What a status other than success means to the person who waits."""
+    """The error for an unsuccessful status, as a user needs to read it."""
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     if code == "GatedRepo" or (status == 403 and not code):
         return ModelError(
@@ -238,10 +239,10 @@ def _refusal(response: httpx2.Response) -> ModelError:
     if status == 429:
         wait = response.headers.get("Retry-After", "")
         after = float(wait) if wait.isdigit() else 0.0
-        said = later("The hub asks us to pause: too many requests.")
+        message = later("The hub asks us to pause: too many requests.")
         if after:
-            said = later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=after)
-        return Unreachable(said, again=True, after=after)
+            message = later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=after)
+        return Unreachable(message, again=True, after=after)
     return Unreachable(later("The hub has a fault (status {status}).", status=status), again=status >= 500)
 
 
@@ -269,7 +270,7 @@ def _no_room(why: str) -> str:
 
 @contextmanager
 def disk_errors() -> Iterator[None]:
-    """Turn errors of the cache's disk into ours."""
+    """Turn errors of the cache's disk into ModelError."""
     try:
         yield
     except OSError as error:

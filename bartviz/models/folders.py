@@ -1,4 +1,4 @@
-"""Where models lie on disk, and which of a model's files are read: no others are opened, whatever a folder holds."""
+"""Where models are on disk, and which of a model's files are read; no others are ever opened."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKENIZER_FILES = (
     "vocab.json",
     "vocab.txt",
 )
-# Any of these makes a vocabulary; without one transformers builds a tokenizer that knows five special tokens.
+# Each of these is a complete vocabulary; without one transformers builds a tokenizer of five special tokens.
 VOCABULARIES: tuple[frozenset[str], ...] = tuple(
     frozenset(names)
     for names in (
@@ -46,7 +46,7 @@ WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _OTHER_WEIGHTS = re.compile(r".*\.(bin|pt|pth|ckpt|h5|msgpack|ot|onnx|gguf)")
-_DEPTH = 3  # how far below a root models are looked for
+_DEPTH = 3  # levels below a root that are searched
 
 REFUSED = later(
     "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
@@ -62,7 +62,7 @@ Roots: TypeAlias = Collection[str | os.PathLike[str]]
 def default_roots() -> tuple[Path, ...]:
     """The folders under which the app reads models: the setting BARTVIZ_MODEL_ROOTS, separated as in PATH.
 
-    Raises SettingError for an entry that is no absolute path of a folder that can be read.
+    Raises SettingError for an entry that is not the absolute path of a readable folder.
     """
     roots = []
     for number, entry in enumerate(filter(None, os.environ.get(ROOTS_SETTING, "").split(os.pathsep)), start=1):
@@ -90,7 +90,7 @@ def default_roots() -> tuple[Path, ...]:
 
 
 def listed(roots: Roots) -> tuple[str, ...]:
-    """The names of the models under these folders, as ``load`` takes them with the same ``roots``."""
+    """The names of the models under these folders, as ``load`` accepts them with the same ``roots``."""
     return tuple(sorted({name for root in roots for name in _below(Path(root), _DEPTH)}))
 
 
@@ -107,37 +107,37 @@ def _below(root: Path, depth: int, prefix: str = "") -> Iterator[str]:
 
 
 def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
-    """The folder that a name means, or None where it means a model of the hub.
+    """The folder that a name refers to, or None if it refers to a model of the hub.
 
-    Without ``roots`` any folder will do. With them only folders that lie under one, links followed; every other path
-    is refused with the same words, so that nobody learns what else there is. Raises ModelError.
+    Without ``roots`` any folder is allowed. With them only folders under one of them, links resolved; every other path
+    gets the same message, so that nobody can probe the disk. Raises ModelError.
     """
     text = os.fspath(name)
-    explicit = not isinstance(name, str) or text.startswith((os.sep, ".", "~"))
+    is_path = not isinstance(name, str) or text.startswith((os.sep, ".", "~"))
     if not text.isprintable() or len(text) > 1024:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)
-    places = [Path(text)] if roots is None else [Path(root) / text for root in roots]
-    for place in places:
+    candidates = [Path(text)] if roots is None else [Path(root) / text for root in roots]
+    for candidate in candidates:
         try:
-            folder = (place.expanduser() if roots is None else place).resolve()
+            folder = (candidate.expanduser() if roots is None else candidate).resolve()
             inside = roots is None or _under(folder, roots)
-            if inside and folder.is_dir() and (explicit or (folder / "config.json").is_file()):
+            if inside and folder.is_dir() and (is_path or (folder / "config.json").is_file()):
                 return folder
         except (OSError, RuntimeError):  # a name too long, a loop of links, no permission, no such home
             continue
-    if explicit:
+    if is_path:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)
     return None
 
 
 def _under(path: Path, roots: Roots) -> bool:
-    """Whether a path, links followed, lies in or under one of the roots."""
+    """Whether a path, links resolved, is one of the roots or under one."""
     real = os.path.realpath(path)
     return any(os.path.commonpath([real, os.path.realpath(root)]) == os.path.realpath(root) for root in roots)
 
 
 def contents(folder: Path, roots: Roots | None = None) -> dict[str, Path]:
-    """The files of a model's folder by name; those that point out of ``roots`` are refused. Raises ModelError."""
+    """The files of a model's folder by name. Raises ModelError, also for links that lead out of ``roots``."""
     try:
         files = {entry.name: folder / entry.name for entry in os.scandir(folder) if entry.is_file()}
     except OSError:
@@ -156,7 +156,7 @@ def is_read(name: str) -> bool:
 def weight_names(names: Collection[str]) -> tuple[str, ...]:
     """Which of these file names are a model's safetensors weights, in order: one file or all shards.
 
-    Raises ModelError where there are none: weights in other formats are never read, since pickles run code.
+    Raises ModelError if there are none: weights in other formats are never read, because pickles run code.
     """
     if WEIGHTS in names:
         return (WEIGHTS,)
@@ -176,7 +176,7 @@ def weight_names(names: Collection[str]) -> tuple[str, ...]:
 
 
 def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
-    """Raise ModelError unless every file that the index of a sharded model names is there."""
+    """Raise ModelError unless every file in the index of a sharded model is present."""
     table = index.get("weight_map")
     if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table.values()):
         raise ModelError(later("{file} has no weight_map. Download the model again.", file=WEIGHTS_INDEX))
@@ -191,7 +191,7 @@ def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
 
 
 def check_vocabulary(names: Collection[str]) -> None:
-    """Raise ModelError unless these files hold a tokenizer's vocabulary."""
+    """Raise ModelError unless these files contain a tokenizer's vocabulary."""
     if not any(wanted <= set(names) for wanted in VOCABULARIES):
         raise ModelError(
             later(
@@ -207,5 +207,5 @@ def embedded() -> tuple[str, ...]:
 
 
 def _shown(names: list[str], most: int = 3) -> list[str]:
-    """A few of many file names."""
+    """The first few file names, and how many more there are."""
     return names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]

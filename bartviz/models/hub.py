@@ -1,9 +1,9 @@
-"""The hub: which files of a model are needed, and where they lie in the hub's cache on this machine.
+"""The hub: which files of a model are needed, and where they are in the hub's cache on this machine.
 
 The cache is that of huggingface_hub (blobs, snapshots, refs), shared with every other program; so are its session,
-token, locks and settings (HF_ENDPOINT, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE). The downloading itself is ours
-(transfer.py): the library's waits out a faulty server longer than any deadline, cannot be stopped, begins a large file
-anew after a kill, and believes damaged bodies.
+token, locks and settings (HF_ENDPOINT, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE). Downloads use our own code
+(download.py): the library's may outlast any deadline on a faulty server, cannot be cancelled, restarts a large file
+after a kill, and does not verify content.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bartviz.models.folders import (
 )
 from bartviz.models.listings import COMMIT, Listing
 
-REACH_SECONDS = 0.9  # to find out that there is no network
+REACH_SECONDS = 0.9  # to detect that there is no network
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
 _SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
@@ -46,7 +46,7 @@ _SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A model of the hub on this machine: its folder, the commit that it is of, and what a reader should know."""
+    """A model of the hub on this machine: its folder, its commit, and notices for the user."""
 
     folder: Path
     commit: str
@@ -69,7 +69,7 @@ def check_name(name: str) -> None:
 
 
 def check_revision(revision: str | None) -> None:
-    """Raise ModelError unless this can be a branch, tag or commit; ``..`` would lead out of the cache."""
+    """Raise ModelError unless this can be a branch, tag or commit; ``..`` would escape the cache."""
     if revision is None or (
         _REVISION.fullmatch(revision) and not any(bad in revision for bad in ("..", "//", "./", "/."))
     ):
@@ -78,10 +78,10 @@ def check_revision(revision: str | None) -> None:
 
 
 def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None]) -> Snapshot:
-    """A hub model's folder, downloaded where it is not there yet.
+    """A hub model's folder, downloaded if necessary.
 
-    ``inspect(folder)`` is called with the settings and tokenizer, before any weights are fetched; it may raise.
-    All files are of one commit. Where the hub cannot be reached, an earlier download is used and said so.
+    ``inspect(folder)`` is called once the settings and tokenizer are there, before any weights; it may raise.
+    All files are of one commit. If the hub cannot be reached, an earlier download is used, with a notice.
     Raises ModelError, Cancelled.
     """
     check_name(name)
@@ -117,7 +117,7 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
 
 
 def _choose(name: str, revision: str | None, job: Job) -> tuple[Listing, tuple[str, ...]]:
-    """The files of the revision; where they are pickles and no revision was asked for, the hub's own conversion."""
+    """The files of the revision; if they are pickles and no revision was requested, the hub's own conversion."""
     check_reachable()
     listing = listings.of(name, revision or constants.DEFAULT_REVISION, job)
     try:
@@ -133,7 +133,7 @@ def _choose(name: str, revision: str | None, job: Job) -> tuple[Listing, tuple[s
 
 
 def check_reachable() -> None:
-    """Raise Unreachable in under a second where there is no network, however long the name server would take."""
+    """Raise Unreachable within a second if there is no network, even if the name server hangs."""
     offline = Unreachable(
         later(
             "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
@@ -147,8 +147,8 @@ def check_reachable() -> None:
     if constants.is_offline_mode():
         raise offline
     try:
-        place = download.address(getproxies(), proxy_bypass)
-        deadline.within(REACH_SECONDS, lambda: socket.create_connection(place, timeout=REACH_SECONDS).close())
+        target = download.address(getproxies(), proxy_bypass)
+        deadline.within(REACH_SECONDS, lambda: socket.create_connection(target, timeout=REACH_SECONDS).close())
     except (OSError, TimeoutError):
         raise offline from None
 
@@ -164,7 +164,7 @@ class Cache:
         return self._root / "snapshots" / commit
 
     def complete(self, commit: str) -> bool:
-        """Whether everything that a model is read from is there."""
+        """Whether all files of the model are there."""
         try:
             names = {entry.name for entry in os.scandir(self.folder(commit)) if entry.is_file()}
             weights = weight_names(names)
@@ -185,7 +185,7 @@ class Cache:
         return next((commit for commit in commits if COMMIT.fullmatch(commit) and self.complete(commit)), None)
 
     def remember(self, revision: str, commit: str) -> None:
-        """Note which commit a branch or tag stood at."""
+        """Save which commit a branch or tag points to."""
         if revision == commit:
             return
         with download.disk_errors():
@@ -218,28 +218,28 @@ class Cache:
             ) from None
 
     def _missing(self, files: Iterable[File], commit: str, job: Job) -> list[File]:
-        """Those that are not there, or not with the content that the hub says."""
-        return [file for file in files if not _there(self.folder(commit) / file.name, file, job)]
+        """The files that are missing, or whose content differs from the hub's."""
+        return [file for file in files if not _is_complete(self.folder(commit) / file.name, file, job)]
 
     def damaged(self, commit: str, job: Job) -> str | None:
-        """The name of a file of a complete download whose content is no longer what came; None where all are well."""
+        """The name of the first file whose content has changed since the download; None if all are intact."""
         files = sorted(entry.name for entry in os.scandir(self.folder(commit)) if is_read(entry.name))
         return next((name for name in files if blobs.is_damaged(self.folder(commit) / name, job)), None)
 
     def _fetch(self, file: File, commit: str, job: Job, total: download.Total) -> None:
-        blob, place = self._root / "blobs" / file.digest, self.folder(commit) / file.name
+        blob, link = self._root / "blobs" / file.digest, self.folder(commit) / file.name
         with download.disk_errors():
             blob.parent.mkdir(parents=True, exist_ok=True)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if not _there(blob, file, job):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if not _is_complete(blob, file, job):
                 download.fetch(file, blob, job, total)
             else:
                 total.add(file.size)
-            place.unlink(missing_ok=True)
+            link.unlink(missing_ok=True)
             try:
-                place.symlink_to(os.path.relpath(blob, place.parent))
+                link.symlink_to(os.path.relpath(blob, link.parent))
             except OSError:  # a file system without links
-                shutil.copyfile(blob, place)
+                shutil.copyfile(blob, link)
 
 
 def _small(names: Collection[str]) -> list[str]:
@@ -247,8 +247,8 @@ def _small(names: Collection[str]) -> list[str]:
     return [name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in names]
 
 
-def _there(path: Path, file: File, job: Job) -> bool:
-    """Whether a file of the hub lies here, whole."""
+def _is_complete(path: Path, file: File, job: Job) -> bool:
+    """Whether a file of the hub is here, complete and intact."""
     try:
         return path.stat().st_size == file.size and blobs.holds(path, file.digest, job)
     except OSError:

@@ -1,6 +1,6 @@
-"""What the hub says that a model holds: the files of a revision, and where its own conversion to safetensors stands.
+"""The hub's description of a model: the files of a revision, and the revision of its conversion to safetensors.
 
-Nothing of an answer is believed that could lead elsewhere.
+Everything in an answer is validated, so that no name or address leads elsewhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Listing:
 
 
 def of(name: str, revision: str, job: Job) -> Listing:
-    """What the hub says that a revision holds; nothing of the answer is believed that could lead elsewhere."""
+    """The files of a revision according to the hub, validated. Raises Unreachable, ModelError."""
     answer = download.json_object(
         f"{download.endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job
     )
@@ -45,7 +45,7 @@ def of(name: str, revision: str, job: Job) -> Listing:
 
 
 def _file(sibling: Mapping[str, Any], address: str) -> File | None:
-    """One file of a listing, or None for one that lies in a subfolder. Raises Unreachable for a bad description."""
+    """One file of a listing, or None for one in a subfolder. Raises Unreachable for an invalid description."""
     name, large = sibling.get("rfilename"), sibling.get("lfs")
     size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII):

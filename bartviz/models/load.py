@@ -1,4 +1,4 @@
-"""bartviz.load: a name that leads nowhere is refused at once, before the model library is imported for it."""
+"""bartviz.load: rejects an unknown name at once, before the model library is imported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def load(
 
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
-    read (None: any). budget: bytes that the weights may take (None: the memory that is free).
+    read (None: any). budget: bytes that the weights may take (None: the free memory).
     Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
     """
     if "bartviz.models.model" not in sys.modules:
@@ -46,8 +46,8 @@ def load(
 
 
 def check(name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None) -> None:
-    """Raise ModelError in under a second for what cannot be a model's name, and for a model of the hub that is not on
-    this machine while the hub cannot be reached."""
+    """Raise ModelError within a second for an invalid name, and for a hub model that is not on this machine while the
+    hub cannot be reached."""
     with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
         _check(name, revision, roots)
 

@@ -1,7 +1,7 @@
-"""Models: found, read, checked, and only then believed.
+"""Models: located, read, and validated before use.
 
-Order of loading: the name -> the settings (sanitised, sizes checked, bytes predicted) -> the weights (safetensors
-alone) -> the tape -> the checks: every weight there, finite, tokenizer and vocabulary in agreement, one probe pass.
+Order of loading: the name -> the settings (sanitized, sizes checked, bytes predicted) -> the weights (safetensors
+only) -> the tape -> the checks: every weight present and finite, tokenizer and vocabulary consistent, one probe pass.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from bartviz.safety.memory import Claims, unbounded
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
-Found = tuple[Source, Path, str | None, tuple[str, ...]]
+Location = tuple[Source, Path, str | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A network that has passed every check: float32, eval, its attention on the tape. Shared: change nothing in it.
+    """A network that has passed every check: float32, eval, its attention on the tape. Shared: do not modify it.
 
-    ``notices`` say what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
+    ``notices`` list what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
     """
 
     info: ModelInfo
@@ -57,12 +57,12 @@ class Model:
         return f"<Model {info.name}: {info.architecture}, {state}, {info.parameters:,} parameters, {info.source}>"
 
     def stale(self) -> bool:
-        """Whether the files have been replaced since: the network in memory is still the one that was checked."""
+        """Whether the files have been replaced since loading; the network in memory is still the validated one."""
         return _stamp(self.folder) != self.stamp
 
 
 def expect_model(model: object, record: object = None) -> None:
-    """Raises SettingError where the arguments are not a model, and a record (if there is to be one)."""
+    """Raise SettingError unless the arguments are a model and, if given, a record."""
     if not isinstance(model, Model):
         raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {type(model).__name__}.")
     if not isinstance(record, Record | None):
@@ -80,9 +80,9 @@ def load(
     budget: int | None = None,
     claims: Claims = unbounded,
 ) -> Model:
-    """As ``bartviz.load``, which says what each argument means. Raises ModelError, BudgetError, Cancelled.
+    """As ``bartviz.load``, which documents the arguments. Raises ModelError, BudgetError, Cancelled.
 
-    ``claims`` is asked for the model's bytes before its weights are read; they are its own until it is gone.
+    ``claims`` reserves the model's bytes before its weights are read; they stay reserved while the model exists.
     """
     unforeseen = later("The model cannot be loaded: its files hold what nobody has foreseen. Choose another model.")
 
@@ -93,22 +93,24 @@ def load(
     return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
 
 
-def _load(found: Found, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
-    source, folder, commit, notices = found
+def _load(location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
+    source, folder, commit, notices = location
     stamp = _stamp(folder)
     files = folders.contents(folder, roots if source == "folder" else None)
     settings = checkpoint.read(files)
     paths = _weight_paths(files)
     needed = build.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
-    tokenizer, words = _tokenizer(files, settings, job)
+    tokenizer, tokenizer_digest = _tokenizer(files, settings, job)
     with claims(needed, job.check) as claim:
         stored = weights.read(paths, job)
-        network, spare = build.network_of(settings, stored, job)
+        network, network_notices = build.network_of(settings, stored, job)
         build.probe(network, tokenizer)
         if _stamp(folder) != stamp:
             raise ModelError(later("The model's files changed while they were read. Load it again."))
-        content = hashlib.sha256(f"{stored.digest} {words} {type(network).__name__} {settings.content}".encode())
-        notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *spare)
+        content = hashlib.sha256(
+            f"{stored.digest} {tokenizer_digest} {type(network).__name__} {settings.content}".encode()
+        )
+        notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *network_notices)
         info = _info(name, source, network, settings, content.hexdigest()[:32])
         size = build.nbytes(network)
         model = Model(
@@ -120,8 +122,8 @@ def _load(found: Found, name: str, roots: Roots | None, budget: int | None, clai
 
 def _find(
     name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
-) -> Found:
-    """Where the name leads: source, folder, commit, notices. A hub model is downloaded, its settings first."""
+) -> Location:
+    """Resolve a name: source, folder, commit, notices. A hub model is downloaded, settings first."""
     hub.check_revision(revision)
     shipped = isinstance(name, str) and name in folders.embedded()
     folder = EMBEDDED / name if shipped else folders.find(name, roots)
@@ -130,11 +132,11 @@ def _find(
             raise ModelError(later("Only models of the hub have revisions: leave the revision out."))
         return "embedded" if shipped else "folder", folder, None, ()
 
-    def inspect(place: Path) -> None:
-        build.check_budget(checkpoint.read(folders.contents(place)), budget)
+    def inspect(folder: Path) -> None:
+        build.check_budget(checkpoint.read(folders.contents(folder)), budget)
 
-    found = hub.snapshot(str(name), revision, job, inspect=inspect)
-    return "hub", found.folder, found.commit, found.notices
+    snapshot = hub.snapshot(str(name), revision, job, inspect=inspect)
+    return "hub", snapshot.folder, snapshot.commit, snapshot.notices
 
 
 def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
@@ -172,7 +174,7 @@ def _info(name: str, source: Source, network: PreTrainedModel, settings: Setting
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Name, size, time and number of every file that a model is read from: other values, other files."""
+    """Name, size, time and inode of every file of a model, to detect replaced files."""
     try:
         entries = [(entry.name, entry.stat()) for entry in os.scandir(folder) if folders.is_read(entry.name)]
     except OSError:

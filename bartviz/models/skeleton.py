@@ -1,4 +1,4 @@
-"""The parameters of a model as transformers builds it: what the closed form must equal. No weights, no memory."""
+"""The parameters of a model as transformers builds it, which the closed form must equal. Needs no weights or memory."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def build(config: Config, architecture: str) -> Built:
 def listing(network: Module) -> Built:
     """The parameters of a live network, each with the earlier name of the same tensor where it is used again."""
     first: dict[int, str] = {}
-    found: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
+    parameters: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
     for name, tensor in network.named_parameters(remove_duplicate=False):
-        found[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
+        parameters[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
         first.setdefault(id(tensor), name)
-    return found
+    return parameters

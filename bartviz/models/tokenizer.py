@@ -1,4 +1,4 @@
-"""A checkpoint's tokenizer: built from copies of its vocabulary files alone, with no code and no cutting of texts."""
+"""A checkpoint's tokenizer: built only from copies of its vocabulary files, without custom code or truncation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEPT = frozenset(
 
 
 def notices(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
-    """What a reader should know of how texts are split."""
+    """Notices on how texts are tokenized."""
     if hasattr(tokenizer, "punc_normalizer") and find_spec("sacremoses") is None:
         return (later("Quotes and dashes are not normalised as in training: the package sacremoses is not installed."),)
     return ()
@@ -42,7 +42,7 @@ def notices(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
 def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedTokenizerBase, str]:
     """The tokenizer of a model's folder, and the SHA-256 of its files. Raises ModelError.
 
-    The files are read once, hashed, and copied to a folder of our own: what is built is what was hashed.
+    The files are read once, copied to a temporary folder and hashed there: the tokenizer is built from what was hashed.
     """
     check_vocabulary(files)
     with _copies(files, settings) as folder, guarded(_not_built()):
@@ -52,18 +52,18 @@ def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedToken
             digest.update(f"{path.name} {len(content)} ".encode())
             digest.update(content)
         tokenizer = _build(folder)
-        _point_back(tokenizer, files)
+        _restore_paths(tokenizer, files)
         _check(tokenizer, settings)
     return tokenizer, digest.hexdigest()
 
 
 @contextmanager
 def _copies(files: Mapping[str, Path], settings: Settings) -> Iterator[Path]:
-    """A folder, as long as the block lasts, with what the tokenizer is built from. Raises ModelError."""
+    """A temporary folder with the files from which the tokenizer is built. Raises ModelError."""
     with ExitStack() as stack:
         try:
-            place = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(place))
+            temporary = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
             for name in files.keys() & set(TOKENIZER_FILES):
                 (folder / name).write_bytes(checkpoint.read_bytes(files[name], MAX_FILE_BYTES))
             _restrict(folder / "tokenizer_config.json")
@@ -83,7 +83,7 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _restrict(path: Path) -> None:
-    """Leave only what a tokenizer needs in its settings."""
+    """Keep only the settings that a tokenizer needs."""
     asked = checkpoint.read_json(path) if path.is_file() else {}
     _write(path, {key: asked[key] for key in sorted(asked.keys() & _KEPT)})
 
@@ -102,14 +102,14 @@ def _build(folder: Path) -> PreTrainedTokenizerBase:
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise ModelError(later("The model's tokenizer is of a kind that cannot be used here."))
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is not None:  # a file may order every text to be cut or filled up
+    if backend is not None:  # a file may set truncation or padding for every text
         backend.no_truncation()
         backend.no_padding()
     return tokenizer
 
 
-def _point_back(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]) -> None:
-    """Name the original files instead of our copies: a SentencePiece tokenizer opens them again when it is copied."""
+def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]) -> None:
+    """Refer to the original files instead of the copies: a SentencePiece tokenizer reopens them when it is copied."""
     kept: Any = getattr(tokenizer, "spm_files", None)
     if kept is not None:
         tokenizer.spm_files = [str(files[Path(name).name]) for name in kept]
@@ -119,7 +119,7 @@ def _point_back(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]) -
 
 
 def _check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
-    """Raise ModelError for a tokenizer whose ids the network has no rows for."""
+    """Raise ModelError for a tokenizer with ids beyond the network's embedding rows."""
     rows = settings.sizes.vocabulary
     largest = max(tokenizer.get_vocab().values(), default=-1) + 1
     if largest > rows:

@@ -1,4 +1,4 @@
-"""A checkpoint's weights: read from safetensors alone, as float32, and judged before anything believes them."""
+"""A checkpoint's weights: read only from safetensors, as float32, and validated before use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from bartviz.safety import memory
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 _UNTRAINED_SPREAD = 0.01
-# Left in old checkpoints, or computed anew from the configuration.
+# Left over in old checkpoints, or recomputed from the configuration.
 _HARMLESS = re.compile(
     r"(^|\.)(position_ids|token_type_ids|masked_bias|version)$|\.attn\.bias$|embed_positions\.weight$"
     r"|EncDecAttention\.relative_attention_bias\.weight$"
 )
-# The parts of a network that attention depends on; all else is a head on top.
+# The parts of a network that attention depends on; the rest are task heads.
 _BODY = re.compile(
     r"^(embeddings|embeddings_project|encoder|decoder|transformer|shared|wte|wpe|ln_f|h|layer|layers|block)\."
 )
@@ -43,7 +43,7 @@ class Weights:
 def check_file(path: Path) -> int:
     """The bytes that a safetensors file takes as float32, from its header alone. Raises ModelError naming the file.
 
-    The reader checks that the header fits and that the tensors cover the file exactly: neither short nor long.
+    The reader checks the header, and that the tensors cover the file exactly.
     """
     try:
         with safe_open(path, framework="pt", backend="pread") as file:
@@ -54,10 +54,11 @@ def check_file(path: Path) -> int:
 
 
 def read(paths: Sequence[Path], job: Job) -> Weights:
-    """All tensors of the files. Raises ModelError: damaged files, quantized or not finite numbers, a name twice.
+    """All tensors of the files. Raises ModelError for damaged files, quantized or non-finite numbers, and duplicate
+    names.
 
-    Each tensor gets memory of its own: tensors mapped from a file would change, or kill the process, when somebody
-    replaces the file under a running model.
+    Each tensor is copied into memory: tensors mapped from a file would change, or crash the process, if the file were
+    replaced while the model is in use.
     """
     digest = hashlib.sha256()
     tensors: dict[str, Tensor] = {}
@@ -72,16 +73,16 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                     if stored not in _FLOATS:
                         _refuse_quantized(key, stored)
                         continue
-                    tensors[key] = _own(file.get_tensor(key), key, digest)
+                    tensors[key] = _to_float32(file.get_tensor(key), key, digest)
         except (SafetensorError, OSError, MemoryError, RuntimeError) as error:
-            if memory.was_short(error):  # the header was read before, and its sizes are those of the file
-                raise MemoryError from None  # a budget's error, by foreign.guarded
+            if memory.was_short(error):  # the file is sound: its header and sizes were checked before
+                raise MemoryError from None  # becomes BudgetError in foreign.guarded
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())
 
 
-def _own(stored: Tensor, key: str, digest: Any) -> Tensor:
-    """The tensor as float32, finite; its name, shape and stored bytes go into the digest."""
+def _to_float32(stored: Tensor, key: str, digest: Any) -> Tensor:
+    """The tensor as float32, checked to be finite; updates the digest with its name, shape and stored bytes."""
     digest.update(f"{key} {stored.dtype} {tuple(stored.shape)}".encode())
     digest.update(stored.contiguous().reshape(-1).view(torch.uint8).numpy().data)
     tensor = stored.to(torch.float32)
@@ -97,7 +98,7 @@ def _own(stored: Tensor, key: str, digest: Any) -> Tensor:
 
 
 def _refuse_quantized(key: str, stored: str) -> None:
-    """Whole numbers are fine where they are no weights."""
+    """Raise ModelError for a weight that is not a float; integer buffers are fine."""
     if not _HARMLESS.search(key):
         raise ModelError(
             later(
@@ -110,10 +111,10 @@ def _refuse_quantized(key: str, stored: str) -> None:
 
 
 def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...]:
-    """Notices on what a checkpoint has too much of; raises ModelError unless the network is exactly its weights.
+    """Notices on unused parts of a checkpoint; raises ModelError unless its weights fit the network exactly.
 
     ``info``: transformers' loading info; ``output``: whether an output matrix is stored, or tied to the embedding.
-    Parts of the checkpoint that are heads on top of the network are left out and named; anything missing is an error.
+    Task heads of the checkpoint are left out and named; anything missing is an error.
     """
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
     if mismatched:
@@ -153,12 +154,13 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
 
 
 def _computed(network: Any, key: str) -> bool:
-    """Whether a missing weight is no loss: sine positions follow from a formula (published Pegasus leaves them out)."""
+    """Whether a missing weight is computed: sinusoidal positions follow from a formula (Pegasus does not store
+    them)."""
     return FAMILIES[network.config.model_type].positions == "sinusoidal" and key.endswith("embed_positions.weight")
 
 
 def absent_heads(network: Any, missing: Iterable[str], stored: Iterable[str]) -> bool:
-    """Whether all that is missing are heads, each of them missing wholly: then a smaller network is complete.
+    """Whether only heads are missing, each of them entirely: then a smaller network is complete.
 
     A head is a module outside the network's body (``cls.predictions``, ``lm_head``) or the pooler.
     """
@@ -180,11 +182,11 @@ def _head(key: str) -> str:
 
 
 def looks_trained(network: nn.Module) -> bool:
-    """Whether any training has moved these weights away from where networks of these families begin.
+    """Whether training has moved these weights away from their initial values.
 
-    All of them begin with every normalisation gain at exactly 1, whatever the seed and the spread of the matrices, and
-    the first step of any optimiser moves the gains. The criterion is a root mean square of (gain - 1) of 0.01 or more.
-    A network without normalisation counts as trained: nothing can be said against it.
+    These families initialize every normalization gain to exactly 1, whatever the seed, and the first step of any
+    optimizer moves the gains. The criterion is a root mean square of (gain - 1) of 0.01 or more.
+    A network without normalization counts as trained, because this cannot be judged.
     """
     norms = [module for module in network.modules() if "Norm" in type(module).__name__]
     gains = [
@@ -194,7 +196,7 @@ def looks_trained(network: nn.Module) -> bool:
 
 
 def shown(keys: Sequence[str], most: int = 4) -> str:
-    """A few of many weight names, printable and short."""
+    """The first few weight names, printable and short."""
     names = ["".join(c if c.isascii() and c.isprintable() else "?" for c in key[:80]) for key in keys[:most]]
     listed = ", ".join(names)
     return later("{names} and {count} more", names=listed, count=len(keys) - most) if len(keys) > most else listed

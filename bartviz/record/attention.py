@@ -1,4 +1,4 @@
-"""One kind of attention over all layers, and the names of its heads. Frozen, read-only, NumPy alone.
+"""One kind of attention over all layers, and the names of its heads. Frozen, read-only, NumPy only.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, n tokens.
 Axes are (query, key) everywhere: a row attends to columns. Layers and heads count from 0 and are shown as ``L3H7``.
@@ -37,15 +37,15 @@ class Head:
     @classmethod
     def parse(cls, name: str) -> Head:
         """Read ``"cross L2H5"``; raises SettingError for anything else."""
-        found = _HEAD.fullmatch(name)
-        if found is None:
+        match = _HEAD.fullmatch(name)
+        if match is None:
             raise SettingError(
                 later(
                     'A head is written as "cross L2H5": the kind ({kinds}), the layer, the head.', kinds=choices(KINDS)
                 )
             )
-        kind = next(kind for kind in KINDS if kind == found[1].lower())
-        return cls(kind, int(found[2]), int(found[3]))
+        kind = next(kind for kind in KINDS if kind == match[1].lower())
+        return cls(kind, int(match[2]), int(match[3]))
 
     @property
     def short(self) -> str:
@@ -57,10 +57,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the fast kernel put out, for C heads and R rows of each layer, by which weights can be checked at any time.
+    """The fast kernel's output for C heads and R rows of each layer, against which the weights can be checked.
 
-    heads (L, C) and rows (L, R) say which; output (L, C, R, d): the weighted sum of the values, before any head was
-    scaled; v (L, C, K, d): the heads' values, None where the attention has all of them.
+    heads (L, C) and rows (L, R): their indices; output (L, C, R, d): the weighted sum of the values, before any head
+    was scaled; v (L, C, K, d): the heads' values, None if the attention holds them all.
     """
 
     heads: Ints
@@ -83,17 +83,16 @@ class Sample:
 class Attention:
     """One kind of attention over all layers of its stack: softmax(q k^T * scale + bias, over what the mask allows).
 
-    Vaswani et al. 2017, equation 1. Kept as queries and keys, so that any head of any layer is computed when it is
-    looked at and never all of them at once.
+    Vaswani et al. 2017, equation 1. Kept as queries and keys: each head is computed on demand, never all at once.
 
     q (L, H, Q, d), k (L, H, K, d), v (L, H, K, d) or None: float32.
     bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack).
-    mask (Q, K): True where a row may look. ``query`` labels rows, ``key`` columns.
-    out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, a head's columns apart (those
-    of a silenced head are 0); out_bias (L, D) or None: what the projection adds. The block's output for row i is
+    mask (Q, K): True where a row may attend. ``query`` labels rows, ``key`` columns.
+    out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, split by head (0 for a
+    silenced head); out_bias (L, D) or None: what the projection adds. The block's output for row i is
     sum over heads h and keys j of weight_hij * out_h v_hj, plus out_bias.
-    sample: what the fast kernel put out, for some heads and rows of every layer; None in what was not captured.
-    borrowed: whether out and out_bias are the model's, one array for all of its records.
+    sample: the fast kernel's output for some heads and rows of every layer; None if it was not captured.
+    borrowed: whether out and out_bias belong to the model, one array for all of its records.
     """
 
     kind: Kind
@@ -169,7 +168,7 @@ class Attention:
         if self.sample is None:
             return
         sample, (layers, heads, rows, columns) = self.sample, self.shape
-        chosen, places, width = (
+        chosen, sampled_rows, width = (
             array.shape[-1] if array.ndim else 0 for array in (sample.heads, sample.rows, sample.output)
         )
         shapes = (sample.heads.shape, sample.rows.shape, sample.output.shape)
@@ -177,7 +176,7 @@ class Attention:
         if sample.v is not None:
             values = sample.v.shape
         if (
-            shapes != ((layers, chosen), (layers, places), (layers, chosen, places, width))
+            shapes != ((layers, chosen), (layers, sampled_rows), (layers, chosen, sampled_rows, width))
             or values != (layers, chosen, columns, width)
             or not _within(sample.heads, heads)
             or not _within(sample.rows, rows)
@@ -192,7 +191,7 @@ class Attention:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that are its own: a borrowed projection is the model's."""
+        """Bytes of its own arrays; a borrowed projection belongs to the model."""
         arrays = [self.q, self.k, self.v, self.bias, self.mask]
         arrays += [] if self.borrowed else [self.out, self.out_bias]
         arrays += [] if self.sample is None else [self.sample.output, self.sample.v]
@@ -200,7 +199,7 @@ class Attention:
 
     @cached_property
     def masked_rows(self) -> Bools:
-        """(Q,) True where a row may look nowhere: its weights come out uniform and mean nothing."""
+        """(Q,) True where a row may attend to nothing: its weights come out uniform and mean nothing."""
         return np.logical_not(self.mask.any(axis=1))
 
     def scores(self, layer: int, head: int) -> Floats:
@@ -215,7 +214,7 @@ class Attention:
     def head(self, layer: int, head: int) -> Floats:
         """(Q, K) float32 weights of one head; rows sum to 1; masked cells are exactly 0.
 
-        A row that is masked wholly is uniform, as in the model: see ``masked_rows``. Raises SettingError.
+        A fully masked row is uniform, as in the model: see ``masked_rows``. Raises SettingError.
         """
         return masked_softmax(self.scores(layer, head), self.mask)
 
@@ -225,40 +224,40 @@ class Attention:
         return np.stack([self.head(layer, head) for head in range(self.shape[1])])
 
     def compare(self) -> float | None:
-        """How far weights times values are from what the fast kernel put out, for the sampled heads and rows of every
+        """How far weights times values are from the fast kernel's output, for the sampled heads and rows of every
         layer: the largest difference in a layer, relative to the layer's largest number. None without a sample."""
         if self.sample is None:
             return None
         sample, layers, worst = self.sample, np.arange(self.shape[0]), 0.0
         rows = sample.rows  # (L, R)
         mask, seen = self.mask[rows], ~self.masked_rows[rows]  # (L, R, K), (L, R)
-        size = np.maximum(np.abs(sample.output).max(axis=(1, 2, 3), initial=0.0), 1e-6)  # (L,)
-        for place, heads in enumerate(sample.heads.T):  # (L,)
+        scale = np.maximum(np.abs(sample.output).max(axis=(1, 2, 3), initial=0.0), 1e-6)  # (L,)
+        for index, heads in enumerate(sample.heads.T):  # (L,)
             q = self.q[layers[:, None], heads[:, None], rows]  # (L, R, d)
             scores = q @ self.k[layers, heads].mT * np.float32(self.scale)  # (L, R, K)
             if self.bias is not None:
                 scores += self.bias[heads[:, None], rows]
-            v = self._values(layers, heads, place)  # (L, K, d)
-            ours = masked_softmax(scores, mask) @ v  # (L, R, d)
-            apart = np.abs(ours - sample.output[:, place]).max(axis=-1, initial=0.0) * seen  # (L, R)
-            worst = max(worst, float((apart.max(axis=-1, initial=0.0) / size).max(initial=0.0)))
+            v = self._values(layers, heads, index)  # (L, K, d)
+            recomputed = masked_softmax(scores, mask) @ v  # (L, R, d)
+            difference = np.abs(recomputed - sample.output[:, index]).max(axis=-1, initial=0.0) * seen  # (L, R)
+            worst = max(worst, float((difference.max(axis=-1, initial=0.0) / scale).max(initial=0.0)))
         return worst
 
-    def _values(self, layers: Ints, heads: Ints, place: int) -> Floats:
-        """(L, K, d) the values of one sampled head of each layer."""
+    def _values(self, layers: Ints, heads: Ints, index: int) -> Floats:
+        """(L, K, d) the values of one sampled head per layer."""
         if self.v is not None:
             return np.asarray(self.v[layers, heads])
         assert self.sample is not None
-        assert self.sample.v is not None  # validated: there are values of one kind
-        return np.asarray(self.sample.v[:, place])
+        assert self.sample.v is not None  # validated: one of the two holds values
+        return np.asarray(self.sample.v[:, index])
 
     @cached_property
     def difference(self) -> float | None:
-        """What ``compare`` says, computed once: the arrays are read-only."""
+        """The result of ``compare``, computed once: the arrays are read-only."""
         return self.compare()
 
     def check(self, layer: int, head: int) -> None:
-        """Raise SettingError, with the choices, for a layer or head that is not there."""
+        """Raise SettingError, with the choices, for a layer or head that does not exist."""
         layers, heads = self.shape[:2]
         for name, index, count in (("layer", layer, layers), ("head", head, heads)):
             if not 0 <= index < count:
@@ -285,7 +284,7 @@ def _within(indexes: Ints, count: int) -> bool:
 def masked_softmax(scores: Floats, mask: Bools) -> Floats:
     """softmax over the last axis of ``scores`` (..., Q, K) where ``mask`` (..., Q, K) is True; elsewhere exactly 0.
 
-    A row with no True at all comes out uniform, as a model's large negative number makes it. Overwrites ``scores``.
+    A row without any True comes out uniform, as with the large negative numbers that models use. Overwrites ``scores``.
     """
     if not mask.all():
         np.copyto(scores, -np.inf, where=~mask)

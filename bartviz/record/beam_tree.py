@@ -1,4 +1,4 @@
-"""What beam search looked at, as a tree of the continuations of a text. Frozen."""
+"""The tree of continuations that a beam search considered. Frozen."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ EarlyStopping = Literal[True, False, "never"]
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One continuation that beam search looked at: the tokens of its ancestors, then ``token`` at place ``step``.
+    """One continuation that beam search considered: the tokens of its ancestors, then ``token`` at position ``step``.
 
-    parent: number of the node that it continues, None where it begins the text. total: sum of the model's own log p,
-    in nats. score: as beam search ranks it, rules and length penalty included. rank: its place among the continuations
-    of this step, 0 the strongest. state: ``open`` was followed further, ``pruned`` was not, ``finished`` ended there
-    (end token or longest length), ``best`` is the one that won. text: the decoded text so far, special tokens and a
-    character that is not complete yet left out; None where no text that ended has the node, and in older records.
+    parent: index of the node that it continues, None at the start. total: sum of the model's own log p, in nats.
+    score: as beam search ranks it, rules and length penalty included. rank: among the continuations of this step, 0 is
+    the best. state: ``open`` was continued, ``pruned`` was dropped, ``finished`` ended there (end token or length
+    limit), ``best`` is the winner. text: the decoded text so far, without special tokens and without an incomplete
+    character; None if no finished text contains the node, and in older records.
     """
 
     step: int
@@ -35,10 +35,10 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class BeamTree:
-    """What beam search looked at: ``nodes``, parents before children, and the node where the best text ends.
+    """All continuations of a beam search: ``nodes``, parents before children, and the node where the best text ends.
 
-    At every step the strongest continuations of all beams are nodes: (1 + number of end tokens, at least 2) x beams
-    of them, as ``generate()`` looks at. Those that were not followed are ``pruned``.
+    Each step adds the best continuations of all beams: (1 + number of end tokens, at least 2) x beams of them, as many
+    as ``generate()`` considers. Those that were not continued are ``pruned``.
     score = (sum of log p after rules) / length ** length_penalty. early_stopping: True stops when ``beams`` texts have
     ended, False when no open one is likely to beat them, ``never`` only when none can.
     """
@@ -66,11 +66,11 @@ class BeamTree:
         )
 
     def path(self, node: int) -> tuple[int, ...]:
-        """The numbers of the nodes that lead to this one, the first token's first, its own last."""
-        found = [node]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return tuple(reversed(found))
+        """The indices of the nodes from the first token to this one."""
+        path = [node]
+        while (parent := self.nodes[path[-1]].parent) is not None:
+            path.append(parent)
+        return tuple(reversed(path))
 
     @property
     def steps(self) -> int:

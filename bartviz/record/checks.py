@@ -1,7 +1,7 @@
-"""The checks of a record: computed from what it holds, whenever somebody asks. NumPy alone.
+"""The checks of a record, computed from its contents on demand. NumPy only.
 
-A check measures something and names the limit that it must not pass. What a record cannot be checked by (an older file
-has no digest, a record made by hand no kernel's output) counts as not passed, but is no contradiction either.
+A check measures something against a limit. A check that cannot be made (an older file has no digest, a record made by
+hand no kernel output) counts as not passed, but not as failed either.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from bartviz.arrays import Bools
 from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
+from bartviz.record.vocabulary import WRITTEN
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
 
@@ -38,9 +39,6 @@ SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
 FILE = mark("file unchanged")
-# Modes of decoding, in which the text is made from the tokens. A decoder-only model's record holds the text of the
-# prompt as it was typed, so the spans of its output, which count from there, have no text to be held against.
-WRITTEN = ("greedy", "beam search", "sampling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +66,23 @@ class Check:
 
 def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
     """Every check of a record. ``again``: compare with the kernel's output now, even where that was done before."""
-    found: list[Check] = []
+    checks: list[Check] = []
     for kind in KINDS:
-        found += _kind(record, kind, again=again)
+        checks += _kind(record, kind, again=again)
     if record.output is not None or len(record.steps):
-        found.append(Check(IDS, float(_wrong_ids(record)), 0.0))
+        checks.append(Check(IDS, float(_wrong_ids(record)), 0.0))
     if len(record.steps):
-        found.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
+        checks.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
     if record.encoder is not None:  # what a decoder-only model reads and writes is one text, which no record holds
-        found.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
-    if record.cross is not None and record.provenance.settings.get("mode") in WRITTEN:
-        found.append(Check(TEXT, float(_wrong_text(record)), 0.0))
-    found += record.provenance.checks
+        checks.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
+    # A decoder-only record holds its prompt as the text: there is none to compare its output with.
+    if record.cross is not None and record.provenance.mode in WRITTEN:
+        checks.append(Check(TEXT, float(_wrong_text(record)), 0.0))
+    checks += record.provenance.checks
     if record.seal != "made":
         value = {"unchanged": 0.0, "changed": 1.0, "older": None}[record.seal]
-        found.append(Check(FILE, value, 0.0))
-    return tuple(found)
+        checks.append(Check(FILE, value, 0.0))
+    return tuple(checks)
 
 
 def _kind(record: Record, kind: Kind, *, again: bool) -> Iterator[Check]:
@@ -112,13 +111,13 @@ def _expected(record: Record, kind: Kind) -> tuple[int, int]:
 
 
 def _wrong_cells(record: Record, attention: Attention) -> int:
-    """Cells of a mask that this kind of attention has otherwise: padding is closed to every row, and a decoder's row
-    sees itself and what is before it."""
+    """Cells of a mask that are wrong for this kind of attention: no row may attend to padding, and a decoder row
+    attends to itself and to what precedes it."""
     mask = attention.mask
     seen = _columns(mask)
     if attention.kind == "cross" and record.encoder is not None:
-        own = _columns(record.encoder.mask)
-        seen = own if len(own) == len(seen) else seen
+        encoder_seen = _columns(record.encoder.mask)
+        seen = encoder_seen if len(encoder_seen) == len(seen) else seen
     should = np.broadcast_to(seen, mask.shape)
     if attention.kind == "decoder":
         should = np.tril(should)
@@ -127,13 +126,13 @@ def _wrong_cells(record: Record, attention: Attention) -> int:
 
 
 def _columns(mask: Bools) -> Bools:
-    """(K,) True for the columns that some row may look at."""
+    """(K,) True for the columns that some row may attend to."""
     seen: Bools = np.any(mask, axis=0)
     return seen
 
 
 def _wrong_tokens(record: Record, attention: Attention) -> int:
-    """How many axes are labelled with other tokens than their stack has: keys of cross-attention are the source's."""
+    """How many axes carry other tokens than their stack: the keys of cross-attention are the source's."""
     decoder = attention.query if record.decoder is None else record.decoder.query
     encoder = attention.key if record.encoder is None else record.encoder.query
     rows = encoder if attention.kind == "encoder" else decoder
@@ -143,55 +142,55 @@ def _wrong_tokens(record: Record, attention: Attention) -> int:
 
 
 def _wrong_ids(record: Record) -> int:
-    """Tokens that a row predicts and the next does not read, and steps whose token is not the one that came."""
+    """Predicted tokens that the next row does not read, and steps whose token is not the one in the output."""
     output, decoder = record.output, record.decoder
     if output is None or decoder is None:
-        return 1  # steps of nothing
+        return 1  # steps without an output
     rows = np.flatnonzero(_columns(decoder.mask))  # not padding
     reads, predicts = decoder.query.ids[rows][1:], output.ids[rows][:-1]
     chosen = zip(bare(record.steps), chosen_ids(record.steps), strict=True)
-    return int((reads != predicts).sum()) + sum(int(output.ids[one.row]) != token for one, token in chosen)
+    return int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
 
 
 def _largest_disagreement(record: Record) -> float:
-    return max(disagreement(one, record.model.vocabulary) for one in bare(record.steps))
+    return max(disagreement(step, record.model.vocabulary) for step in bare(record.steps))
 
 
-def disagreement(one: Step | Numbers, vocabulary: int) -> float:
-    """How far the numbers of a step are from what a softmax over the vocabulary gives: p = exp(logit - log_z), largest
-    first, no more than 1 in all, and an entropy that the other tokens can make up."""
-    if isinstance(one, Numbers):
-        logits, log_z = [logit for _, logit in one.best], one.log_z
+def disagreement(step: Step | Numbers, vocabulary: int) -> float:
+    """How far the numbers of a step are from a softmax over the vocabulary: p = exp(logit - log_z), largest first, at
+    most 1 in total, and an entropy that the remaining tokens can account for."""
+    if isinstance(step, Numbers):
+        logits, log_z = [logit for _, logit in step.best], step.log_z
         given = [math.exp(logit - log_z) for logit in logits]
-        bits, own = one.bits, 0.0
+        bits, token_error = step.bits, 0.0
     else:
-        logits, given = [c.logit for c in one.candidates], [c.probability for c in one.candidates]
+        logits, given = [c.logit for c in step.candidates], [c.probability for c in step.candidates]
         if not given or not all(0 < p <= 1 + PROBABILITY_LIMIT for p in given[:1]):
             return math.inf
-        log_z, bits = logits[0] - math.log(given[0]), one.entropy
-        expected = one.chosen.logit - log_z  # log p; minus infinity for a token that cannot come
-        own = 0.0 if expected == one.log_probability else abs(expected - one.log_probability)
-        own = max(own, abs(one.chosen.probability - math.exp(min(expected, 1.0))))
+        log_z, bits = logits[0] - math.log(given[0]), step.entropy
+        expected = step.chosen.logit - log_z  # log p; minus infinity for an impossible token
+        token_error = 0.0 if expected == step.log_probability else abs(expected - step.log_probability)
+        token_error = max(token_error, abs(step.chosen.probability - math.exp(min(expected, 1.0))))
     p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
-    apart = float(np.abs(p - np.array(given)).max())
+    largest = float(np.abs(p - np.array(given)).max())
     order = max((b - a for a, b in pairwise(logits) if b > a), default=0.0)
     total, known = float(p.sum()), p[p > 0]
     partial = float(-(known * np.log2(known)).sum())
     rest, others = max(1 - total, 0.0), max(vocabulary - len(p), 1)
     most = partial + (rest * math.log2(others / rest) if rest > 0 else 0.0)
-    slack = 0.01  # bits: float32 over a large vocabulary
-    return max(own, apart, order, total - 1, partial - bits - slack, bits - most - slack)
+    tolerance = 0.01  # bits: float32 over a large vocabulary
+    return max(token_error, largest, order, total - 1, partial - bits - tolerance, bits - most - tolerance)
 
 
 def _outside(tokens: Tokens, texts: Sequence[str]) -> int:
-    """Tokens whose span ends behind the end of the text that their segment points into."""
+    """Tokens whose span ends beyond the text of their segment."""
     ends = [len(texts[segment]) if segment < len(texts) else 0 for segment in (0, 1)]
     spans = zip(tokens.spans, tokens.segments.tolist(), strict=True)
     return sum(span is not None and span[1] > ends[segment] for span, segment in spans)
 
 
 def _wrong_text(record: Record) -> int:
-    """Tokens of the output that do not stand in the text where they say, and signs of the text that no token wrote."""
+    """Output tokens that do not match the text at their span, and characters that no token covers."""
     output, text = record.output, record.target_text
     if output is None or text is None:
         return 0

@@ -1,7 +1,6 @@
-"""What one run of a model leaves behind: a Record, the unit that is cached, saved, compared, shared and drawn.
+"""The result of one run of a model: a Record, the unit that is cached, saved, compared, shared and drawn.
 
-Frozen, read-only, NumPy alone: a saved record opens on a machine without torch. The types of ``attention`` can be
-imported from here too.
+Frozen, read-only, NumPy only: a saved record opens on a machine without torch.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a record says of the model that made it. ``fingerprint`` changes when any weight or setting changes.
+    """The model that made a record. ``fingerprint`` changes when any weight or setting changes.
 
-    ``trained`` is how the weights look: False where all normalisation gains are still about 1, as before any training.
-    Layers and heads are 0 where a stack is missing; ``positions`` is the longest input or None where there is no limit.
-    ``activation`` is transformers' name of the feed-forward layers' function, with ``gated-`` before it where its
-    result is multiplied with that of a second matrix; None in records older than the field.
+    ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
+    Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
+    ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
+    multiplied with that of a second matrix; None in records older than the field.
     """
 
     name: str
@@ -64,9 +63,9 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a record comes from: versions, settings, seconds it took, why it ended.
+    """How a record was made: versions, settings, duration, why the text ended.
 
-    ``checks`` are those that only the run could make; ``Record.check`` has all.
+    ``checks`` are those that only the run could make; ``Record.check`` returns all.
     """
 
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -82,18 +81,23 @@ class Provenance:
         settings = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
         object.__setattr__(self, "settings", MappingProxyType(settings))
 
+    @property
+    def mode(self) -> object:
+        """How the text was made, a ``vocabulary.Mode``; None in a record that does not say."""
+        return self.settings.get("mode")
+
 
 @dataclass(frozen=True)
 class Record:
     """One run: the unit that is cached, saved, compared, shared and drawn.
 
     An encoder-only model has ``encoder``, a decoder-only model ``decoder``, an encoder-decoder all three.
-    ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows:
-    the one that came next, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
-    ``beams`` is the tree of a beam search, whose best hypothesis the record shows; None where there was none.
+    ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows,
+    the next one, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
+    ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
-    ``seal``: ``made`` by this program; or opened, and its file ``unchanged`` since it was saved, ``changed``, or
-    ``older`` than such a seal.
+    ``seal``: ``made`` by this process, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
+    ``older`` than the digest that would show it.
     """
 
     model: ModelInfo
@@ -141,7 +145,7 @@ class Record:
         return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
 
     def attention(self, kind: str) -> Attention:
-        """The attention of one kind; raises SettingError with the kinds that there are."""
+        """The attention of one kind; raises SettingError that lists the kinds of this record."""
         if kind in self.kinds:
             attention: Attention = getattr(self, kind)
             return attention
@@ -168,7 +172,7 @@ class Record:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The source text, and the second sentence of a pair: what the spans of each segment point into."""
+        """The source text and, for a pair, the second sentence: the spans of each segment index into these."""
         return (self.source_text,) if self.pair_text is None else (self.source_text, self.pair_text)
 
     @property
@@ -183,23 +187,23 @@ class Record:
         return sum(self.attention(kind).nbytes for kind in self.kinds) + tree
 
     def check(self) -> tuple[Check, ...]:
-        """The checks of this record, computed now from what it holds.
+        """The checks of this record, recomputed now.
 
-        Kinds, layers and heads as the model says; masks of the right kind; the tokens of both axes; weights times
-        values against what the fast kernel put out, for the sampled heads and rows of every layer; ids, probabilities
+        They cover: kinds, layers and heads against the model; the kind of each mask; the tokens of both axes; weights
+        times values against the fast kernel's output, for sampled heads and rows of every layer; ids, probabilities
         and text of the steps; what the run itself compared; and whether the file is as it was saved.
         """
         return checks.of(self)
 
     @cached_property
     def checked(self) -> tuple[Check, ...]:
-        """What ``check`` finds, computed once: a record is read-only."""
+        """The results of ``check``, computed once: a record is read-only."""
         return checks.of(self, again=False)
 
     @property
     def sound(self) -> bool:
-        """Whether every check passes. False for an older file and for a record made by hand, which nothing vouches
-        for."""
+        """Whether every check passes. False for an older file and for a record made by hand, which cannot be
+        verified."""
         return all(check.passed for check in self.checked)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -211,9 +215,9 @@ def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = Fals
     """Read a saved record, without torch.
 
     path: the file, or its bytes.
-    allow_unsound: open a record too that was changed after it was saved, or that contradicts itself; ``check`` says
-    what is wrong, and ``sound`` is False.
-    Raises RecordError: what is wrong with the file, in one sentence.
+    allow_unsound: also open a record that was changed after it was saved, or that contradicts itself; ``check`` then
+    shows what is wrong, and ``sound`` is False.
+    Raises RecordError, which says in one sentence what is wrong with the file.
     """
     record, seal = store.decode(path, Record) if isinstance(path, bytes) else store.read(path, Record)
     object.__setattr__(record, "seal", seal)

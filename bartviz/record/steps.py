@@ -1,6 +1,6 @@
-"""The steps of an output: what came next at each place, how probable it was, and what else could have come.
+"""The steps of an output: the token at each position, its probability, and the other candidates.
 
-A run keeps numbers; a step is made of them, and its candidates are named, when somebody looks at it.
+A run keeps only numbers; a step and the labels of its candidates are made from them on demand.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import overload
 class Candidate:
     """A token that could have come next; probability in 0..1 and logit are the model's own, before any rule.
 
-    ``filtered``: the probability with which it could be drawn, after rules, temperature, top-k and top-p; None where
-    nothing was drawn.
+    ``filtered``: the sampling probability, after rules, temperature, top-k and top-p; None without sampling.
     """
 
     token_id: int
@@ -31,7 +30,7 @@ class Step:
     """One generated (or given) token, the end token included.
 
     ``row`` is the decoder row that predicted it; entropy in bits over the vocabulary; log_probability in nats;
-    ``rule`` names what decided the token where the probabilities did not (forced, minimum length, ...), else None.
+    ``rule`` names what overrode the probabilities (forced end token, minimum length, ...), else None.
     """
 
     position: int
@@ -45,11 +44,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a step is made from.
+    """The numbers from which a step is made.
 
     ``best`` are pairs of id and logit, the largest first; log p = logit - log_z; ``bits`` is the entropy. ``token`` and
-    ``logit`` are those of the token that came. ``drawn``: the probabilities with which the best, and last the token,
-    could be drawn; None where nothing was drawn.
+    ``logit`` are those of the chosen token. ``drawn``: the sampling probabilities of the best and, last, of the token;
+    None without sampling.
     """
 
     position: int
@@ -69,9 +68,9 @@ class Numbers:
 
 
 class Steps(Sequence[Step]):
-    """Steps that are made, and whose candidates are named, when they are looked at; each is made once.
+    """Steps that are made, with labelled candidates, on first access; each is made once.
 
-    ``label(token, row)`` names a token that could come after a decoder row.
+    ``label(token, row)`` labels a token that could follow a decoder row.
     """
 
     def __init__(self, numbers: Sequence[Numbers], label: Callable[[int, int], str]) -> None:
@@ -88,7 +87,7 @@ class Steps(Sequence[Step]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         label, made = self._label, self._made[index]  # in this order: another thread may make the last one meanwhile
         if made is None:
-            assert label is not None  # it goes when every step has been made
+            assert label is not None  # dropped once every step has been made
             made = self._made[index] = _made(self.numbers[index], label)
             if None not in self._made:
                 self._label = None  # it holds the tokenizer
@@ -123,10 +122,10 @@ def _made(numbers: Numbers, label: Callable[[int, int], str]) -> Step:
 
 
 def bare(steps: Sequence[Step]) -> Sequence[Step | Numbers]:
-    """The steps, or what they are made from where that is so: row, rule and log_probability without any name."""
+    """The steps, or the numbers behind them: row, rule and log_probability, without making any label."""
     return steps.numbers if isinstance(steps, Steps) else steps
 
 
 def chosen_ids(steps: Sequence[Step]) -> list[int]:
-    """The id of each step's token; no step is made for it."""
-    return [one.token if isinstance(one, Numbers) else one.chosen.token_id for one in bare(steps)]
+    """The id of each step's token, without making the steps."""
+    return [step.token if isinstance(step, Numbers) else step.chosen.token_id for step in bare(steps)]

@@ -1,8 +1,8 @@
 """A frozen dataclass of arrays <-> one safetensors file.
 
-The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and what
-is read is validated by the dataclasses' own ``__post_init__`` before anybody sees it. A message that ``later`` made is
-saved as it was made, with its values, so that it is read in the language of whoever opens the file.
+The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and
+the dataclasses' own ``__post_init__`` validates what is read. A message made by ``later`` is saved with its values, so
+that it appears in the language of whoever opens the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bartviz.language import Later, later, mark
 from bartviz.safety.foreign import guarded
 from bartviz.text.tokens import writable
 
-VERSION = 3  # 2 had its messages in English alone
+VERSION = 3  # version 2 stored messages in English only
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
 LARGEST_NUMBER = 1 << 63
@@ -37,8 +37,8 @@ _HEADER = "bartviz"
 _DIGEST = "digest"
 _ARRAY = "$array"
 _MESSAGE = "$message"
-_SPEC = re.compile(r",?(\.\d)?[a-z%]?")  # how a value of a message is written: never with a width
-_LONGEST = 100_000  # letters of a message's values
+_SPEC = re.compile(r",?(\.\d)?[a-z%]?")  # format of a value in a message: never with a width
+_LONGEST = 100_000  # characters of a message's values
 _REASONS = {
     FileNotFoundError: mark("no such file or folder"),
     IsADirectoryError: mark("it is a folder"),
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 def write(path: str | PathLike[str], value: object) -> None:
-    """Write a dataclass; the file appears whole or not at all. Raises OSError, which names it."""
+    """Write a dataclass atomically: the whole file or nothing. Raises OSError, which names the file."""
     data = encode(value)
     target = Path(path)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(4)}.part")
@@ -59,14 +59,14 @@ def write(path: str | PathLike[str], value: object) -> None:
         part.write_bytes(data)
         part.replace(target)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # not the passing name
+        raise OSError(error.errno, error.strerror, str(path)) from None  # not the temporary name
     finally:
         part.unlink(missing_ok=True)
 
 
 def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
-    """Read what ``write`` wrote, and whether the file is still that. Raises RecordError for anything else: a wrong
-    file, version, shape or number."""
+    """Read a file made by ``write``, and whether it is unchanged. Raises RecordError for anything else: a wrong file,
+    version, shape or number."""
     try:
         file = Path(path)
         size = file.stat().st_size
@@ -83,17 +83,17 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
         raise RecordError(later("The record cannot be read: {reason}.", reason=_reason(error))) from None
     except RecordError:
         raise
-    except (TypeError, ValueError):  # no path at all, or one with a NUL in it
+    except (TypeError, ValueError):  # not a path, or one with a NUL character
         raise RecordError(
             later("The record cannot be read: {reason}.", reason=later(_REASONS[FileNotFoundError]))
         ) from None
 
 
 def _reason(error: OSError) -> str:
-    """Why a file cannot be read, in words; a rare reason as the machine gives it."""
-    for kind, said in _REASONS.items():
+    """Why a file cannot be read, in words; rare reasons as the system reports them."""
+    for kind, message in _REASONS.items():
         if isinstance(error, kind):
-            return later(said)
+            return later(message)
     return error.strerror or later("the disk refuses")
 
 
@@ -134,7 +134,7 @@ def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
 
 
 def encode(value: object) -> bytes:
-    """The bytes that ``write`` would put into a file."""
+    """The bytes that ``write`` puts into a file."""
     arrays: Arrays = {}
     tree = _pack(value, arrays, "")
     header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
@@ -143,7 +143,7 @@ def encode(value: object) -> bytes:
 
 
 def _digest(header: str, arrays: Arrays) -> str:
-    """SHA-256 over the description, and over name, type, shape and numbers of every array."""
+    """SHA-256 of the header, and of name, type, shape and contents of every array."""
     digest = hashlib.sha256(header.encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -153,7 +153,7 @@ def _digest(header: str, arrays: Arrays) -> str:
 
 
 def _metadata(data: bytes) -> dict[str, str]:
-    """The text part of a safetensors header: 8 bytes of length, then JSON."""
+    """The metadata of a safetensors header: 8 bytes of length, then JSON."""
     length = int.from_bytes(data[:8], "little")
     if not 2 <= length <= len(data) - 8:
         raise ValueError("header")
@@ -162,7 +162,7 @@ def _metadata(data: bytes) -> dict[str, str]:
 
 
 def _pack(value: object, arrays: Arrays, name: str) -> object:
-    """Arrays go into ``arrays`` under the path that leads to them; the rest becomes JSON."""
+    """Put arrays into ``arrays`` under their path; turn the rest into JSON."""
     if isinstance(value, Later) and _fits(value.message, value.values):
         return {_MESSAGE: value.message, "values": _pack(value.values, arrays, name)}
     if isinstance(value, np.ndarray):
@@ -210,7 +210,7 @@ def _unpack(hint: Any, tree: Any, arrays: Arrays) -> object:
 
 
 def _array(hint: Any, kept: NDArray[Any]) -> NDArray[Any]:
-    """An array of the kind of numbers that it was written with: no other is made to fit."""
+    """The array, whose type must be the declared one: nothing is converted."""
     (kind,) = get_args(get_args(hint)[1])
     if kept.dtype != kind:
         raise TypeError("array")
@@ -224,12 +224,12 @@ def _expected(kind: type[T], tree: Any) -> T:
 
 
 def _has_default(field: Field[Any]) -> bool:
-    """Whether a file may lack the field: it was written before there was one."""
+    """Whether a file may lack the field: older files do."""
     return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _leaf(hint: Any, tree: Any) -> object:
-    """A text (or a message), a number, a choice; a setting (``object``) is any of these, or a list of them."""
+    """A string (or a message), a number or a choice; a setting (``object``) is any of these, or a list of them."""
     if get_origin(hint) is Literal:
         if not any(type(choice) is type(tree) and choice == tree for choice in get_args(hint)):
             raise ValueError("choice")
@@ -250,7 +250,7 @@ def _leaf(hint: Any, tree: Any) -> object:
 
 
 def _message(tree: Mapping[str, Any]) -> str:
-    """What ``later`` made; raises ValueError for what it cannot have made."""
+    """Rebuild a message of ``later``; raises ValueError for what ``later`` cannot have made."""
     message = tree[_MESSAGE]
     values = {str(_leaf(str, name)): _leaf(object, value) for name, value in _expected(dict, tree["values"]).items()}
     if type(message) is not str or not writable(message) or not _fits(message, values):
@@ -259,8 +259,8 @@ def _message(tree: Mapping[str, Any]) -> str:
 
 
 def _fits(message: str, values: Mapping[str, object]) -> bool:
-    """Whether a message fills its names with its values and does nothing else: a file may come from anybody, and
-    ``str.format`` also reads attributes and fills to any width."""
+    """Whether a message only inserts its values: files are untrusted, and ``str.format`` can also read attributes and
+    pad to any width."""
     if not values:
         return True
     fields = [

@@ -1,4 +1,4 @@
-"""What attention and texts must be, so that everything that is drawn of them can be drawn. NumPy alone."""
+"""The conditions on attention and texts that every figure relies on. NumPy only."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
 
 
 def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:
-    """Raise RecordError for attention without a single weight, for numbers that are not finite, and for numbers whose
-    scores would overflow. ``arrays``: queries and keys (L, H, n, d) first."""
+    """Raise RecordError for empty attention, for numbers that are not finite, and for numbers whose scores would
+    overflow. ``arrays``: queries and keys (L, H, n, d) first."""
     if not arrays[0].size or not arrays[1].size:
         raise RecordError(f"The {kind} attention is empty: layers, heads, tokens and width are at least 1.")
     largest = [float(max(array.max(), -array.min())) for array in arrays if array.size]
@@ -32,10 +32,10 @@ def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None
 
 
 def check_sides(encoder: Attention | None, decoder: Attention | None, cross: Attention | None) -> None:
-    """Raise RecordError where the kinds of attention of one run cannot stand beside each other."""
-    for own in (encoder, decoder):
-        if own is not None and own.shape[2] != own.shape[3]:
-            raise RecordError(f"The {own.kind}'s own attention needs as many rows as columns: both are one text.")
+    """Raise RecordError if the shapes of the kinds of attention of one run do not fit together."""
+    for attention in (encoder, decoder):
+        if attention is not None and attention.shape[2] != attention.shape[3]:
+            raise RecordError(f"The {attention.kind}'s own attention needs as many rows as columns: both are one text.")
     if cross is None:
         return
     if encoder is None or decoder is None:

@@ -1,4 +1,4 @@
-"""Several texts as one call of the network: padded, with their masks, within the budget of memory."""
+"""Several texts as one call of the network: padded, masked, and within the memory budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_BYTES = 2 << 30  # of captured attention in one run
 
 @dataclass(frozen=True)
 class Batch:
-    """Tokens of every text, padded, and what the network is called with.
+    """The padded tokens of every text, and the inputs of the network.
 
     ``source`` the encoder's (or only) tokens, ``query`` the decoder's inputs, ``output`` what follows each of them;
     ``lengths`` the rows of the last stack that are not padding.
@@ -74,9 +74,9 @@ def start_token(model: Model, output: Tokens | None = None) -> int:
         return int(output.ids[-1])
     for settings in (model.generation, model.config):
         for name in ("decoder_start_token_id", "bos_token_id"):
-            found = getattr(settings, name, None)
-            if found is not None:
-                return int(found)
+            token = getattr(settings, name, None)
+            if token is not None:
+                return int(token)
     return int(model.tokenizer.pad_token_id)
 
 
@@ -94,7 +94,7 @@ def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
 
 
 def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
-    """Bytes that one record of so many source and target tokens will hold, and that the other beams hold meanwhile."""
+    """Bytes that a record of this many source and target tokens will hold, plus those of the other beams."""
     info, total = model.info, 0
     for kind, layers in depths(model.network).items():
         heads = info.encoder_heads if kind == "encoder" else info.decoder_heads
@@ -104,7 +104,7 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
         total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if kind != "encoder":
             total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
-        if FAMILIES[info.family].positions == "relative" and kind != "cross":  # T5 keeps what it adds
+        if FAMILIES[info.family].positions == "relative" and kind != "cross":  # T5 keeps its bias
             total += 4 * heads * rows * columns
     return total
 
@@ -122,7 +122,7 @@ def refuse_over(size: int) -> None:
 
 
 def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
-    """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that is not there."""
+    """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that does not exist."""
     named = (ablate,) if isinstance(ablate, str | Head) else ablate
     pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
     factors = {name if isinstance(name, Head) else Head.parse(name): float(factor) for name, factor in pairs}

@@ -1,9 +1,9 @@
-"""Beam search by itself: scores of the next token in, the beams that go on out; it knows no model.
+"""Beam search without a model: it takes the scores of the next token and returns the beams to continue.
 
-At every step the strongest continuations of all beams are looked at: (1 + number of end tokens, at least 2) x beams of
-them, so that enough are left when some end. Those among the first ``beams`` that end go into a pool of finished texts,
-ranked by score = (sum of log p) / length ** length_penalty (Wu et al. 2016 have the same idea with another formula).
-The search stops as ``generate()`` does. Letters in shapes: B beams, V vocabulary, t tokens so far, C continuations.
+Each step considers the best continuations of all beams: (1 + number of end tokens, at least 2) x beams of them, so that
+enough remain when some end. Those of the first ``beams`` that end go into a pool of finished texts, ranked by
+score = (sum of log p) / length ** length_penalty (Wu et al. 2016 use the same idea with another formula).
+The search stops when ``generate()`` would. Letters in shapes: B beams, V vocabulary, t tokens so far, C continuations.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from torch import Tensor
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.record.beam_tree import EarlyStopping
+from bartviz.record.vocabulary import BEAM_SEARCH
 
 LARGEST_PENALTY = 10.0
-_NEVER = -1e9  # added to the sum of log p of what must not be chosen; float32 as in generate(), so that ties agree
-_ALIVE = -1e8  # a sum of log p below this belongs to no text
+_NEVER = -1e9  # added to the log p of excluded continuations; float32 as in generate(), so that ties agree
+_ALIVE = -1e8  # a sum of log p below this marks an empty slot
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How beams are ranked, and when the search stops (BeamTree says it in words)."""
+    """How beams are ranked and when the search stops; ``BeamTree`` explains both."""
 
     beams: int
     length_penalty: float = 1.0
@@ -35,13 +36,15 @@ class Settings:
     @property
     def settings(self) -> dict[str, object]:
         """The settings by name, as a record's provenance holds them."""
-        return {"mode": "beam search", **asdict(self)}
+        return {"mode": BEAM_SEARCH, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A token after one of the beams. ``parent`` is the number of the continuation before it, None at the start;
-    ``beam`` the row of the batch whose scores it comes from."""
+    """A token that may follow one of the beams.
+
+    ``parent``: index of the previous continuation, None at the start. ``beam``: the batch row that scored it.
+    """
 
     step: int
     parent: int | None
@@ -53,11 +56,10 @@ class Continuation:
 
 
 class Search:
-    """One text, many beginnings of it. ``advance`` is called with the scores of each beam until ``done``.
+    """The search for one text: call ``advance`` with the scores of each beam until ``done``.
 
-    ids (B, t): tokens of the beams, those given at the start included. rows (B,): for each beam the row of the last
-    scores that it continues. nodes: every continuation so far. best: the number of the finished one with the highest
-    score, or None.
+    ids (B, t): tokens of the beams, prompt included. rows (B,): the row of the last scores that each beam continues.
+    nodes: every continuation so far. best: index of the finished one with the highest score, or None.
     """
 
     def __init__(self, start: Sequence[int], settings: Settings, *, longest: int, ends: Sequence[int]) -> None:
@@ -70,42 +72,42 @@ class Search:
         self._settings = settings
         self._prompt, self._longest = len(start), longest
         self._ends = torch.tensor(list(ends), dtype=torch.long)
-        self._totals = torch.full((beams,), _NEVER)  # only the first beam is a text at the start
+        self._totals = torch.full((beams,), _NEVER)  # at the start only the first beam holds a text
         self._totals[0] = 0.0
-        self._numbers: list[int | None] = [None] * beams  # of the continuation that each beam is
+        self._numbers: list[int | None] = [None] * beams  # node index of each beam
         self._pool = torch.full((beams,), _NEVER)  # scores of the finished texts, the best first
         self._pooled = torch.zeros(beams, dtype=torch.bool)
         self._pool_numbers: list[int | None] = [None] * beams
-        self._hopeful = True
+        self._can_improve = True
 
     def advance(self, scores: Tensor) -> range:
-        """Choose among all continuations, given log p after rules (B, V) -> the numbers of the new nodes.
+        """Choose among all continuations from log p after rules (B, V) -> the indices of the new nodes.
 
-        Raises SettingError where the rules leave nothing to go on with.
+        Raises SettingError if the rules leave no token.
         """
         beams, vocabulary = self._settings.beams, scores.shape[1]
         length = self.ids.shape[1] + 1 - self._prompt
         sums = (scores + self._totals[:, None]).flatten()  # (B V,)
         considered = min(max(2, 1 + len(self._ends)) * beams, len(sums))
-        totals, places = sums.topk(considered)  # (C,)
-        rows, tokens = places // vocabulary, places % vocabulary
+        totals, positions = sums.topk(considered)  # (C,)
+        rows, tokens = positions // vocabulary, positions % vocabulary
         ended = torch.isin(tokens, self._ends) | (length + self._prompt >= self._longest)  # (C,)
         ranked = totals / length**self._settings.length_penalty
         finished = ended & (torch.arange(considered) < beams)
         going = (totals + ended.float() * _NEVER).topk(beams)
         kept = going.indices.tolist()
         new = len(self.nodes)
-        numbers = self._grow(length - 1, totals, rows, tokens, ranked, ended, finished, set(kept))
+        numbers = self._add_nodes(length - 1, totals, rows, tokens, ranked, ended, finished, set(kept))
         self._finish(ranked, finished, numbers)
         if len(self.nodes) == new and self.best is None:
             raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
         self.rows, self._totals = rows[going.indices], going.values
         self.ids = torch.cat([self.ids[self.rows], tokens[going.indices, None]], dim=1)  # (B, t + 1)
-        self._numbers = [numbers[place] for place in kept]
+        self._numbers = [numbers[position] for position in kept]
         self.done = len(self.nodes) == new or bool(ended.all()) or self._may_stop(length)
         return range(new, len(self.nodes))
 
-    def _grow(
+    def _add_nodes(
         self,
         step: int,
         totals: Tensor,
@@ -116,7 +118,7 @@ class Search:
         finished: Tensor,
         kept: set[int],
     ) -> list[int | None]:
-        """Write down what was looked at (C,) -> its numbers; what has no text behind it gets none."""
+        """Add a node for each continuation (C,) -> their indices; None for an empty slot."""
         numbers: list[int | None] = []
         columns = (totals, rows, tokens, ranked, ended, finished)
         for rank, (total, row, token, score, ends, wins) in enumerate(
@@ -132,7 +134,7 @@ class Search:
         return numbers
 
     def _finish(self, ranked: Tensor, finished: Tensor, numbers: Sequence[int | None]) -> None:
-        """Put the texts that ended now into the pool, and keep its best."""
+        """Add the texts that just ended to the pool, and keep its best."""
         merged = torch.cat([self._pool, ranked + (~finished).float() * _NEVER]).topk(self._settings.beams)
         self._pool = merged.values
         self._pooled = torch.cat([self._pooled, finished])[merged.indices]
@@ -142,10 +144,10 @@ class Search:
             self.best = self._pool_numbers[0]
 
     def _may_stop(self, length: int) -> bool:
-        """Whether enough texts have ended, or no open one is expected to beat the worst of the pool."""
+        """Whether enough texts have ended, or no open one can be expected to beat the worst in the pool."""
         penalty, early = self._settings.length_penalty, self._settings.early_stopping
         likely = self._longest - self._prompt if early == "never" and penalty > 0 else length
         reachable = self._totals[0] / likely**penalty
         worst = torch.where(self._pooled, self._pool.min(), _NEVER)  # (B,)
-        self._hopeful = self._hopeful and bool((reachable > worst).any())
-        return not self._hopeful or (early is True and bool(self._pooled.all()))
+        self._can_improve = self._can_improve and bool((reachable > worst).any())
+        return not self._can_improve or (early is True and bool(self._pooled.all()))

@@ -1,7 +1,7 @@
-"""From a tape of many beams to the tape of one text: its rows of queries, and the keys and values of its own beam.
+"""Extract one text from the tape of a beam search: its query rows, and the keys and values of its beam.
 
-At each step a text sits in some row of the batch, and in another at the next. Its queries are gathered step by step;
-its keys are those of its beam when it ended, because the cache of a beam that has ended is given to another.
+A text moves between batch rows from step to step, so its queries are gathered step by step. Its keys are copied when it
+ends, because another beam then reuses its cache.
 Letters in shapes: B beams, H heads, K key columns, d head width.
 """
 
@@ -25,7 +25,7 @@ class Cached:
 
 
 def cached(tape: Tape, row: int) -> Cached:
-    """A copy of what the decoder's layers hold now for this row of the batch."""
+    """A copy of the keys and values that the decoder's layers hold now for this batch row."""
     entries = {layer: entry for (kind, layer), entry in tape.entries.items() if kind == "decoder"}
     return Cached(
         {layer: _row(entry.k, row, copy=True) for layer, entry in entries.items()},
@@ -34,7 +34,7 @@ def cached(tape: Tape, row: int) -> Cached:
 
 
 def follow(tape: Tape, rows: Sequence[int], kept: Cached) -> Tape:
-    """The tape of one text, as if it had been decoded alone: ``rows[i]`` is its row of the batch at call i."""
+    """The tape of one text, as if it had been decoded alone: ``rows[i]`` is its batch row at call i."""
     return replace(
         tape,
         entries={
@@ -53,7 +53,7 @@ def _entry(kind: Kind, entry: Entry, rows: Sequence[int], kept: Cached, layer: i
 
 
 def _gather(parts: Sequence[Tensor], rows: Sequence[int]) -> list[Tensor]:
-    """Of each call (B, ...) one row (1, ...); calls before the beams parted have one row for all."""
+    """One row (1, ...) of each call (B, ...); calls before the beams split have one row for all."""
     return [part[row : row + 1] if len(part) > 1 else part for part, row in zip(parts, rows, strict=False)]
 
 

@@ -1,4 +1,4 @@
-"""branch(): what if the model had said something else at one step? The same beginning, another token, and on."""
+"""branch(): what if one token had been different? Keep the beginning, change the token, and decode the rest."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, SAMPLING
 from bartviz.run import generate
-from bartviz.run.generate import FORCED_BY_USER, Options
+from bartviz.run.generate import Options
 from bartviz.run.loop import Forced, Written
 from bartviz.run.prepare import Prepared
 from bartviz.run.sampling import Sampling
@@ -24,11 +25,10 @@ from bartviz.text import tokenize
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
 _SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
 _DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int}
-KEPT = "kept from the first text"
 
 
 def branch(model: Model, record: Record, position: int, token: str | int, **options: Any) -> Record:
-    """The same source and the same tokens before step ``position``, ``token`` there, and then what the model writes.
+    """Keep the source and the tokens before step ``position``, put ``token`` there, and let the model continue.
 
     record: of decode(), or of capture() with a target or of a decoder-only model. token: an id, or text (with its
     leading space where it begins a word) that may be several tokens. options: as decode() takes them; those left out
@@ -62,7 +62,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
     typed = _new_ids(model, int(position), token)
-    new = {place: Forced(i, FORCED_BY_USER) for place, i in typed.items()}
+    new = {step_index: Forced(i, CHOSEN_BY_YOU) for step_index, i in typed.items()}
     prepared, start = _beginning(model, record)
 
     def notices(written: Written) -> tuple[str, ...]:
@@ -85,12 +85,12 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         Options(**_as_before(record) | options),
         started,
         notices,
-        {"branched_at": int(position)},
+        {BRANCHED_AT: int(position)},
     )
 
 
 def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
-    """The new tokens by their positions. Raises SettingError; whoever typed them counts no positions."""
+    """The new tokens by position. Raises SettingError with a message that names no position: the user typed none."""
     try:
         return generate.forced_ids(model, {position: token})
     except SettingError:
@@ -100,7 +100,7 @@ def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
 
 
 def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:
-    """The source as it was, without padding, and the decoder's tokens before the first step."""
+    """The record's source without padding, and the decoder's tokens before the first step."""
     assert record.decoder is not None
     first = record.steps[0].row + 1
     start = record.decoder.query.take(slice(0, first))
@@ -108,32 +108,32 @@ def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]
     if record.encoder is None:
         text = tokenize.from_ids(model.tokenizer, ids)[0] if record.target_text is None else record.source_text
         return Prepared(text, start), ids
-    length = int(np.count_nonzero(record.encoder.mask.any(axis=0)))  # padding stands at the end
+    length = int(np.count_nonzero(record.encoder.mask.any(axis=0)))  # padding is at the end
     return Prepared(record.source_text, record.source.take(slice(0, length))), ids
 
 
 def _as_before(record: Record) -> dict[str, Any]:
-    """The options with which the record was made. Raises SettingError where they cannot be what they are."""
+    """The options with which the record was made. Raises SettingError for values of the wrong type."""
     settings = record.provenance.settings
-    mode = settings.get("mode")
-    names = [*_LENGTHS, *(_SEARCH if mode == "beam search" else ()), *(_DRAWN if mode == "sampling" else ())]
-    found: dict[str, Any] = {name: settings[name] for name in names if name in settings}
+    mode = record.provenance.mode
+    names = [*_LENGTHS, *(_SEARCH if mode == BEAM_SEARCH else ()), *(_DRAWN if mode == SAMPLING else ())]
+    options: dict[str, Any] = {name: settings[name] for name in names if name in settings}
     kinds = _LENGTHS | _SEARCH | _DRAWN
-    wrong = [name for name, value in found.items() if not isinstance(value, kinds[name])]
+    wrong = [name for name, value in options.items() if not isinstance(value, kinds[name])]
     if wrong:
         raise SettingError(later("The record's setting {name} cannot be read. Decode the text again.", name=wrong[0]))
-    if mode == "sampling":
-        found["sample"] = Sampling(**{name: found.pop(name) for name in _DRAWN if name in found})
-    found["top_k"] = max(1, len(record.steps[0].candidates))
-    found["values"] = any(record.attention(kind).v is not None for kind in record.kinds)
-    found["ablate"] = scaled(record)
-    return found
+    if mode == SAMPLING:
+        options["sample"] = Sampling(**{name: options.pop(name) for name in _DRAWN if name in options})
+    options["top_k"] = max(1, len(record.steps[0].candidates))
+    options["values"] = any(record.attention(kind).v is not None for kind in record.kinds)
+    options["ablate"] = scaled(record)
+    return options
 
 
 def scaled(record: Record) -> dict[Head, float]:
-    """The heads that a run scaled, and by how much, as provenance writes it: "cross L2H5 x 0". Raises SettingError."""
-    written = record.provenance.settings.get("ablated", ())
-    parts = [str(one).rpartition(" x ") for one in (written if isinstance(written, tuple) else ())]
+    """The scaled heads and their factors, parsed from provenance ("cross L2H5 x 0"). Raises SettingError."""
+    entries = record.provenance.settings.get("ablated", ())
+    parts = [str(entry).rpartition(" x ") for entry in (entries if isinstance(entries, tuple) else ())]
     try:
         return {Head.parse(name): float(factor) for name, _, factor in parts}
     except ValueError:

@@ -18,15 +18,15 @@ from bartviz.record.steps import Numbers, Steps
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 
-LOGITS_LIMIT = 4e-4  # of a step's numbers against the network's, relative to the largest logit
-_AT_ONCE = 1 << 19  # logits worked on at once: 2 MB of float32 stay near the processor
-_BLOCK = 64  # columns of which the largest is looked up first
+LOGITS_LIMIT = 4e-4  # largest error of a step's numbers, relative to the largest logit
+_AT_ONCE = 1 << 19  # logits processed at once: 2 MB of float32 fit in the cache
+_BLOCK = 64  # columns per block; the maximum of each block is computed first
 
 
 def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k largest of each row (T, V) -> values and columns (T, k), largest first: ``topk`` at half the cost.
 
-    The k largest numbers stand in the k blocks with the largest maxima, or in the rest behind the last whole block.
+    The k largest numbers lie in the k blocks with the largest maxima, or in the rest after the last whole block.
     """
     blocks = rows.shape[1] // _BLOCK
     if blocks <= k:
@@ -67,7 +67,7 @@ _LABELS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[int, str]] = WeakKeyDic
 
 
 class Summary:
-    """Turns rows of logits into the numbers of steps; names candidates by what they would be in their place."""
+    """Turns rows of logits into the numbers of steps, and labels candidates as they would read in context."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, top_k: int) -> None:
         if top_k < 1:
@@ -85,14 +85,16 @@ class Summary:
         rule: str | None = None,
         filtered: Tensor | None = None,
     ) -> Numbers:
-        """One step from the raw logits (V,) of its row; ``token`` is what was chosen or given.
+        """One step from the raw logits (V,) of its row; ``token`` was chosen or given.
 
         Entropy in bits, log-probability in nats, both over the whole vocabulary. ``filtered`` (V,): probabilities from
         which the token was drawn.
         """
-        found = self.rows(logits[None])[0]
-        drawn = None if filtered is None else filtered[[i for i, _ in found.best] + [token]].tolist()
-        return Numbers(position, row, found.best, found.log_z, found.bits, token, float(logits[token]), rule, drawn)
+        numbers = self.rows(logits[None])[0]
+        drawn = None if filtered is None else filtered[[i for i, _ in numbers.best] + [token]].tolist()
+        return Numbers(
+            position, row, numbers.best, numbers.log_z, numbers.bits, token, float(logits[token]), rule, drawn
+        )
 
     def rows(self, logits: Tensor) -> list[Row]:
         """The numbers of each row of raw logits (B, V)."""
@@ -100,33 +102,37 @@ class Summary:
 
     def given(self, logits: Tensor, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
         """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
-        found: list[Numbers] = []
+        steps: list[Numbers] = []
         block = max(_AT_ONCE // logits.shape[1], 1)  # rows
         for start in range(first, len(chosen), block):
             stop = min(start + block, len(chosen))
-            own = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
-            found += (
-                Numbers(row - first, row, one.best, one.log_z, one.bits, chosen[row], own[row - start])
-                for row, one in enumerate(self.rows(logits[start:stop]), start)
+            chosen_logits = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
+            steps += (
+                Numbers(
+                    row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], chosen_logits[row - start]
+                )
+                for row, numbers in enumerate(self.rows(logits[start:stop]), start)
             )
-        return found
+        return steps
 
     def compared(self, numbers: Numbers, logits: Tensor) -> Check:
-        """How far a step's numbers are from raw logits (V,) of its row, worked out anew in float64."""
+        """How far a step's numbers are from the raw logits (V,) of its row, recomputed in float64."""
         exact = logits.double()
         log_p = exact.log_softmax(-1)
         entropy = float(torch.special.entr(log_p.exp()).sum()) / math.log(2)
         best = exact.topk(len(numbers.best)).values.tolist()
-        apart = [abs(ours - real) for (_, ours), real in zip(numbers.best, best, strict=True)]
-        named = [abs(logit - float(exact[i])) for i, logit in numbers.best]
-        own = float(log_p[numbers.token])
-        rest = [
+        logit_errors = [abs(value - exact_value) for (_, value), exact_value in zip(numbers.best, best, strict=True)]
+        id_errors = [abs(logit - float(exact[i])) for i, logit in numbers.best]
+        exact_log_p = float(log_p[numbers.token])
+        other_errors = [
             abs(numbers.bits - entropy),
-            0.0 if own == numbers.log_probability else abs(own - numbers.log_probability),
+            0.0 if exact_log_p == numbers.log_probability else abs(exact_log_p - numbers.log_probability),
         ]
-        size = max(1.0, abs(best[0]))  # float32 keeps so many digits of a logit
+        scale = max(1.0, abs(best[0]))  # float32 keeps a fixed number of digits of a logit
         return Check(
-            LOGITS, max(0.0 if math.isnan(one) else one for one in (*apart, *named, *rest)) / size, LOGITS_LIMIT
+            LOGITS,
+            max(0.0 if math.isnan(one) else one for one in (*logit_errors, *id_errors, *other_errors)) / scale,
+            LOGITS_LIMIT,
         )
 
     def steps(self, numbers: Sequence[Numbers], inputs: Sequence[int]) -> Steps:
@@ -135,7 +141,7 @@ class Summary:
         return Steps(numbers, lambda token, row: self.label(token, read[: row + 1]))
 
     def label(self, token: int, before: Sequence[int]) -> str:
-        """The token's label after the ids ``before``; only one that may go on with a word depends on them."""
+        """The token's label after the ids ``before``; only a token that may continue a word depends on them."""
         if token not in self._labels:
             self._labels[token] = tokenize.label(self._tokenizer, token)
         alone = self._labels[token]

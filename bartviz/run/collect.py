@@ -1,4 +1,4 @@
-"""From the tape of a run to its Record, which is built here and nowhere else."""
+"""Build the Record of a run from its tape; records are built nowhere else."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from bartviz.version import __version__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a run gave for one text, beside the attention on its tape.
+    """The result of a run for one text, apart from the attention on its tape.
 
-    ``query``: the decoder's inputs; None where they are the source. ``checks``: what only the run could compare.
+    ``query``: the decoder's inputs; None where they are the source. ``checks``: those that only the run itself can
+    make.
     """
 
     source: Tokens
@@ -56,9 +57,9 @@ def collect(
     stopped: str | None = None,
     item: int = 0,
 ) -> Record:
-    """The Record of one text; ``item`` is its place in the batch on the tape, ``started`` a time.perf_counter().
+    """The Record of one text; ``item`` is its index in the batch on the tape, ``started`` a time.perf_counter().
 
-    Its attention is compared with the kernel's output here, so that this is part of the run.
+    Its attention is compared with the kernel's output here, so that the comparison counts as part of the run.
     """
     attention: dict[Kind, Attention] = {}
     checks = result.checks
@@ -90,5 +91,5 @@ def collect(
 
 
 def ablated(tape: Tape) -> tuple[str, ...]:
-    """The heads whose output a run changed, by name, with their factors."""
+    """The heads that a run scaled, by name, with their factors."""
     return tuple(f"{name} x {factor:g}" for name, factor in tape.scale_heads.items())

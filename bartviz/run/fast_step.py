@@ -1,9 +1,9 @@
-"""The decoder of BART, mBART, Marian and Pegasus, one token at a time, written out: the step that decoding repeats.
+"""One decoding step of BART, mBART, Marian and Pegasus, written out for a single new token.
 
-It does what transformers' own modules do with one new token (step.py) and leaves out what they do for every other
-case: masks, module calls, a cache that is copied to grow. Its attention goes through the tape's own function, so what
-is kept, silenced or stopped is the same. No weight is copied.
-Letters in shapes: B rows of the batch, S source tokens, T positions there is room for, D model width, H heads,
+It computes what transformers' modules compute for one new token (step.py) but skips what that case does not need:
+masks, module calls, a cache that is copied as it grows. Attention goes through the tape's function, so recording,
+scaling heads and cancelling work as usual. No weight is copied.
+Letters in shapes: B batch rows, S source tokens, T allocated positions, D model width, H heads,
 d head width, V vocabulary.
 """
 
@@ -20,14 +20,15 @@ from transformers import PreTrainedModel
 from bartviz.run.shapes import family_of
 from bartviz.tape.tape import attend
 
-_ROOM = 64  # positions there is room for at first; doubled when they are full
-_LARGE = 1 << 19  # numbers in a matrix: below, it stays in the processor's cache, and a call of oneDNN costs more
+_ROOM = 64  # positions allocated at first; doubled when full
+_LARGE = 1 << 19  # numbers in a matrix: a smaller one stays in the cache, and calling oneDNN costs more than it saves
 Rows = Callable[[Tensor], Tensor]  # (B, in) -> (B, out)
-Module = Any  # a module of transformers, whose parts are asked for by name
+Module = Any  # a transformers module, whose parts are read by name
 
 
 class Writer:
-    """A decoder that is writing: fed one token a row, it gives the logits of the next and remembers what it read."""
+    """A decoder during generation: takes one token per row, returns the logits of the next, and caches keys and
+    values."""
 
     def __init__(self, network: PreTrainedModel, states: Tensor, *, norm_first: bool) -> None:
         decoder = network.get_decoder()
@@ -43,12 +44,12 @@ class Writer:
 
     @classmethod
     def of(cls, network: PreTrainedModel, states: Tensor) -> Writer | None:
-        """A writer that looks at the encoder's states (1, S, D); None for a network that the fast step cannot run."""
+        """A writer that attends to the encoder's states (1, S, D); None if the fast step cannot run this network."""
         family = family_of(network)
         return None if family is None else cls(network, states, norm_first=family.norm == "pre")
 
     def step(self, ids: Tensor) -> Tensor:
-        """Feed new tokens (B, t), one column after the other -> raw logits (B, V) of the token after the last."""
+        """Feed new tokens (B, t) column by column -> raw logits (B, V) of the token after the last."""
         for column in ids.T:
             x = self._words(column) * self._scale + self._positions[self._filled + self._offset]  # (B, D)
             x = self._first(x)
@@ -58,20 +59,20 @@ class Writer:
         return self._head(self._last(x))
 
     def reorder(self, index: Tensor) -> None:
-        """Row i becomes what row ``index[i]`` was. What earlier steps left on the tape stays as it was."""
+        """Row i becomes what row ``index[i]`` was. What earlier steps recorded on the tape does not change."""
         for layer in self._layers:
-            layer.own.reorder(index)
+            layer.self_attention.reorder(index)
 
 
 class _Layer:
-    """Self-attention, cross-attention and feed-forward network, each added to what went into it."""
+    """Self-attention, cross-attention and feed-forward network, each with its residual connection."""
 
     def __init__(self, layer: Module, states: Tensor, *, norm_first: bool) -> None:
-        self.own = _Own(layer.self_attn)
-        cross = _Cross(layer.encoder_attn, states)
+        self.self_attention = _SelfAttention(layer.self_attn)
+        cross = _CrossAttention(layer.encoder_attn, states)
         self._norm_first = norm_first
         self._blocks: list[tuple[Rows, Rows]] = [
-            (self.own, _norm(layer.self_attn_layer_norm)),
+            (self.self_attention, _norm(layer.self_attn_layer_norm)),
             (cross, _norm(layer.encoder_attn_layer_norm)),
             (_feed_forward(layer), _norm(layer.final_layer_norm)),
         ]
@@ -83,8 +84,8 @@ class _Layer:
         return x
 
 
-class _Attending:
-    """One attention module: its projections, and the tape's function between them."""
+class _Attention:
+    """One attention module: its projections around the tape's attention function."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -104,8 +105,8 @@ class _Attending:
         return self._out(context.view(x.shape))
 
 
-class _Own(_Attending):
-    """Self-attention, with the keys and values of every position so far."""
+class _SelfAttention(_Attention):
+    """Self-attention, with cached keys and values of every position so far."""
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
@@ -115,7 +116,7 @@ class _Own(_Attending):
     def __call__(self, x: Tensor) -> Tensor:
         k, v = self._heads(self._k(x)), self._heads(self._v(x))  # (B, H, d) each
         if self._filled == self._keys.shape[2]:
-            self._keys, self._values = (_wider(self._keys, k), _wider(self._values, v))
+            self._keys, self._values = (_grown(self._keys, k), _grown(self._values, v))
         self._keys[:, :, self._filled], self._values[:, :, self._filled] = k, v
         self._filled += 1
         return self._attend(x, self._keys[:, :, : self._filled], self._values[:, :, : self._filled])
@@ -124,7 +125,7 @@ class _Own(_Attending):
         self._keys, self._values = self._keys[index], self._values[index]
 
 
-class _Cross(_Attending):
+class _CrossAttention(_Attention):
     """Attention to the source, whose keys and values are the same for every row and every step."""
 
     def __init__(self, module: Module, states: Tensor) -> None:
@@ -145,7 +146,7 @@ def _affine(linear: nn.Linear) -> Rows:
 def _product(weight: Tensor, bias: Tensor | None) -> Rows:
     """x -> x W^T + b for a few rows x, with weight (out, in) and bias (out,) as they are in memory.
 
-    oneDNN reads a large matrix faster than ``linear`` where x has few rows, which is all that decoding does.
+    With the few rows of decoding, oneDNN multiplies by a large matrix faster than ``linear`` does.
     """
     weight, bias = weight.detach(), None if bias is None else bias.detach()
     if weight.numel() < _LARGE or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
@@ -169,8 +170,8 @@ def _optional_norm(module: Module, name: str) -> Rows:
     return (lambda x: x) if norm is None else _norm(norm)
 
 
-def _wider(old: Tensor, new: Tensor) -> Tensor:
-    """Room for twice as many positions (at least ``_ROOM``) of rows like ``new`` (B, H, d), with the old ones in it."""
+def _grown(old: Tensor, new: Tensor) -> Tensor:
+    """A copy of ``old`` with room for twice as many positions (at least ``_ROOM``) of rows like ``new`` (B, H, d)."""
     room = max(_ROOM, 2 * old.shape[2])
     wide = new.new_empty(*new.shape[:2], room, new.shape[2])
     if old.shape[2]:

@@ -1,7 +1,7 @@
 """capture(): one pass of a model -> Record; capture_batch(): several texts padded into one pass.
 
-Encoder-only models run once. An encoder-decoder decodes greedily (generation.py), or is given the target and runs once
-(teacher forcing). A decoder-only model runs once over the text; its steps say how it would have gone on at each place.
+Encoder-only models run once. An encoder-decoder decodes greedily (generate.py), or is given the target and runs once
+(teacher forcing). A decoder-only model runs once over the text; its steps show what it would predict at each position.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run.batch import Batch, Heads, check_budget, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode
-from bartviz.run.prepare import Prepared, Truncate, prepare, prepare_target
+from bartviz.run.prepare import Prepared, prepare, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
-from bartviz.text.clean import check_length
+from bartviz.text.clean import Truncate, check_length
 from bartviz.text.tokens import Tokens
 
 
@@ -46,7 +47,7 @@ def capture(
 
     pair: second sentence of an encoder-only model.
     target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily; of a decoder-only
-        model how the text goes on, as it stands (a word begins with its space), and the steps are its tokens alone.
+        model the continuation, character for character (a new word begins with a space); only its tokens are steps.
     values: keep the value vectors too.
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
     truncate: which part to keep of a text that is too long (else TextError).
@@ -81,7 +82,7 @@ def capture(
     target_text, targets = (None, None) if given is None else (given.text, [given.tokens])
     result = _results(model, tape, [prepared], targets, [target_text], top_k)[0]
     notices = prepared.notices + (() if given is None else given.notices)
-    settings = {"mode": "one pass" if given is None else "given target", "ablated": ablated(tape)}
+    settings = {"mode": ONE_PASS if given is None else GIVEN_TARGET, "ablated": ablated(tape)}
     return collect(model, tape, result, started=started, settings=settings, notices=notices)
 
 
@@ -96,8 +97,8 @@ def capture_batch(
 ) -> tuple[Record, ...]:
     """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
 
-    targets: given outputs, one for each text, as capture() takes one. For an encoder-decoder without them each text is
-    decoded first, then all run once with what came out.
+    targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder first decodes each text,
+    then runs once on all of them with the decoded outputs.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
     expect_model(model)
@@ -118,10 +119,10 @@ def capture_batch(
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)
     results = _results(model, tape, sources, outputs, target_texts, top_k)
-    settings = {"mode": "one pass" if targets is None else "given target", "batch": len(texts)}
+    settings = {"mode": ONE_PASS if targets is None else GIVEN_TARGET, "batch": len(texts)}
     notices = [source.notices for source in sources]
     if given is not None:
-        notices = [ours + part.notices for ours, part in zip(notices, given, strict=True)]
+        notices = [before + part.notices for before, part in zip(notices, given, strict=True)]
     return tuple(
         collect(model, tape, result, started=started, settings=settings, notices=notices[item], item=item)
         for item, result in enumerate(results)
@@ -136,7 +137,7 @@ def _results(
     target_texts: Sequence[str | None],
     top_k: int,
 ) -> list[Result]:
-    """What one pass over the texts gives, and their attention on the tape. Raises TextError, BudgetError."""
+    """The results of one pass over the texts; their attention goes onto the tape. Raises TextError, BudgetError."""
     tokens = [source.tokens for source in sources]
     if model.info.kind == "decoder" and targets is not None:
         results = _continued(model, tape, tokens, targets, top_k)
@@ -146,7 +147,7 @@ def _results(
         logits = _forward(model, batch, tape)
         results = [_result(model, batch, item, logits, top_k) for item in range(len(sources))]
     texts = zip(results, sources, target_texts, strict=True)
-    return [replace(result, text=one.text, pair=one.pair, target=target) for result, one, target in texts]
+    return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
 
 
 @torch.inference_mode()
@@ -161,15 +162,17 @@ def _forward(model: Model, batch: Batch, tape: Tape) -> torch.Tensor | None:
 
 
 def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, top_k: int) -> Result:
-    """One text's result, its texts still empty; logits (B, Q, V). What follows each decoder row is the given target, or
-    the next token of the text itself."""
+    """One text's result, with its text fields still empty; logits (B, Q, V).
+
+    The output is the given target or, without one, the text shifted by one token.
+    """
     source, query = batch.source[item], batch.query[item] if batch.query else None
     output = batch.output[item] if batch.output else None
     if logits is None:
         return Result(source=source, text="", query=query, output=output)
     if output is None:
         output = _next_tokens(model, source, batch.lengths[item], logits[item])
-    # a text that is read, not written, ends with its last token: what the model would add is no step of it
+    # without a target the prediction after the last token is not a step of the text
     rows = batch.lengths[item] - (not batch.output)
     summary = Summary(model.tokenizer, top_k)
     numbers = summary.given(logits[item], output.ids[:rows].tolist())
@@ -182,9 +185,9 @@ def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, 
 def _continued(
     model: Model, tape: Tape, prompts: Sequence[Tokens], targets: Sequence[Tokens], top_k: int
 ) -> list[Result]:
-    """The results, their texts still empty, of a decoder-only model's texts that go on as given, padded in one pass.
+    """The results, text fields still empty, of a decoder-only model's prompts with given targets, padded in one pass.
 
-    Each has a step for each token of its target, as decode() has one for each that it writes. Raises TextError for more
+    There is a step for each token of a target, as decode() has one for each token it writes. Raises TextError for more
     tokens than the model reads, BudgetError.
     """
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
@@ -204,7 +207,7 @@ def _continued(
 
 
 def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
-    """A prompt and how it goes on, as one text of a decoder-only model. Raises TextError."""
+    """A prompt and its target as one text of a decoder-only model. Raises TextError."""
     whole = tokenize.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
     if model.info.positions is not None:
         check_length(len(whole), model.info.positions, can_cut=False)
@@ -212,7 +215,7 @@ def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
 
 
 def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:
-    """What follows each token of a decoder-only model's text; after the last one, the model's own first choice."""
-    own = tokenize.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
-    own = replace(own, spans=(None,))  # it stands for none of the text
-    return tokenize.join(source.take(slice(1, length)), own, source.take(slice(length, None)))
+    """The token after each token of a decoder-only model's text; after the last one, the model's first choice."""
+    predicted = tokenize.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
+    predicted = replace(predicted, spans=(None,))  # it is not part of the text
+    return tokenize.join(source.take(slice(1, length)), predicted, source.take(slice(length, None)))

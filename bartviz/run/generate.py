@@ -1,7 +1,7 @@
-"""decode(): a text written step by step, with everything kept: greedy, with beams, or drawn.
+"""decode(): generate a text step by step and record everything: greedy, beam search, or sampling.
 
-The encoder runs once; each step feeds one token and reuses the cached keys and values. The rows of queries collected
-step by step, with the final keys, are the attention of one teacher-forced pass: a decoding step is a row.
+The encoder runs once; each step feeds one token and reuses the cached keys and values. The query rows collected step by
+step, together with the final keys, equal the attention of one teacher-forced pass: each decoding step is a row.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
 from bartviz.run import beam_search, loop, rules
 from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_over, shifted, start_token
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
-from bartviz.run.prepare import Prepared, Truncate, prepare
+from bartviz.run.prepare import Prepared, prepare
 from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
+from bartviz.text.clean import Truncate
 
-DEFAULT_NEW_TOKENS = 128  # where neither the caller nor the checkpoint says
+DEFAULT_NEW_TOKENS = 128  # if neither the caller nor the checkpoint sets a limit
 MOST_NEW_TOKENS = 4096
 MOST_BEAMS = 32
-FORCED_BY_USER = "chosen by you"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a text is written; decode() says what each means."""
+    """How a text is generated; decode() documents each option."""
 
     beams: int | Literal["own"] = 1
     length_penalty: float | None = None
@@ -79,15 +80,15 @@ def decode(
     cancelled: Callable[[], bool] = lambda: False,
     on_step: Callable[[int, int], None] = lambda step, longest: None,
 ) -> Record:
-    """Write a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
+    """Generate a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
 
     beams: 1 is greedy search; 2 or more is beam search, whose tree is ``record.beams`` and whose best text is the
-    record; "own" takes beams (or sampling) as the checkpoint has them. length_penalty, early_stopping: of beam search,
-    None for the checkpoint's (BeamTree says what they do). sample: draw each token instead (one text, with a seed).
+    record; "own" uses beams (or sampling) as the checkpoint sets them. length_penalty, early_stopping: of beam search,
+    None for the checkpoint's (BeamTree explains them). sample: draw each token instead (one text, with a seed).
     max_new_tokens, min_new_tokens, no_repeat_ngram_size: None for the checkpoint's own. use_rules: False leaves out
     the checkpoint's rules (forced tokens, minimum length, n-gram blocks).
     top_k: candidates kept per step. force: position of a generated token -> the token (id, or text that may be several
-    tokens) that must stand there. ablate: heads to silence. values: keep the value vectors too.
+    tokens) to put there. ablate: heads to silence. values: keep the value vectors too.
     on_step: called with the steps done and the most there can be.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
@@ -108,7 +109,7 @@ def decode(
         cancelled=cancelled,
         on_step=on_step,
     )
-    forced = {position: Forced(token, FORCED_BY_USER) for position, token in forced_ids(model, force or {}).items()}
+    forced = {position: Forced(token, CHOSEN_BY_YOU) for position, token in forced_ids(model, force or {}).items()}
     prepared = prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
 
@@ -136,10 +137,10 @@ def write(
     notices: Callable[[Written], tuple[str, ...]] = lambda written: (),
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Record:
-    """The record of a text that begins with ``start`` (ids of the decoder) and has the forced tokens in their places.
+    """The record of a text that begins with ``start`` (decoder ids) and has the forced tokens at their positions.
 
-    started: perf_counter when the work began. notices: what a reader should know of the text once it is written.
-    settings: what the record's provenance says of it beside the options.
+    started: perf_counter when the work began. notices: builds the notices once the text is written.
+    settings: entries for the record's provenance in addition to the options.
     """
     way = _way(model, options)
     generation = _generation(model, options)
@@ -154,7 +155,7 @@ def write(
     refuse_over(predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams))
     with torch.inference_mode(), recording(tape):
         written = (
-            loop.together(task, tape, way) if isinstance(way, beam_search.Settings) else loop.alone(task, tape, way)
+            loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)
         )
     return collect(
         model,
@@ -237,7 +238,7 @@ def _generation(model: Model, options: Options) -> GenerationConfig:
 
 
 def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_tokens: int | None) -> int:
-    """The length, prompt included, at which the text must stop."""
+    """The maximum length in tokens, prompt included."""
     if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
         raise SettingError(
             later("max_new_tokens is {value}; choose 1 to {limit:,}.", value=max_new_tokens, limit=MOST_NEW_TOKENS)
@@ -259,7 +260,7 @@ def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_to
 
 
 def forced_ids(model: Model, force: Mapping[int, str | int]) -> dict[int, int]:
-    """Position of a generated token -> token id; a text of several tokens fills the positions that follow."""
+    """Position of a generated token -> token id; a text of several tokens fills the following positions."""
     forced: dict[int, int] = {}
     for position, token in force.items():
         if position < 0:
@@ -285,8 +286,8 @@ def _typed_ids(model: Model, text: str) -> list[int]:
 def _settings(
     task: Task, tape: Tape, way: beam_search.Settings | Sampling | None, options: Options
 ) -> dict[str, object]:
-    """What a record says of how it was written; branch() reads it to go on in the same way."""
-    chosen = {"mode": "greedy"} if way is None else way.settings
+    """The settings for the record's provenance; branch() reads them to decode the same way."""
+    chosen = {"mode": GREEDY} if way is None else way.settings
     return {
         **chosen,
         "max_new_tokens": task.longest - len(task.start),
@@ -294,7 +295,9 @@ def _settings(
         "no_repeat_ngram_size": options.no_repeat_ngram_size,
         "use_rules": None if options.use_rules else False,
         "rules": tuple(rule.name for rule in task.active),
-        "forced": tuple(f"{at}: {one.token}" for at, one in task.forced.items() if one.rule == FORCED_BY_USER),
+        "forced": tuple(
+            f"{position}: {entry.token}" for position, entry in task.forced.items() if entry.rule == CHOSEN_BY_YOU
+        ),
         "ablated": ablated(tape),
     }
 

@@ -1,4 +1,4 @@
-"""The loops of decoding: feed a token, read the logits, choose the next; one text alone, or many beams of it.
+"""The decoding loops: feed a token, read the logits, choose the next; for a single text or for many beams.
 
 Letters in shapes: B beams, V vocabulary, t tokens so far, S source tokens.
 """
@@ -20,6 +20,7 @@ from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.checks import Check
 from bartviz.record.steps import Candidate, Numbers
+from bartviz.record.vocabulary import END_TOKEN, FORCED_END_TOKEN, LENGTH_LIMIT, Stop
 from bartviz.run import beam_search, rules
 from bartviz.run.beam_tape import Cached, cached, follow
 from bartviz.run.candidates import Row, Summary
@@ -28,13 +29,13 @@ from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 
-# Of each network the longest text whose steps were compared with its own modules, and the largest difference.
+# Per network: the longest text whose steps were compared with its modules, and the largest difference so far.
 _COMPARED: WeakKeyDictionary[PreTrainedModel, tuple[int, float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """A token that must stand at its place, and the word for why."""
+    """A token that must come at its position, and the rule that says so."""
 
     token: int
     rule: str
@@ -42,9 +43,9 @@ class Forced:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be written. start: the decoder's first tokens; source (1, S): the encoder's, or None; longest:
-    tokens in all; forced: by position among the new tokens; on_step: called with the steps done and the most there
-    can be."""
+    """A text to generate. start: the decoder's first tokens; source (1, S): the encoder's, or None; longest: maximum
+    number of tokens; forced: by position among the new tokens; on_step: called with the steps done and their maximum.
+    """
 
     model: Model
     start: tuple[int, ...]
@@ -59,18 +60,18 @@ class Task:
     def ends(self) -> tuple[int, ...]:
         return rules.end_tokens(self.model.generation)
 
-    def told(self, done: int) -> None:
+    def report(self, done: int) -> None:
         self.on_step(done, self.longest - len(self.start))
 
 
 @dataclass
 class Written:
-    """A text that has been written: all tokens of the decoder, the start included, and a step for each new one."""
+    """A generated text: all tokens of the decoder, the start included, and a step for each new one."""
 
     ids: list[int]
     tape: Tape
     steps: list[Numbers] = field(default_factory=list)
-    stopped: str = "length limit"
+    stopped: Stop = LENGTH_LIMIT
     tree: BeamTree | None = None
     checks: tuple[Check, ...] = ()
 
@@ -82,8 +83,8 @@ class _Choice:
     filtered: Tensor | None = None  # (V,)
 
 
-def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
-    """One text: the most probable token that the rules leave at every step (greedy), or one that is drawn."""
+def single(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
+    """One text: at every step the most probable token that the rules allow (greedy), or a sampled one."""
     written = Written(list(task.start), tape)
     stepper = Stepper.start(task.model, task.source)
     draw = None if sampling is None else _drawing(task, sampling)
@@ -101,7 +102,7 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
         step = task.summary.step(position, row, logits[0], choice.token, choice.rule, choice.filtered)
         written.steps.append(step)
         written.ids.append(choice.token)
-        task.told(len(written.steps))
+        task.report(len(written.steps))
         if choice.token in task.ends or len(written.ids) >= task.longest:
             break
         logits = stepper.step(torch.tensor([[choice.token]]))  # (1, V)
@@ -111,7 +112,10 @@ def alone(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
 
 
 def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choice]:
-    """Draws a token from logits (1, V); once a step, used or not, so that a branch goes on as its text did."""
+    """A function that samples a token from logits (1, V).
+
+    It must be called at every step, even where the token is forced: a branch then draws the same random numbers.
+    """
     generator = sampling.generator()
 
     def draw(ids: Tensor, logits: Tensor) -> _Choice:
@@ -125,20 +129,20 @@ def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choi
     return draw
 
 
-def together(task: Task, tape: Tape, settings: beam_search.Settings) -> Written:
-    """The best text that beam search finds, with the tree of all that it looked at."""
+def with_beams(task: Task, tape: Tape, settings: beam_search.Settings) -> Written:
+    """The best text of a beam search, with the tree of all continuations it considered."""
     stepper = Stepper.start(task.model, task.source)
     search = beam_search.Search(task.start, settings, longest=task.longest, ends=task.ends)
     tree = _Tree(task, search)
-    first = logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams begin as one
+    first = logits = stepper.step(torch.tensor([task.start]))  # (1, V): all beams start equal
     ended: Cached | None = None
     best: int | None = None
     while True:
-        tree.grow(logits)
+        tree.advance(logits)
         if search.best is not None and search.best != best:
             best = search.best
             ended = cached(tape, search.nodes[best].beam)
-        task.told(len(tree.rows))
+        task.report(len(tree.rows))
         if search.done:
             break
         stepper.reorder(search.rows if len(logits) > 1 else torch.zeros_like(search.rows))
@@ -148,18 +152,18 @@ def together(task: Task, tape: Tape, settings: beam_search.Settings) -> Written:
     path = tree.path(best)
     steps = tree.steps(path)
     ids = [*task.start, *(step.token for step in steps)]
-    mine = follow(tape, [search.nodes[number].beam for number in path], ended)
-    written = Written(ids, mine, steps, _stopped(steps[-1], task), tree.whole(settings, best))
+    own_tape = follow(tape, [search.nodes[number].beam for number in path], ended)
+    written = Written(ids, own_tape, steps, _stopped(steps[-1], task), tree.whole(settings, best))
     written.checks = (_compared(task, stepper, written, first[0]),)
     return written
 
 
 def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> Check:
-    """The numbers of the first step against its raw logits (V,), and how far steps are from the network's own modules.
+    """Check the first step's numbers against its raw logits (V,), and the steps against the network's own modules.
 
-    The steps of an encoder-decoder may be fast ones (fast_step.py). The last of a text is compared with one pass of
-    the modules over all tokens before it: for the first text that a network writes, and for each that is more than
-    twice as long as any compared before. What was found then counts for every text of that network.
+    An encoder-decoder may use the fast step (fast_step.py). The last step of a text is compared with one pass of the
+    modules over all tokens before it: for the first text of a network, and for each that is more than twice as long as
+    any compared before. The largest difference so far counts for every text of that network.
     """
     check = task.summary.compared(written.steps[0], first)
     if task.source is None:
@@ -174,24 +178,24 @@ def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> 
     return replace(check, value=max(check.value or 0.0, worst))
 
 
-def _stopped(last: Numbers, task: Task) -> str:
-    """Why a text ended: at an end token too it was the limit, where that forced it against the model's own choice."""
+def _stopped(last: Numbers, task: Task) -> Stop:
+    """Why a text ended. An end token that the limit forced against the model's own choice counts as the limit."""
     ended = last.token in task.ends
-    forced = last.rule == "forced end token" and last.best[0][0] not in task.ends
-    return "end token" if ended and not forced else "length limit"
+    forced = last.rule == FORCED_END_TOKEN and last.best[0][0] not in task.ends
+    return END_TOKEN if ended and not forced else LENGTH_LIMIT
 
 
 class _Tree:
-    """What the search looked at, with the model's own numbers."""
+    """The continuations that the search considered, with the model's own numbers."""
 
     def __init__(self, task: Task, search: beam_search.Search) -> None:
         self._task = task
         self._search = search
         self._nodes: list[Hypothesis] = []
-        self.rows: list[list[Row]] = []  # of each step, one for each beam
+        self.rows: list[list[Row]] = []  # per step, one for each beam
 
-    def grow(self, logits: Tensor) -> None:
-        """One step of the search, from raw logits (B, V), or (1, V) where all beams are still one."""
+    def advance(self, logits: Tensor) -> None:
+        """One step of the search, from raw logits (B, V), or (1, V) while all beams are equal."""
         search, position = self._search, len(self.rows)
         self.rows.append(self._task.summary.rows(logits))
         logits = logits.float().expand(len(search.rows), -1)  # (B, V)
@@ -217,11 +221,11 @@ class _Tree:
         return rows[node.beam if len(rows) > 1 else 0]
 
     def path(self, number: int) -> list[int]:
-        """The numbers of the nodes of a text, the first token's first."""
-        found = [number]
-        while (parent := self._nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
+        """The node indices of a text, first token first."""
+        path = [number]
+        while (parent := self._nodes[path[-1]].parent) is not None:
+            path.append(parent)
+        return path[::-1]
 
     def steps(self, path: Sequence[int]) -> list[Numbers]:
         """The numbers of a text's steps, from the raw logits of its own beam."""
@@ -230,7 +234,7 @@ class _Tree:
         return [
             Numbers(
                 node.step,
-                first + place,
+                first + index,
                 row.best,
                 row.log_z,
                 row.bits,
@@ -238,7 +242,7 @@ class _Tree:
                 node.token.logit,
                 node.rule,
             )
-            for place, (node, row) in enumerate(nodes)
+            for index, (node, row) in enumerate(nodes)
         ]
 
     def whole(self, settings: beam_search.Settings, best: int) -> BeamTree:
@@ -249,26 +253,26 @@ class _Tree:
         return BeamTree(settings.beams, settings.length_penalty, settings.early_stopping, tuple(nodes), best)
 
     def _texts(self) -> dict[int, str]:
-        """What the texts that ended say, at their end and at each node on the way."""
-        found: dict[int, str] = {}
+        """The decoded texts of the finished nodes, and the part decoded so far at each node on the way."""
+        texts: dict[int, str] = {}
         for number, node in enumerate(self._nodes):
             if node.state != "finished":
                 continue
             path = self.path(number)
-            text, said = tokenize.from_ids(self._task.model.tokenizer, [self._nodes[n].token.token_id for n in path])
-            start = len(text)  # of the token after the one at hand: a character of several tokens ends with the last
-            for place, span in zip(reversed(path), reversed(said.spans), strict=True):
+            text, tokens = tokenize.from_ids(self._task.model.tokenizer, [self._nodes[n].token.token_id for n in path])
+            start = len(text)  # of the following token: a character of several tokens is complete with the last
+            for ancestor, span in zip(reversed(path), reversed(tokens.spans), strict=True):
                 if span is not None:
-                    found.setdefault(place, text[: min(span[1], start)])
+                    texts.setdefault(ancestor, text[: min(span[1], start)])
                     start = span[0]
                 else:
-                    found.setdefault(place, text[:start])
-            found[number] = text
-        return found
+                    texts.setdefault(ancestor, text[:start])
+            texts[number] = text
+        return texts
 
 
 def _only(scores: Tensor, token: int) -> Tensor:
-    """Scores (B, V) of one token, minus infinity for every other."""
+    """Scores (B, V) with every token but one set to minus infinity."""
     kept = torch.full_like(scores, -torch.inf)
     kept[:, token] = scores[:, token]
     return kept

@@ -1,25 +1,24 @@
-"""A text made ready to run: cleaned, encoded, and no longer than the model takes."""
+"""Prepare a text for a run: clean it, tokenize it, and cut it to what the model reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from bartviz.errors import TextError
 from bartviz.language import later, mark
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
+from bartviz.text.clean import Truncate
 from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 
-Truncate = Literal["first", "last"]
 Encode = Callable[[str], Tokens]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A text that can be run: cleaned, tokenized, within the model's limit; notices say what was done to it."""
+    """A text ready to run: cleaned, tokenized, within the model's limit; notices say what was changed."""
 
     text: str
     tokens: Tokens
@@ -30,7 +29,7 @@ class Prepared:
 def prepare(
     model: Model, text: str, *, pair: str | None = None, allow_special: bool = False, truncate: Truncate | None = None
 ) -> Prepared:
-    """Clean and tokenize a source text. Raises TextError: empty, or longer than the model takes."""
+    """Clean and tokenize a source text. Raises TextError if it is empty or too long."""
     cleaned = clean.clean(text)
     if pair is not None and _is_empty(pair):
         raise TextError(later("The second sentence is empty, or only white space. Type one, or leave it out."))
@@ -58,7 +57,7 @@ def prepare(
 
 
 def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) -> tuple[str, Tokens]:
-    """The first or last part of a text that fits into ``limit`` tokens, cut between two tokens."""
+    """The first or last part of a text that fits in ``limit`` tokens, cut between two tokens."""
     spans = [span for span, segment in zip(full.spans, full.segments, strict=True) if span is not None and segment == 0]
     room = limit - (len(full) - len(spans))
     while room > 0:

@@ -1,7 +1,7 @@
-"""The rules of a checkpoint that decide a token where its probabilities do not, each with a name.
+"""A checkpoint's rules, which may override the most probable token, each with a name.
 
-``generate()`` applies them silently: a forced step then looks 100 % certain. Here the probabilities come from the raw
-logits and the rule that overruled them is named. Order as in transformers' ``generate``.
+``generate()`` applies them silently: a forced step then looks 100 % certain. Here probabilities come from the raw
+logits and the rule that overrode them is named. The order is that of transformers' ``generate``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from transformers import GenerationConfig
 from transformers.generation import logits_process as processors
 from transformers.generation.logits_process import LogitsProcessor
 
-FORCED = frozenset({"forced first token", "forced end token"})
+from bartviz.record import vocabulary
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A named change of the scores (1, V) given the tokens so far (1, t)."""
+    """A named change of the scores (1, V), given the tokens so far (1, t)."""
 
     name: str
     processor: LogitsProcessor
 
     @property
     def always_decides(self) -> bool:
-        return self.name in FORCED
+        return self.name in vocabulary.FORCED
 
 
 @dataclass(frozen=True)
@@ -49,27 +49,27 @@ class Applied:
     @cached_property
     def first(self) -> list[int]:
         """The model's own first choice in each row."""
-        found: list[int] = self.raw.argmax(dim=-1).tolist()
-        return found
+        ids: list[int] = self.raw.argmax(dim=-1).tolist()
+        return ids
 
     @property
     def scores(self) -> Tensor:
         return self.stages[-1][1] if self.stages else self.raw
 
     def deciding(self, row: int, token: int) -> str | None:
-        """The rule but for which this row's text would not have gone on with ``token``, if there is one.
+        """The rule without which this row would not have continued with ``token``, or None.
 
-        That is a rule that forced a token, or the one that put the model's own first choice behind ``token``.
+        Either a rule that forced a token, or the one that moved the model's first choice below ``token``.
         """
         if not self.stages:
             return None
-        own, before, found = self.first[row], self.raw, None
+        first, before, deciding = self.first[row], self.raw, None
         for rule, after in self.stages:
             forced = rule.always_decides and after is not before
-            if forced or (before[row, own] >= before[row, token] and after[row, own] < after[row, token]):
-                found = rule.name
+            if forced or (before[row, first] >= before[row, token] and after[row, first] < after[row, token]):
+                deciding = rule.name
             before = after
-        return found
+        return deciding
 
 
 def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
@@ -79,10 +79,10 @@ def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
 
 
 def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None = None) -> tuple[Rule, ...]:
-    """The rules of a generation configuration, in the order in which they act.
+    """The rules of a generation configuration, in the order they apply.
 
     prompt: tokens given before the first generated one; longest: tokens in all, prompt included; source: the
-    ids (1, S) of the encoder, or of a decoder-only model's prompt, for rules that look at them.
+    ids (1, S) of the encoder, or of a decoder-only model's prompt, for rules that depend on them.
     """
     end = list(end_tokens(generation))
     return (
@@ -95,47 +95,51 @@ def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tenso
 def _repetitions(g: GenerationConfig, source: Tensor | None, end: list[int]) -> Iterator[Rule]:
     if source is not None and (g.encoder_repetition_penalty or 1.0) != 1.0:
         penalty = processors.EncoderRepetitionPenaltyLogitsProcessor(g.encoder_repetition_penalty, source)
-        yield Rule("source preference", penalty)
+        yield Rule(vocabulary.SOURCE_PREFERENCE, penalty)
     if (g.repetition_penalty or 1.0) != 1.0:
-        yield Rule("repetition penalty", processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
+        yield Rule(vocabulary.REPETITION_PENALTY, processors.RepetitionPenaltyLogitsProcessor(g.repetition_penalty))
     if g.no_repeat_ngram_size:
         size = g.no_repeat_ngram_size
-        yield Rule(f"no {size} tokens repeated", processors.NoRepeatNGramLogitsProcessor(size))
+        yield Rule(vocabulary.NO_REPEATED_NGRAMS.format(count=size), processors.NoRepeatNGramLogitsProcessor(size))
     if source is not None and g.encoder_no_repeat_ngram_size:
         size = g.encoder_no_repeat_ngram_size
-        yield Rule(f"no {size} tokens of the source", processors.EncoderNoRepeatNGramLogitsProcessor(size, source))
+        yield Rule(
+            vocabulary.NO_SOURCE_NGRAMS.format(count=size), processors.EncoderNoRepeatNGramLogitsProcessor(size, source)
+        )
     if g.bad_words_ids:
         ends = torch.tensor(end) if end else None
-        yield Rule("excluded tokens", processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
+        yield Rule(vocabulary.EXCLUDED_TOKENS, processors.NoBadWordsLogitsProcessor(g.bad_words_ids, ends))
 
 
 def _lengths(g: GenerationConfig, prompt: int, longest: int, end: list[int]) -> Iterator[Rule]:
     if end and (g.min_length or 0) > 0 and g.min_new_tokens is None:
-        yield Rule("minimum length", processors.MinLengthLogitsProcessor(g.min_length, end))
+        yield Rule(vocabulary.MINIMUM_LENGTH, processors.MinLengthLogitsProcessor(g.min_length, end))
     if end and (g.min_new_tokens or 0) > 0:
         least = processors.MinNewTokensLengthLogitsProcessor(prompt, g.min_new_tokens, end)
-        yield Rule("minimum length", least)
+        yield Rule(vocabulary.MINIMUM_LENGTH, least)
     if g.forced_bos_token_id is not None:
-        yield Rule("forced first token", processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
+        yield Rule(vocabulary.FORCED_FIRST_TOKEN, processors.ForcedBOSTokenLogitsProcessor(g.forced_bos_token_id))
     if g.forced_eos_token_id is not None:
-        yield Rule("forced end token", processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id))
+        yield Rule(
+            vocabulary.FORCED_END_TOKEN, processors.ForcedEOSTokenLogitsProcessor(longest, g.forced_eos_token_id)
+        )
 
 
 def _exclusions(g: GenerationConfig, prompt: int) -> Iterator[Rule]:
     if g.remove_invalid_values:
-        yield Rule("no invalid numbers", processors.InfNanRemoveLogitsProcessor())
+        yield Rule(vocabulary.NO_INVALID_NUMBERS, processors.InfNanRemoveLogitsProcessor())
     if g.suppress_tokens:
-        yield Rule("excluded tokens", processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
+        yield Rule(vocabulary.EXCLUDED_TOKENS, processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
     if g.begin_suppress_tokens:
         begin = prompt if prompt > 1 or g.forced_bos_token_id is None else prompt + 1
         first = processors.SuppressTokensAtBeginLogitsProcessor(g.begin_suppress_tokens, begin)
-        yield Rule("excluded at the start", first)
+        yield Rule(vocabulary.EXCLUDED_AT_START, first)
     if g.renormalize_logits:
-        yield Rule("probabilities sum to 1 again", processors.LogitNormalization())
+        yield Rule(vocabulary.RENORMALIZED, processors.LogitNormalization())
 
 
 def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
-    """Every rule in its turn, on scores (B, V) of what follows the tokens so far (B, t); scores are left as they are.
+    """Apply every rule in order to the scores (B, V) after the tokens so far (B, t); ``scores`` is not modified.
 
     scores: raw logits for one text or for sampling, log p for beam search, as in ``generate``.
     """
@@ -148,13 +152,13 @@ def apply(rules: Sequence[Rule], ids: Tensor, scores: Tensor) -> Applied:
 
 
 def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
-    """The most probable token that the rules leave, and the rule that overruled the model's own choice.
+    """The most probable token that the rules allow, and the rule that overrode the model's first choice.
 
-    ids (1, t): tokens so far; logits (1, V): raw, left as they are.
+    ids (1, t): tokens so far; logits (1, V): raw, not modified.
     """
-    own = best = int(logits.argmax())
+    first = best = int(logits.argmax())
     if not rules:
-        return Choice(own, None)
+        return Choice(first, None)
     decided: str | None = None
     scores = logits.clone()  # (1, V)
     for rule in rules:
@@ -164,4 +168,4 @@ def choose(rules: Sequence[Rule], ids: Tensor, logits: Tensor) -> Choice:
         now = int(scores.argmax())
         if now != best or forced:
             best, decided = now, rule.name
-    return Choice(best, decided if best != own or decided in FORCED else None)
+    return Choice(best, decided if best != first or decided in vocabulary.FORCED else None)

@@ -1,4 +1,4 @@
-"""Drawing the next token: temperature, top-k and top-p, as ``generate(do_sample=True)`` does, with a seed.
+"""Sampling the next token: temperature, top-k and top-p, as in ``generate(do_sample=True)``, with a seed.
 
 Top-k: Fan, Lewis and Dauphin 2018; top-p (nucleus): Holtzman et al. 2020. Order: rules, temperature, top-k, top-p.
 """
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.record.vocabulary import SAMPLING
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-COLDEST, HOTTEST = 1e-6, 100.0  # colder than that a logit divided by it may be endless
+COLDEST, HOTTEST = 1e-6, 100.0  # below that, dividing a logit may overflow
 LARGEST_SEED = 2**63 - 1
 
 
@@ -24,8 +25,8 @@ class Sampling:
     """How a token is drawn. The same seed gives the same text: the one that transformers writes after
     ``torch.manual_seed(seed)`` with ``generate(do_sample=True)`` and these settings.
 
-    temperature: logits are divided by it; below 1 the probable tokens become more so. top_k: only so many of the most
-    probable may be drawn, 0 for all. top_p: only the most probable that together reach this probability, 1 for all.
+    temperature: divides the logits; below 1 the distribution is sharper. top_k: sample from this many of the most
+    probable tokens, 0 for all. top_p: sample from the most probable tokens that reach this total, 1 for all.
     Raises SettingError.
     """
 
@@ -59,10 +60,10 @@ class Sampling:
     @property
     def settings(self) -> dict[str, object]:
         """The settings by name, as a record's provenance holds them."""
-        return {"mode": "sampling", **asdict(self)}
+        return {"mode": SAMPLING, **asdict(self)}
 
     def generator(self) -> Generator:
-        """The random numbers of one text."""
+        """The random number generator of one text."""
         import torch
 
         return torch.Generator().manual_seed(self.seed)
@@ -72,7 +73,7 @@ class Sampling:
         import torch
         from transformers.generation import logits_process as warpers
 
-        ids = torch.empty(0)  # no warper looks at the tokens so far
+        ids = torch.empty(0)  # no warper reads the tokens so far
         if self.temperature != 1.0:
             scores = warpers.TemperatureLogitsWarper(float(self.temperature))(ids, scores)
         if self.top_k:
@@ -83,5 +84,5 @@ class Sampling:
 
 
 def _is_a(kind: type, value: object) -> bool:
-    """Whether a value is a number of this kind; NumPy's are, too, True and False are not."""
+    """Whether a value is a number of this kind; NumPy numbers are, booleans are not."""
     return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,8 +1,8 @@
-"""One step of decoding: new tokens in, the logits of what comes next out; keys and values of all before are cached.
+"""One decoding step: takes new tokens, returns the logits of the next; earlier keys and values are cached.
 
-The encoder runs once. Every call goes through the tape (tape.py): after a step the tape's entries hold the queries of
-its rows, and the keys and values of every position so far, for every row of the batch.
-Letters in shapes: B rows of the batch, t new tokens, S source tokens, V vocabulary.
+The encoder runs once. Every call goes through the tape (tape.py): after a step its entries hold the queries of the new
+positions, and the keys and values of every position so far, for every batch row.
+Letters in shapes: B batch rows, t new tokens, S source tokens, V vocabulary.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from bartviz.safety.foreign import guarded, run_failed
 
 
 class Stepper:
-    """A text being written, one token a call; the rows of the batch (beams) are versions of it with one source."""
+    """Generates a text, one token per call; the batch rows (beams) are versions of it that share one source."""
 
     def __init__(self, model: Model, cache: Cache, states: Tensor | None, writer: Writer | None = None) -> None:
         self._network = model.network
         self._cache = cache
         self._states = states  # (1, S, width) of the encoder
         self._rows = 1
-        self._writer = writer  # makes the steps where it knows the network
+        self._writer = writer  # the fast step, where it can run the network
 
     @classmethod
-    def start(cls, model: Model, source: Tensor | None, *, quick: bool = True) -> Stepper:
+    def start(cls, model: Model, source: Tensor | None, *, fast: bool = True) -> Stepper:
         """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source.
 
-        quick: take the fast step (fast_step.py) where it can run the network; else the network's own modules.
+        fast: use the fast step (fast_step.py) where it can run the network; else the network's own modules.
         """
         if source is None:
             return cls(model, DynamicCache(), None)
         with guarded(run_failed()):
             states = model.network.get_encoder()(input_ids=source).last_hidden_state
-        writer = Writer.of(model.network, states) if quick else None
+        writer = Writer.of(model.network, states) if fast else None
         return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states, writer)
 
     def step(self, ids: Tensor) -> Tensor:
@@ -60,8 +60,8 @@ class Stepper:
         return logits
 
     def at_once(self, ids: Sequence[int]) -> Tensor:
-        """Raw logits (V,) of what follows these tokens, read in one pass by the network's own modules, which is not
-        how the steps came about. The model has a source."""
+        """Raw logits (V,) after these tokens, computed in one pass by the network's own modules, independently of the
+        steps. The model must have a source."""
         assert self._states is not None
         states = BaseModelOutput(self._states)
         logits: Tensor = self._network(

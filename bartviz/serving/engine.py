@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
 from bartviz.language import current, later, speaking
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from bartviz.arrays import Floats
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.text.clean import Truncate
 
 KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
 LOADERS = 8  # models that may download side by side; they mostly wait for the network
-Truncate = Literal["first", "last"]
 T = TypeVar("T")
 
 

@@ -1,4 +1,4 @@
-"""From the tape to Attention: stack the layers, build the masks, and keep what the kernel put out beside them.
+"""From the tape to Attention: stack the layers, build the masks, and keep a sample of the kernel's output.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width, D model width, B batch.
 """
@@ -24,8 +24,10 @@ _PROJECTIONS: WeakKeyDictionary[PreTrainedModel, dict[Kind, Projections]] = Weak
 def attention(
     network: PreTrainedModel, tape: Tape, kind: Kind, depth: int, query: Tokens, key: Tokens, item: int = 0
 ) -> tuple[Attention, Check]:
-    """The attention of one kind and one text of the batch, and whether every layer was on the tape. Takes the entries
-    off the tape where the batch holds one text, so that queries and keys are never in memory twice."""
+    """The attention of one kind for one text of the batch, and a check that every layer was on the tape.
+
+    With a single text the entries are removed from the tape, so that queries and keys are never in memory twice.
+    """
     entries = [tape.entries[kind, layer] for layer in range(depth) if (kind, layer) in tape.entries]
     scale = entries[0].scale
     mask = _mask(tape.masks[kind], item)
@@ -64,10 +66,10 @@ def attention(
 
 
 def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
-    """What the kernel put out: of every head where values are kept, else of the one in each layer whose values are."""
+    """The kernel's output: of every head if values are kept, else of the one head per layer whose values are."""
     count, width = entries[0].q[0].shape[1], entries[0].outputs[0].shape[3]
     starts = np.cumsum([0, *(rows.shape[2] for rows in entries[0].q)])
-    heads, places, output = [], [], []
+    heads, row_indices, output = [], [], []
     for layer, entry in enumerate(entries):
         calls = zip(starts, entry.q, strict=False)
         rows = np.concatenate([start + sampled(part.shape[2], layer) for start, part in calls])
@@ -75,9 +77,9 @@ def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
         kept = np.arange(count) if v is None else np.array([compared_head(layer, count)])
         made = np.concatenate([part[item if len(part) > 1 else 0].numpy() for part in entry.outputs])  # (R, H, d)
         heads.append(kept)
-        places.append(rows[chosen])
+        row_indices.append(rows[chosen])
         output.append(made[chosen[:, None], kept].reshape(len(chosen), len(kept), width))  # (R, C, d)
-    return Sample(np.stack(heads), np.stack(places), np.stack(output).swapaxes(1, 2), v)
+    return Sample(np.stack(heads), np.stack(row_indices), np.stack(output).swapaxes(1, 2), v)
 
 
 def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:
@@ -93,13 +95,13 @@ def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:
 
 
 def _projections(network: PreTrainedModel, tape: Tape, kind: Kind, entries: list[Entry]) -> Projections:
-    """(L, D, H, d) and (L, D) or None: the model's own, one array for all of its records; a copy where heads change."""
-    own = _PROJECTIONS.setdefault(network, {})
-    if kind not in own:
-        own[kind] = _stacked(entries)
+    """(L, D, H, d) and (L, D) or None: one array shared by all records of the model; a copy if heads are scaled."""
+    shared = _PROJECTIONS.setdefault(network, {})
+    if kind not in shared:
+        shared[kind] = _stacked(entries)
     if not tape.changes(kind):
-        return own[kind]
-    out, bias = own[kind]
+        return shared[kind]
+    out, bias = shared[kind]
     out = out.copy()
     for layer in range(len(out)):
         factors = tape.factors(kind, layer, out.shape[2])  # (H, 1)
@@ -116,15 +118,15 @@ def _stacked(entries: list[Entry]) -> Projections:
         weights.append(weight.detach().numpy())
         biases.append(None if bias is None else bias.detach().numpy())
     given = [bias for bias in biases if bias is not None]
-    found = (np.stack(weights), np.stack(given) if given else None)
-    for array in found:
+    stacked = (np.stack(weights), np.stack(given) if given else None)
+    for array in stacked:
         if array is not None:
             array.flags.writeable = False
-    return found
+    return stacked
 
 
 def _mask(parts: list[Tensor], item: int) -> Bools:
-    """(Q, K): the rows of every call, one below the other; a later key was not there for an earlier row."""
+    """(Q, K): the rows of every call, stacked; an earlier row could not see later keys."""
     columns = parts[-1].shape[2]
     mask = np.zeros((sum(part.shape[1] for part in parts), columns), np.bool_)
     start = 0
@@ -136,7 +138,7 @@ def _mask(parts: list[Tensor], item: int) -> Bools:
 
 
 def _bias(parts: list[Tensor] | None, shape: tuple[int, ...]) -> Floats | None:
-    """(H, Q, K) of the stack, or None where there is none; 0 where a key was not there yet."""
+    """(H, Q, K) of the stack, or None; 0 where a key did not exist yet."""
     if not parts:
         return None
     bias = np.zeros((parts[0].shape[0], *shape), np.float32)
@@ -148,8 +150,8 @@ def _bias(parts: list[Tensor] | None, shape: tuple[int, ...]) -> Floats | None:
 
 
 def predicted_bytes(layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False) -> int:
-    """Bytes of a captured kind of attention, before the run: float32 queries and keys, boolean mask, values where they
-    are kept, and the sample that it is checked by."""
+    """Bytes of a captured kind of attention, before the run: float32 queries and keys, boolean mask, values if they
+    are kept, and the sample used for checking."""
     compared = heads if values else 1
     sample = 4 * layers * compared * width * min(rows, SAMPLED_ROWS)
     return 4 * layers * width * (heads * (rows + columns) + compared * columns) + sample + rows * columns

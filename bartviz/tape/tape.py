@@ -1,9 +1,9 @@
 """The tape: one attention function for every model, which runs the fast kernel and keeps queries, keys and masks.
 
 transformers lets a program register its own attention function; every attention layer of the supported families calls
-it with ``module, query, key, value, attention_mask, scaling, position_bias``. Ours runs the fused kernel, so the model
-is as fast as without us, and puts what the weights are made of on the tape of the current context. The weights of a
-head are softmax(q k^T * scale + bias, over the mask), computed when somebody looks at them (attention.py).
+it with ``module, query, key, value, attention_mask, scaling, position_bias``. This one runs the fused kernel, so the
+model stays as fast as before, and records the inputs of the weights on the tape of the current context. The weights of
+a head are softmax(q k^T * scale + bias, over the mask), computed on demand (attention.py).
 
 The tape lives in a ContextVar: nothing is stored on a module, and two threads never see each other's tape.
 Letters in shapes: B batch, H heads, Q query rows, K key columns, d head width.
@@ -36,13 +36,13 @@ from bartviz.record.attention import Head, Kind
 IMPLEMENTATION = "bartviz"
 
 _SITE = "_bartviz_site"
-SAMPLED_ROWS = 64  # rows of a head that are compared with what the kernel put out
+SAMPLED_ROWS = 64  # rows of a head that are compared with the kernel's output
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a module stands: its kind, its layer (None: counted as it is called), the layers of its stack, and the
-    module that projects the heads' outputs."""
+    """The position of an attention module: its kind, its layer (None: counted as it is called), the number of layers in
+    its stack, and the module that projects the heads' outputs."""
 
     kind: Kind
     layer: int | None
@@ -52,9 +52,9 @@ class Site:
 
 @dataclass
 class Entry:
-    """What one layer left on the tape. Rows of q are appended call by call; k and v are those of the last call.
+    """What one layer recorded. Rows of q are appended call by call; k and v are those of the last call.
 
-    v is that of every head where values are kept, else that of the head whose output is compared.
+    v covers every head if values are kept, else only the head whose output is compared.
     """
 
     q: list[Tensor] = field(default_factory=list)  # each (B, H, Q, d)
@@ -67,19 +67,19 @@ class Entry:
 
 @dataclass
 class Tape:
-    """What to keep of a run, what to change in it, and what was kept.
+    """What to record of a run, what to change in it, and what was recorded.
 
-    ``values``: keep v and the output projection of every layer; without it only v of one head in each, another one in
-    every layer, which the self-check needs.
+    ``values``: keep v and the output projection of every layer; otherwise only v of one head per layer, a different one
+    in each, for the self-check.
     ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
-    ``cancelled``: asked at every layer; True stops the run with Cancelled.
+    ``cancelled``: called at every layer; True stops the run with Cancelled.
     """
 
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
-    masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may look
+    masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may attend
     biases: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (H, Q, K)
     _calls: Counter[Kind] = field(default_factory=Counter)
 
@@ -113,7 +113,7 @@ _TAPE: ContextVar[Tape | None] = ContextVar("bartviz_tape", default=None)
 
 @contextmanager
 def recording(tape: Tape) -> Iterator[Tape]:
-    """While the block runs, attention of attached networks in this context goes onto ``tape``."""
+    """Within this block, the attention of attached networks in this context is recorded on ``tape``."""
     token = _TAPE.set(tape)
     try:
         yield tape
@@ -122,10 +122,10 @@ def recording(tape: Tape) -> Iterator[Tape]:
 
 
 def attach(network: PreTrainedModel) -> None:
-    """Make a network's attention go through the tape. Raises ModelError where the architecture has no interface.
+    """Route a network's attention through the tape. Raises ModelError if the architecture has no attention interface.
 
-    The network's own configuration may name another implementation and would win over an argument at loading;
-    this comes after loading and is checked.
+    A network's configuration may name another implementation, which overrides an argument at loading; so the
+    implementation is set after loading, and checked.
     """
     family = getattr(network.config, "model_type", "unknown")
     if family not in FAMILIES:
@@ -173,8 +173,8 @@ def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
 
 
 def _sites(network: PreTrainedModel) -> dict[str, Site]:
-    """The attention modules by name. ALBERT calls one module once per layer: its layers are counted as they come."""
-    found: dict[str, Site] = {}
+    """The attention modules by name. ALBERT calls one module once per layer: its layers are counted as they run."""
+    sites: dict[str, Site] = {}
     layers = depths(network)
     for kind, (path, output) in FAMILIES[network.config.model_type].attention.items():
         pattern = re.compile(r"(?:^|\.)" + re.escape(path).replace(r"\{\}", r"(\d+)") + "$")
@@ -183,8 +183,8 @@ def _sites(network: PreTrainedModel) -> dict[str, Site]:
                 layer = int(match[1]) if len(match.groups()) == 1 else None
                 holder = name.rpartition(".")[0] if output.startswith("../") else name
                 projection = network.get_submodule(f"{holder}.{output.removeprefix('../')}")
-                found[name] = Site(kind, layer, layers[kind], projection)
-    return found
+                sites[name] = Site(kind, layer, layers[kind], projection)
+    return sites
 
 
 def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tensor | None]:
@@ -208,9 +208,9 @@ def attend(
     position_bias: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The function that transformers calls in every attention layer, and the fast step in each of its own.
+    """The attention function that transformers calls in every layer, as does the fast step.
 
-    Gives the heads' outputs (B, Q, H, d), changed where the tape says so. Raises Cancelled.
+    Returns the heads' outputs (B, Q, H, d), scaled if the tape says so. Raises Cancelled.
     """
     tape = _TAPE.get()
     if tape is not None and tape.cancelled():
@@ -254,21 +254,21 @@ def attend(
 
 
 def sampled(rows: int, layer: int) -> NDArray[np.int64]:
-    """Which of so many rows of a layer are compared with the kernel's: all of a few, else some from end to end, other
-    ones in each layer."""
+    """Which of ``rows`` rows of a layer are compared with the kernel's output: all if few, else evenly spaced ones,
+    shifted from layer to layer."""
     if rows <= SAMPLED_ROWS:
         return np.arange(rows)
-    shift = layer * 0.382 % 1  # of a step between two rows
+    shift = layer * 0.382 % 1  # as a fraction of the spacing
     return ((np.arange(SAMPLED_ROWS) + shift) * rows / SAMPLED_ROWS).astype(np.int64)
 
 
 def compared_head(layer: int, heads: int) -> int:
-    """The head of a layer that is compared with the kernel's output where values are not kept."""
+    """The head of a layer that is compared with the kernel's output if values are not kept."""
     return layer % heads
 
 
 def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """(B or 1, Q, K) bool: where a row may look. No mask, a causal module and several rows mean a causal mask."""
+    """(B or 1, Q, K) bool: which keys a row may attend to. A causal module with several rows and no mask is causal."""
     rows, columns = query.shape[2], key.shape[2]
     if mask is not None:
         allowed = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2

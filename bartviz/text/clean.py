@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Literal
 
 from bartviz.errors import TextError, choices
 from bartviz.language import later
@@ -29,6 +30,8 @@ MAX_ROWS = 10_000  # of one file
 MAX_NAME = 80  # characters of a file's name
 FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl")
 COLUMNS = ("text", "source", "sentence", "input")  # the column, or JSON key, that holds the text
+
+Truncate = Literal["first", "last"]  # the part that is kept of a text that is too long
 
 _LINE_ENDS = re.compile("[\u2028\u2029\u0085]")
 _UNSAFE = re.compile(r"[^\w .()+-]+")

@@ -50,13 +50,13 @@ def run(
     fed: Sequence[Tensor],
     orders: Sequence[Tensor | None],
     *,
-    quick: bool,
+    fast: bool,
     **options: Any,
 ) -> tuple[list[Tensor], Tape]:
     """Logits (B, V) of every step and the tape; before step i the rows are put into order i."""
     tape = Tape(**options)
     with recording(tape):
-        stepper = Stepper.start(model, torch.tensor([source]), quick=quick)
+        stepper = Stepper.start(model, torch.tensor([source]), fast=fast)
         logits = []
         for ids, order in zip(fed, orders, strict=True):
             if order is not None:
@@ -121,8 +121,8 @@ def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
     model = with_network(family, made)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bartviz.run.fast_step._LARGE", data.draw(st.sampled_from([0, 1 << 19])))  # both kinds of product
-        ours, mine = run(model, source, fed, orders, quick=True, **kept)
-    theirs, reference = run(model, source, fed, orders, quick=False, **kept)
+        ours, mine = run(model, source, fed, orders, fast=True, **kept)
+    theirs, reference = run(model, source, fed, orders, fast=False, **kept)
     for left, right in zip(ours, theirs, strict=True):
         assert_close(left, right)
     assert_same_tape(mine, reference)
@@ -147,8 +147,8 @@ def test_more_tokens_than_there_was_room_for() -> None:
     """The room for keys is doubled at 64; what was there before is still there."""
     model = loaded.model("bart")
     fed = [torch.tensor([[5 + i % 50]]) for i in range(100)]
-    ours, mine = run(model, [0, 7, 9, 2], fed, [None] * 100, quick=True)
-    theirs, reference = run(model, [0, 7, 9, 2], fed, [None] * 100, quick=False)
+    ours, mine = run(model, [0, 7, 9, 2], fed, [None] * 100, fast=True)
+    theirs, reference = run(model, [0, 7, 9, 2], fed, [None] * 100, fast=False)
     assert_close(ours[-1], theirs[-1], 1e-4)
     assert mine.entries["decoder", 1].k is not None
     assert mine.entries["decoder", 1].k.shape == reference.entries["decoder", 1].k.shape  # type: ignore[union-attr]

@@ -1,8 +1,9 @@
-"""What records and checkpoints call things, as messages: a run's settings, rules and checks. No Streamlit here."""
+"""The settings of a run and of a checkpoint, as messages. No Streamlit here."""
 
 from __future__ import annotations
 
 from bartviz.language import mark
+from bartviz.record.vocabulary import BRANCHED_AT
 
 # The settings of a run, by their names in a record.
 USED = {
@@ -23,22 +24,8 @@ USED = {
     "ablated": mark("silenced"),
     "batch": mark("texts side by side"),
     "edited": mark("edited"),
-    "branched_at": mark("branched at"),
+    BRANCHED_AT: mark("branched at"),
 }
-# Words that stand as values of settings or as what ended a text; rules of decoding are in ``analysis.terms``.
-WORDS = frozenset(
-    (
-        mark("greedy"),
-        mark("beam search"),
-        mark("sampling"),
-        mark("one pass"),
-        mark("given target"),
-        mark("ablated"),
-        mark("edited"),
-        mark("end token"),
-        mark("length limit"),
-    )
-)
 # What a checkpoint says of decoding.
 OWN = {
     "min_length": mark("length at least {value}"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, FORCED_END_TOKEN, GIVEN_TARGET, LENGTH_LIMIT, SAMPLING
 from bartviz.ui.frame.settings import MOST_TOKENS, STOPS
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
 
-FORCED = "forced end token"  # the rule that ends a text where it may grow no longer
 # settings of a run -> controls of the sidebar
 _BEAMS = {"beams": "beams", "length_penalty": "length_penalty"}
 _ALWAYS = {"min_new_tokens": "min_new_tokens", "no_repeat_ngram_size": "ngrams"}
@@ -27,7 +27,7 @@ def query(record: Record) -> dict[str, str]:
         found["pair"] = record.pair_text
     if any(special and span is not None for special, span in zip(tokens.special, tokens.spans, strict=True)):
         found["special"] = "true"
-    if settings.get("mode") == "given target" or (record.cross is not None and "branched_at" in settings):
+    if record.provenance.mode == GIVEN_TARGET or (record.cross is not None and BRANCHED_AT in settings):
         return found | {"target": record.target_text or ""}
     return found | _decoding(record)
 
@@ -35,16 +35,16 @@ def query(record: Record) -> dict[str, str]:
 def _decoding(record: Record) -> dict[str, str]:
     """The decoding settings of a text that the model wrote itself."""
     settings, found = record.provenance.settings, {}
-    mode = settings.get("mode")
-    if mode == "beam search":
+    mode = record.provenance.mode
+    if mode == BEAM_SEARCH:
         stops = {early: word for word, early in STOPS.items()}
         found = {"search": "beams", "stop": stops.get(settings.get("early_stopping"), "model")}  # type: ignore[call-overload]
-    if mode == "sampling":
+    if mode == SAMPLING:
         found = {"search": "sampling"}
-    names = _BEAMS if mode == "beam search" else _DRAWN if mode == "sampling" else {}
+    names = _BEAMS if mode == BEAM_SEARCH else _DRAWN if mode == SAMPLING else {}
     found |= {key: str(settings[name]) for name, key in (names | _ALWAYS).items() if name in settings}
     most = settings.get("max_new_tokens")
-    cut = record.provenance.stopped == "length limit" or any(step.rule == FORCED for step in record.steps[-1:])
+    cut = record.provenance.stopped == LENGTH_LIMIT or any(step.rule == FORCED_END_TOKEN for step in record.steps[-1:])
     if cut and isinstance(most, int) and most <= MOST_TOKENS:
         found["max_new_tokens"] = str(most)
     return found

@@ -11,9 +11,11 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
+from bartviz.record.vocabulary import BRANCHED_AT, CHOSEN_BY_YOU, MODES
+from bartviz.record.vocabulary import STOPS as STOPPED
 from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
 from bartviz.ui.controls import pick, show
-from bartviz.ui.controls.names import OWN, USED, WORDS
+from bartviz.ui.controls.names import OWN, USED
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
@@ -256,9 +258,9 @@ def _told(record: Record, name: str, value: object) -> str:
         return ", ".join(
             _("step {step} “{token}”", step=step.position + 1, token=step.chosen.label)
             for step in record.steps
-            if step.rule == "chosen by you"
+            if step.rule == CHOSEN_BY_YOU
         )
-    if name == "branched_at" and isinstance(value, int):
+    if name == BRANCHED_AT and isinstance(value, int):
         return _("step {step}", step=value + 1)
     if name == "early_stopping":
         means = {early: word for word, early in STOPS.items()}
@@ -273,7 +275,7 @@ def _listed(value: object) -> str:
 
 def _said(word: str) -> str:
     """A value of a run's settings: words that we know are translated, all others stand as they are."""
-    return _(word) if word in WORDS else sentence_words.rule(word)
+    return _(word) if word in MODES | STOPPED else sentence_words.rule(word)
 
 
 def long_link() -> None:

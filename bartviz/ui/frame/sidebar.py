@@ -17,9 +17,9 @@ from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed
 from bartviz.serving import first_record, torch_import
-from bartviz.serving.engine import Request, Truncate
+from bartviz.serving.engine import Request
 from bartviz.serving.search import Search
-from bartviz.text.clean import read_upload
+from bartviz.text.clean import Truncate, read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui.controls import large_type, pick, show
 from bartviz.ui.frame import ctrl_enter, languages, levels, settings, status, theme

@@ -130,7 +130,7 @@ def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
 def _steps(record: Record) -> list[dict[str, Any]]:
     table = decoding.steps_table(record).drop(columns="candidates").astype(object)
     lines: list[dict[str, Any]] = table.where(table.notna(), None).to_dict("records")  # type: ignore[assignment]
-    given, mode = decoding.given(record), str(record.provenance.settings.get("mode", ""))
+    given, mode = decoding.given(record), str(record.provenance.mode or "")
     touching = [] if record.output is None else _chips(record.output)
     for line, step in zip(lines, record.steps, strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}

@@ -10,20 +10,27 @@ from bartviz.language import _, mark, plural
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
+from bartviz.record.vocabulary import (
+    BEAM_SEARCH,
+    CHOSEN_BY_YOU,
+    FORCED_END_TOKEN,
+    FORCED_FIRST_TOKEN,
+    KEPT,
+    MINIMUM_LENGTH,
+    STOPS,
+)
 from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]
-STOPS = frozenset({mark("end token"), mark("length limit")})
-KEPT, YOURS = "kept from the first text", "chosen by you"
 
 # What a rule does, for a reader who meets its name for the first time; and the rule as a word or two for the film.
 _RULES = (
-    (r"minimum length", mark("the end was not allowed yet"), mark("min. length")),
+    (MINIMUM_LENGTH, mark("the end was not allowed yet"), mark("min. length")),
     (r"no \d+ tokens repeated", mark("it forbids a run of tokens that stands there already"), mark("no repeat")),
     (r".*of the source", mark("it forbids a run of tokens of the source"), mark("not copied")),
-    (r"forced first", mark("this model always begins so"), mark("forced")),
-    (r"forced end", mark("the longest length was reached"), mark("forced")),
-    (YOURS, "", mark("yours")),
+    (FORCED_FIRST_TOKEN, mark("this model always begins so"), mark("forced")),
+    (FORCED_END_TOKEN, mark("the longest length was reached"), mark("forced")),
+    (CHOSEN_BY_YOU, "", mark("yours")),
     (r"excluded", mark("it forbids some tokens"), mark("excluded")),
     (r".*(penalty|preference)", mark("it changes the scores of tokens seen before"), mark("penalty")),
 )
@@ -57,7 +64,7 @@ def note(step: Step, *, given: bool, mode: str) -> str:
     if step.chosen.filtered is not None:
         drawn = _("Drawn, with {share} after temperature and filters.", share=percent(step.chosen.filtered))
         return f"{drawn} {likelier}".strip()
-    if likelier and mode == "beam search":
+    if likelier and mode == BEAM_SEARCH:
         return _("The beam's choice for the whole text: {likelier}", likelier=likelier)
     return _("Not the most probable: {likelier}", likelier=likelier) if likelier else ""
 
@@ -73,7 +80,7 @@ def _likelier(step: Step) -> str:
 def _decided(rule: str) -> str:
     if rule == KEPT:
         return _("Kept from the first text.")
-    if rule == YOURS:
+    if rule == CHOSEN_BY_YOU:
         return _("Chosen by you.")
     what = _of(rule)[0]
     if what:
@@ -86,7 +93,7 @@ def chosen(step: Step, *, given: bool) -> str:
     said = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
     if given:
         return _("“{token}” was given; the model gave it {share}", **said)
-    if step.rule == YOURS:
+    if step.rule == CHOSEN_BY_YOU:
         return _("“{token}” was chosen by you; the model gave it {share}", **said)
     if step.rule == KEPT:
         return _("“{token}” was kept; the model gave it {share}", **said)
