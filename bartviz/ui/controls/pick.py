@@ -65,13 +65,13 @@ def several(
 
     held = st.session_state.get(key)
     had = tuple(held) if isinstance(held, list | tuple) else None  # another page may have one word under the key
-    words = address.take(key, had, understood, first)
+    words = address.resolve(key, had, understood, first)
     if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
     )
-    address.tell(key, tuple(chosen), first)
+    address.publish(key, tuple(chosen), first)
     return tuple(chosen)
 
 
@@ -80,12 +80,12 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     first = _first(names, default)
     label: str | None = st.session_state.get(key)
     held = None if label is None else _word(label, names)
-    (word,) = address.take(key, None if held is None else (held,), _reader(names), (first,))
+    (word,) = address.resolve(key, None if held is None else (held,), _reader(names), (first,))
     if label != names[word] and (label is not None or word != first):
         st.session_state[key] = names[word]
     drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
     found = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
-    address.tell(key, (found[0],), (first,))
+    address.publish(key, (found[0],), (first,))
     return found
 
 
@@ -160,12 +160,14 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     names = _names(options)
     first = _first(names, default)
     held = st.session_state.get(key)
-    (word,) = address.take(key, (held,) if isinstance(held, str) and held in names else None, _reader(names), (first,))
+    (word,) = address.resolve(
+        key, (held,) if isinstance(held, str) and held in names else None, _reader(names), (first,)
+    )
     if held is not None and held != word:  # where there is no widget yet, it begins with the word
         st.session_state[key] = word
     chosen = draw(names, word)
     word = str(chosen) if chosen in names else word
-    address.tell(key, (word,), (first,))
+    address.publish(key, (word,), (first,))
     return word
 
 

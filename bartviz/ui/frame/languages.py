@@ -25,7 +25,7 @@ def begin() -> None:
     if context is None:
         return
     held = st.session_state.get(KEY)
-    words = address.take(KEY, (held,) if held in LANGUAGES else None, _understood, (of_browser(),))
+    words = address.resolve(KEY, (held,) if held in LANGUAGES else None, _understood, (of_browser(),))
     if len(_SPOKEN) > MANY and exists():
         runtime = get_instance()
         for session in [session for session in _SPOKEN if not runtime.is_active_session(session)]:

@@ -154,7 +154,7 @@ def linked(key: str, names: tuple[str, str]) -> tuple[tuple[int, ...], tuple[int
 def tell(names: tuple[str, str], choice: Choice) -> None:
     """Put several rows and columns of a choice into the link."""
     for name, places in zip(names, (choice.rows, choice.keys), strict=True):
-        address.tell(name, tuple(map(str, places)), ())
+        address.publish(name, tuple(map(str, places)), ())
 
 
 def catch_up(key: str) -> None:

@@ -81,7 +81,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             on_change=_take,
         )
         canvas.tell(parts.SEVERAL, choice)
-        address.tell("view", (choice.view,), ("map",))
+        address.publish("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 
 
