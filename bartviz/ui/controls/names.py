@@ -1,4 +1,4 @@
-"""What records and checkpoints call things, as messages: a run's settings, rules and checks. No Streamlit here."""
+"""The names that records and checkpoints use for settings, as messages. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USED = {
     "edited": mark("edited"),
     "branched_at": mark("branched at"),
 }
-# Words that stand as values of settings or as what ended a text; rules of decoding are in ``analysis.terms``.
+# Values of settings, and reasons why a text ended; decoding rules are in ``analysis.sentence_words``.
 WORDS = frozenset(
     (
         mark("greedy"),
@@ -39,7 +39,7 @@ WORDS = frozenset(
         mark("length limit"),
     )
 )
-# What a checkpoint says of decoding.
+# A checkpoint's own decoding settings.
 OWN = {
     "min_length": mark("length at least {value}"),
     "min_new_tokens": mark("at least {value} new tokens"),
