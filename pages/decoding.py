@@ -53,7 +53,7 @@ def main() -> None:
         place=parts.asked(record),
         branch=branch,
         follows=branches.asked(),
-        on_wish=hear,
+        on_request=hear,
         key="player",
     )
     if session.running() is None:  # a link's place is that of the text which its run will bring

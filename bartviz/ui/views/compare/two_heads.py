@@ -94,7 +94,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         span=chosen.range,
         on_change=partial(_take, key),
     )
-    canvas.tell(several, choice)
+    canvas.publish(several, choice)
 
 
 def _take(key: str, choice: Choice) -> None:

@@ -13,7 +13,7 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
-from bartviz.ui.components.player import LONGEST_WISH, Wish
+from bartviz.ui.components.player import LONGEST_TYPED, BranchRequest
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.state import address, session
@@ -77,14 +77,14 @@ def _left() -> set[str]:
     return left
 
 
-def hear(record: Record, wish: Wish) -> None:
+def hear(record: Record, wish: BranchRequest) -> None:
     """Do what the visitor asks for in the player: a callback. What it does not come to, the next run does."""
     st.session_state[_WISH] = wish
     _do(record)
 
 
 def _do(record: Record) -> None:
-    wish: Wish | None = st.session_state.get(_WISH)
+    wish: BranchRequest | None = st.session_state.get(_WISH)
     if wish is None:
         return
     if wish.then == "drop":
@@ -213,7 +213,7 @@ def read_link(text: str, steps: int, vocabulary: int) -> Turn | None:
         if not found or not (place.isascii() and place.isdigit() and len(place) < 6):
             continue
         step = int(place) - 1
-        if not 0 <= step < steps or not token.strip() or len(token) > LONGEST_WISH:
+        if not 0 <= step < steps or not token.strip() or len(token) > LONGEST_TYPED:
             return None
         if sign == "~":
             return Turn(step, token)

@@ -80,7 +80,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             steps=Steps(revision(record), rows),
             on_change=_take,
         )
-        canvas.tell(parts.SEVERAL, choice)
+        canvas.publish(parts.SEVERAL, choice)
         address.publish("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 

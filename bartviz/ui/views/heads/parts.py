@@ -120,7 +120,7 @@ def large(chosen: Chosen) -> Choice:
         small=chosen.small,
         on_change=_take,
     )
-    canvas.tell(SEVERAL, choice)
+    canvas.publish(SEVERAL, choice)
     return choice
 
 
