@@ -45,7 +45,7 @@ def main() -> None:
         layer, head = parts.choices(record)
     parts.style()
     branch = branches.current(record)
-    hear = partial(branches.hear, record)
+    hear = partial(branches.handle, record)
     place = player(
         record,
         layer=layer,

@@ -251,12 +251,12 @@ def test_another_record_has_no_branch(record: Record, tasks: Tasks) -> None:
 
 
 def requesting(app: AppTest, record: Record, request: BranchRequest) -> None:
-    """What the page does when the player tells this request; the player itself runs in browsers alone."""
+    """What the page does when the player sends this request; the player itself runs only in browsers."""
 
     def script(record: object, request: object) -> None:
         from bartviz.ui.views.decoding import branches
 
-        branches.hear(record, request)  # type: ignore[arg-type]
+        branches.handle(record, request)  # type: ignore[arg-type]
 
     inner = AppTest.from_function(script, default_timeout=120, kwargs={"record": record, "request": request})
     for key in ("_branch_shown", "_branch_left", session.RECORD):
@@ -296,7 +296,7 @@ def test_a_branch_is_in_the_link_again_after_another_page(record: Record, tasks:
 
 def test_a_wish_that_was_broken_off_is_done_by_the_next_run(record: Record, tasks: Tasks) -> None:
     app = opened(record)
-    app.session_state["_branch_wish"] = BranchRequest(4, 12, "follow")
+    app.session_state["_branch_request"] = BranchRequest(4, 12, "follow")
     app.run()
     app.run()
     assert [(asked["step"], asked["token"]) for asked in tasks.asked] == [(4, 12)]

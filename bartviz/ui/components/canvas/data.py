@@ -2,8 +2,8 @@
 
 Streamlit sends only bytes unchanged: other values would import pandas, and bytes inside a dict would become a string.
 
-**The buffer**: ``BVC1``, the length of the header (4 bytes, little endian), the header (JSON, UTF-8), then the arrays one
-after the other, C order, little endian. The header's ``arrays`` name them: [name, type, shape].
+**The buffer**: ``BVC1``, the length of the header (4 bytes, little endian), the header (JSON, UTF-8), then the arrays
+one after the other, C order, little endian. The header's ``arrays`` name them: [name, type, shape].
 
 - ``tiles`` (N, Q, K) uint16: maps whose weights are exact to at least three decimals (see ``codes``). The
   header's ``tiles`` are their N numbers: layer * (H + 1) + head, H for the mean of the layer, and L * (H + 1) for the
