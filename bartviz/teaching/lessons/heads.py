@@ -21,7 +21,7 @@ NEAR = 0.05  # bits: layers this near to the clearest are as clear as it is
 
 
 def _entropy(weights: Floats) -> float:
-    """Bits, the mean over rows and heads of weights (H, Q, K)."""
+    """The entropy in bits of weights (H, Q, K), averaged over rows and heads."""
     logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     return float(-(weights * logs).sum(axis=-1).mean())
 

@@ -91,7 +91,7 @@ def _position(lesson: Lesson, at: int) -> str:
 
 def _step_html(lesson: Lesson, at: int, *, shown: bool) -> str:
     """Left: what to look at, and the question. Right: the answer, whose space is reserved from the start."""
-    texts = lesson.told(at, records.read(lesson.steps[at].record))
+    texts = lesson.texts(at, records.read(lesson.steps[at].record))
     see, ask, answer = (html.escape(text) for text in (texts.see, texts.ask, texts.answer))
     right = f"<b>{html.escape(_('Answer'))}</b> {answer}" if shown else html.escape(_("Think first, then look."))
     return (
