@@ -45,7 +45,7 @@ def main() -> None:
         layer, head = parts.choices(record)
     parts.style()
     branch = branches.current(record)
-    hear = partial(branches.hear, record)
+    hear = partial(branches.handle, record)
     place = player(
         record,
         layer=layer,
@@ -53,7 +53,7 @@ def main() -> None:
         place=parts.asked(record),
         branch=branch,
         follows=branches.asked(),
-        on_wish=hear,
+        on_request=hear,
         key="player",
     )
     if session.running() is None:  # a link's place is that of the text which its run will bring

@@ -1,4 +1,4 @@
-"""All that knows Streamlit: the frame of a page, the shared controls, pickers, and how things are shown.
+"""The Streamlit app: the frame of a page, shared controls, pickers, and helpers that show results.
 
 A page reads like a sentence::
 
@@ -15,6 +15,6 @@ A page reads like a sentence::
 
 import os
 
-# NumPy's own threads wait for each other on cores that are busy with the models, which can make a measure of all heads
-# many times slower; the matrices here are small. To be said before NumPy is imported; what the owner has said counts.
+# NumPy's threads compete with the models for the cores, which can make measures of all heads many times slower; the
+# matrices here are small. Set before NumPy is imported; a value in the environment takes precedence.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -46,7 +46,7 @@ def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
         for at, step in enumerate(lesson.steps):
             stands(page, lesson, at)
             press(page, "answer", by_keys=by_keys)
-            answer = lesson.told(at, records.read(step.record)).answer
+            answer = lesson.texts(at, records.read(step.record)).answer
             expect(page.locator(".bv-answer")).to_contain_text(answer)
             press(page, "next", by_keys=by_keys)
         expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page("lessons").title))
@@ -68,7 +68,7 @@ def stands(page: Page, lesson: Lesson, at: int) -> None:
     said = _("Step {step} of {count}", step=at + 1, count=len(lesson.steps))
     expect(page.locator(".bv-lesson-step")).to_have_text(said)
     expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page(step.page).title))
-    expect(page.locator(".bv-ask")).to_have_text(lesson.told(at, records.read(step.record)).ask)
+    expect(page.locator(".bv-ask")).to_have_text(lesson.texts(at, records.read(step.record)).ask)
     expect(page).to_have_url(re.compile(rf"lesson={lesson.word}&(.*&)?at={at + 1}(&|$)"))
     if step.page == "decoding":  # its player may ask for another run
         settle(page)

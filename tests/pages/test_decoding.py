@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import decode
-from bartviz.ui.components.player import Wish
+from bartviz.ui.components.player import BranchRequest
 from bartviz.ui.controls import tasks as task_module
 from bartviz.ui.state import address, session
 from tests.analysis.test_decoding import decoded
@@ -250,15 +250,15 @@ def test_another_record_has_no_branch(record: Record, tasks: Tasks) -> None:
     assert tasks.asked == []
 
 
-def wishing(app: AppTest, record: Record, wish: Wish) -> None:
-    """What the page does when the player tells this wish; the player itself runs in browsers alone."""
+def requesting(app: AppTest, record: Record, request: BranchRequest) -> None:
+    """What the page does when the player sends this request; the player itself runs only in browsers."""
 
-    def script(record: object, wish: object) -> None:
+    def script(record: object, request: object) -> None:
         from bartviz.ui.views.decoding import branches
 
-        branches.hear(record, wish)  # type: ignore[arg-type]
+        branches.handle(record, request)  # type: ignore[arg-type]
 
-    inner = AppTest.from_function(script, default_timeout=120, kwargs={"record": record, "wish": wish})
+    inner = AppTest.from_function(script, default_timeout=120, kwargs={"record": record, "request": request})
     for key in ("_branch_shown", "_branch_left", session.RECORD):
         if key in app.session_state:
             inner.session_state[key] = app.session_state[key]
@@ -275,11 +275,11 @@ def wishing(app: AppTest, record: Record, wish: Wish) -> None:
 
 def test_wishes_of_the_player(record: Record, tasks: Tasks) -> None:
     app = opened(record)
-    wishing(app, record, Wish(4, 12, "follow"))
+    requesting(app, record, BranchRequest(4, 12, "follow"))
     assert (tasks.asked[-1]["step"], tasks.asked[-1]["token"]) == (4, 12)
     app.run()
     assert sent(app)["branch"] is not None
-    wishing(app, record, Wish(0, None, "adopt"))
+    requesting(app, record, BranchRequest(0, None, "adopt"))
     assert app.session_state[session.RECORD] is tasks.result
     assert tasks.asked == []
     app.run()
@@ -296,7 +296,7 @@ def test_a_branch_is_in_the_link_again_after_another_page(record: Record, tasks:
 
 def test_a_wish_that_was_broken_off_is_done_by_the_next_run(record: Record, tasks: Tasks) -> None:
     app = opened(record)
-    app.session_state["_branch_wish"] = Wish(4, 12, "follow")
+    app.session_state["_branch_request"] = BranchRequest(4, 12, "follow")
     app.run()
     app.run()
     assert [(asked["step"], asked["token"]) for asked in tasks.asked] == [(4, 12)]
@@ -304,7 +304,7 @@ def test_a_wish_that_was_broken_off_is_done_by_the_next_run(record: Record, task
 
 def test_a_branch_is_dropped(record: Record, tasks: Tasks) -> None:
     app = opened(record, branch="3.77")
-    wishing(app, record, Wish(0, None, "drop"))
+    requesting(app, record, BranchRequest(0, None, "drop"))
     assert tasks.asked == []
 
 
@@ -356,7 +356,7 @@ def test_a_dropped_branch_stays_away_when_a_slow_browser_sends_its_address_once_
     record: Record, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(record, branch="3.77")
-    wishing(app, record, Wish(0, None, "drop"))
+    requesting(app, record, BranchRequest(0, None, "drop"))
     app.query_params["branch"] = "3.77"
     app.run()
     assert tasks.asked == []
@@ -369,7 +369,7 @@ def test_a_dropped_branch_stays_away_when_a_slow_browser_sends_its_address_once_
 
 def test_the_address_of_an_adopted_branch_makes_no_branch_of_it(record: Record, tasks: Tasks) -> None:
     app = opened(record, branch="3.77")
-    wishing(app, record, Wish(0, None, "adopt"))
+    requesting(app, record, BranchRequest(0, None, "adopt"))
     app.query_params["branch"] = "3.77"
     app.run()
     assert sent(app)["branch"] is None

@@ -1,4 +1,4 @@
-"""All lessons, in the order in which they are best walked."""
+"""All lessons, in the recommended order."""
 
 from __future__ import annotations
 

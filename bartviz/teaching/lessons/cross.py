@@ -35,7 +35,7 @@ def _shifted(record: Record) -> Mapping[str, object]:
 
 
 def _agree(record: Record) -> Mapping[str, object]:
-    """How many of the content words a head finds, by what rows read and by what they predict."""
+    """How many content words a head aligns, with rows named by the token read and by the token predicted."""
     pairs = {"Ich": "I", "Auto": "car", "kaufen": "buy"}
     attention = record.attention("cross")
     weights, keys = facts.weights(record, "cross", *SHIFTED), attention.key.labels

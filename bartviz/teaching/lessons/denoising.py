@@ -1,4 +1,4 @@
-"""Denoising: BART learned by repairing damaged texts. Five ways to damage one, and what the model makes of it."""
+"""Denoising: BART learned by repairing damaged texts. Five ways to damage one, and how the model repairs it."""
 
 from __future__ import annotations
 

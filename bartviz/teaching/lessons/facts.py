@@ -1,4 +1,4 @@
-"""What the lessons state, computed from the record that a step shows: tokens by name, weights, probabilities."""
+"""The facts in the lessons' texts, computed from a step's record: tokens by name, weights, probabilities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def predicting(record: Record, label: str) -> int:
 
 
 def looks_at(record: Record, kind: Kind, layer: int, head: int, row: int) -> dict[str, object]:
-    """``key``: the token that a row looks at most, its ``weight``; ``second`` and ``second_weight``: the next one."""
+    """``key`` and ``weight``: the token that a row looks at most; ``second`` and ``second_weight``: the next one."""
     line = weights(record, kind, layer, head)[row]  # (K,)
-    first, second = (int(place) for place in np.argsort(-line, kind="stable")[:2])
+    first, second = (int(index) for index in np.argsort(-line, kind="stable")[:2])
     labels = record.attention(kind).key.labels
     return {
         "key": labels[first],
@@ -40,9 +40,9 @@ def step_of(record: Record, label: str) -> Step:
 
 
 def chosen(record: Record, label: str) -> dict[str, object]:
-    """``token``, its ``chance`` and the ``other`` candidate that came next, with its ``other_chance``."""
+    """``token`` with its ``chance``, and the best ``other`` candidate with its ``other_chance``."""
     step = step_of(record, label)
-    other = next(one for one in step.candidates if one.token_id != step.chosen.token_id)
+    other = next(candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id)
     return {
         "token": step.chosen.label,
         "chance": step.chosen.probability,
@@ -58,9 +58,9 @@ def special_share(record: Record, kind: Kind, layer: int, head: int) -> float:
 
 
 def goes(weights: Floats, by: int) -> dict[str, float]:
-    """``share``: how much of the weight of all rows (Q, K) goes ``by`` tokens on, as the page Heads says it; ``even``.
+    """``share``: the part of the weight of all rows (Q, K) that goes ``by`` tokens ahead, as on the Heads page.
 
-    ``even`` is what it would be if every row looked everywhere alike.
+    ``even``: the same for rows that look evenly everywhere.
     """
     line = np.diagonal(weights, by)
     return {"share": float(line.sum() / len(weights)), "even": len(line) / weights.size}

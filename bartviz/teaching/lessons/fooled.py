@@ -1,4 +1,4 @@
-"""How not to be fooled by attention: means, resting places, shifted rows, weights that add nothing, and reasons."""
+"""How attention can mislead: means, sinks, shifted rows, weights without effect, and false reasons."""
 
 from __future__ import annotations
 

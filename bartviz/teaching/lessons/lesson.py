@@ -1,7 +1,7 @@
-"""What a lesson is: data. Each step names a page and the view of it; its text lies in a file for each language.
+"""Lessons as data. Each step names a page and a view of it; its text is in one file per language.
 
-The section ``lesson`` of ``heads.en.md`` has two paragraphs, the title and what the lesson is about. The sections
-``1``, ``2``, ... have three for each step: what to look at, a question, its answer. They are plain text, no Markdown.
+The section ``lesson`` of ``heads.en.md`` has two paragraphs: the title, and what the lesson is about. Each of the
+sections ``1``, ``2``, ... has three: what to look at, a question, its answer. They are plain text without Markdown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Value: TypeAlias = str | int | float | bool
 View: TypeAlias = Mapping[str, Value]
 Facts: TypeAlias = Callable[[Record], Mapping[str, object]]
 
-# What a page shows where a step does not say otherwise: a step sets all of it, so that no step depends on another.
+# The default view of each page. A step sets all of these values, so that no step depends on another.
 _MAP: View = {"layer": 0, "head": 0, "row": 0, "words": False, "view": "map", "range": "fixed", "reading": "predicts"}
 DEFAULTS: Mapping[str, View] = {
     "start": {},
@@ -40,11 +40,10 @@ ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # re
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: ``view`` holds the page's own words of the address, with the values of its pickers.
+    """One step. ``view`` maps address words of the page to the values of its pickers.
 
-    The names in braces in its text are filled by ``facts`` from the record that the step shows, so that a number or a
-    token in it is never older than the model. ``focus``: the key of the element that is brought into sight where it is
-    not at the top of the page.
+    ``facts`` fills in the placeholders of its text from the step's record, so that numbers and tokens always match the
+    model. ``focus`` is the key of the element to scroll to, if that is not at the top of the page.
     """
 
     page: str
@@ -55,13 +54,13 @@ class Step:
 
     @property
     def whole(self) -> View:
-        """The view with all that the page shows by default."""
+        """The view, completed with the defaults of the page."""
         return {**DEFAULTS[self.page], **self.view}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a step says, in one language: what to look at, the question, the answer."""
+class Texts:
+    """The texts of a step in one language: what to look at, the question, the answer."""
 
     see: str
     ask: str
@@ -70,7 +69,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One tour: ``word`` is its name in the address, and that of its files of text."""
+    """One tour. ``word`` is its name in the address and in the names of its text files."""
 
     word: str
     minutes: int
@@ -84,9 +83,9 @@ class Lesson:
     def about(self) -> str:
         return prose.paragraphs(HOME, self.word, "lesson")[1]
 
-    def told(self, at: int, record: Record) -> Told:
-        """What the step at ``at``, which counts from 0, says of the record that it shows."""
+    def texts(self, at: int, record: Record) -> Texts:
+        """The texts of step ``at`` (from 0), filled in from its record."""
         facts = self.steps[at].facts
         values = {} if facts is None else facts(record)
         see, ask, answer = prose.paragraphs(HOME, self.word, str(at + 1))
-        return Told(fill(see, values), fill(ask, values), fill(answer, values))
+        return Texts(fill(see, values), fill(ask, values), fill(answer, values))

@@ -1,4 +1,4 @@
-"""Masks: who may look at whom, and how a number that is added forbids it."""
+"""Masks: which token may look at which, and how an added number forbids it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def _embeddings(record: Record) -> Mapping[str, object]:
 
 
 def _dictionary(found: tuple[Parameter, ...]) -> str:
-    """The share of the one matrix of token embeddings, as the page writes it."""
+    """The share of the token embedding matrix, formatted as on the page."""
     from bartviz.analysis import parameter_totals
 
     return percent(parameter_totals.shared(found)[0].elements / parameter_totals.total(found))
@@ -57,7 +57,7 @@ def _shared(record: Record) -> Mapping[str, object]:
 
 
 def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
-    """Parameters of the first layer of a component, by sublayer; the last norms of a layer go with their sublayer."""
+    """The parameters of a component's first layer by sublayer; each norm counts with its sublayer."""
     from bartviz.analysis import parameter_totals
 
     sums: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The saved records that lessons show: no model is loaded for them, and no network is needed."""
+"""The saved records that the lessons show; they need neither a loaded model nor a network."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 NAMES = ("start", "given", "repair", "words", "mask")
-GIVEN: Mapping[str, str] = {"given": "Ich will ein Haus kaufen."}  # outputs that were not the model's own
+GIVEN: Mapping[str, str] = {"given": "Ich will ein Haus kaufen."}  # outputs given to the model instead of its own
 PAIRS: Mapping[str, str] = {"mask": "It is very old."}  # second sentences
 
 
 @read_once
 def read(name: str) -> Record:
-    """The record of that name (one of NAMES), read once per process. Raises RecordError for one that is not there."""
+    """The record of that name (one of NAMES), read once per process. Raises RecordError if it is missing."""
     return open_record(FILE.with_name(f"{name}.safetensors"))
 
 
 def controls(name: str) -> dict[str, str | bool]:
-    """What the sidebar's controls hold where this record is made: model, texts, and whether typed masks count."""
+    """The sidebar's values for this record: model, texts, and whether typed masks are special tokens."""
     record = read(name)
     return {
         "model": record.model.name,

@@ -1,1 +1,1 @@
-"""What the browser draws and answers: canvas, player, ribbons, formulas, as scripts with their Python side."""
+"""Browser components: canvas, player, ribbons and formulas, each as scripts with a Python side."""

@@ -1,13 +1,13 @@
 """The scripts of the components: modules that import each other, joined into one file for the browser.
 
-Each script is an ES module, so an editor follows its imports and ``node --test`` loads it as it lies there. The browser
-gets one file for each component. Serving the modules themselves would take a chain of requests for each component (up
-to six, one after the other, before the first picture), and an address for each that changes with its content, or an old
-module would meet a new one in the browser's cache. A bundler from npm would make node a requirement of the app.
+Each script is an ES module, so an editor follows its imports and ``node --test`` loads it as it is. The browser gets
+one file for each component. Serving the modules themselves would take a chain of requests for each component (up
+to six, one after the other, before the first picture), and for each an address that changes with its content, or the
+browser's cache would mix old and new modules. A bundler from npm would make node a requirement of the app.
 
-So ``bundle`` is small: it follows the imports, writes every module after those that it imports, and leaves out the
-import lines and the word ``export``. All modules share one scope then, and it refuses what that cannot express: a
-renamed or default import, two modules that declare the same name at their top level, modules that import each other.
+So ``bundle`` is small: it follows the imports, writes every module after those that it imports, and drops the import
+lines and the word ``export``. All modules then share one scope, and it rejects what that cannot express: a renamed or
+default import, two modules that declare the same top-level name, modules that import each other.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class ScriptError(ValueError):
 class _Module:
     path: Path
     text: str
-    imports: dict[Path, list[str]]  # the names that it imports, by module
+    imports: dict[Path, list[str]]  # the imported names, by module
     declared: list[str]  # at its top level
     exported: frozenset[str]
 
     @classmethod
     def read(cls, path: Path) -> _Module:
-        """Raises ScriptError where the module imports or exports in a way that ``bundle`` does not join."""
+        """Raises ScriptError if the module imports or exports in a way that ``bundle`` cannot join."""
         text = path.read_text("utf-8")
         imports: dict[Path, list[str]] = {}
         for names, target in _IMPORT.findall(text):
@@ -61,15 +61,15 @@ class _Module:
 def _names(names: str, path: Path) -> Iterator[str]:
     for name in (part.strip() for part in names.split(",")):
         if name and not _NAME.match(name):
-            raise ScriptError(f"{path.name}: an import keeps the name that its module gave: {name}")
+            raise ScriptError(f"{path.name}: an import must keep the exported name: {name}")
         if name:
             yield name
 
 
 def bundle(entry: Path) -> str:
-    """One module that does what ``entry`` does, with all that it imports. Only its default export is left.
+    """One module: ``entry`` and everything it imports. Only its default export remains.
 
-    Raises ScriptError where the modules cannot be joined, and OSError where one of them cannot be read.
+    Raises ScriptError if the modules cannot be joined, and OSError if one of them cannot be read.
     """
     modules: dict[Path, _Module] = {}
     ahead = [entry.resolve()]
@@ -104,13 +104,13 @@ def _check(modules: dict[Path, _Module], entry: Path) -> None:
             raise ScriptError(f"{path.name} has a default export: only the module that Streamlit calls has one")
 
 
-class _Place(int):
-    """A number that a message keeps a place for: a script fills it in."""
+class _Placeholder(int):
+    """A number that stays a placeholder in the message, for a script to fill in."""
 
     def __format__(self, spec: str) -> str:
         return "{count}"
 
 
-def both(said: Callable[[int], str]) -> list[str]:
-    """A message that depends on a number which only the script knows: for one, and for several."""
-    return [said(_Place(1)), said(_Place(2))]
+def both(message: Callable[[int], str]) -> list[str]:
+    """The singular and plural of a message whose number only the script knows."""
+    return [message(_Placeholder(1)), message(_Placeholder(2))]

@@ -1,6 +1,6 @@
-"""Scripts that have an address, from which the browser fetches them once.
+"""Component scripts with an address of their own, so that the browser fetches them once.
 
-Streamlit sends a script that it is given as text with every message that needs it: 70 kB for each canvas of a page.
+Streamlit sends a script given as text in every message that uses it: 70 kB for each canvas of a page.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bartviz.version import __version__
 
 PACKAGE = "bartviz"
 _WRITING = threading.Lock()
-ADDRESS = "_stcore/bidi-components"  # of all components; pages stand beside it, so this holds behind any prefix
+ADDRESS = "_stcore/bidi-components"  # of all components; relative to the pages, so it works behind any prefix
 
 
 def address(name: str, folder: Path) -> str:
-    """Where the browser finds the files of a folder, which all visitors may read: ``{address}/{file}``."""
+    """The address of a folder whose files all visitors may read: ``{address}/{file}``."""
     whole, manager = f"{PACKAGE}.{name}", get_bidi_component_manager()
     if manager.get_component_asset_root(whole) is None:
         manifest = ComponentManifest(PACKAGE, __version__, [ComponentConfig(name, asset_dir=folder.name)])
@@ -33,27 +33,27 @@ def address(name: str, folder: Path) -> str:
 
 
 class Served:
-    """A component with a script of its own, one module: call it as one calls Streamlit's components."""
+    """A component with one script of its own; call it like a Streamlit component."""
 
     def __init__(self, name: str, *, html: str, css: str, script: str) -> None:
         self.name, self.script = name, script
         self._html, self._css = html, css
-        self._file = f"{name}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"  # another one after any change
-        self._ways: dict[str, Any] = {}  # to draw it, by where the script is
+        self._file = f"{name}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"  # changes with the content
+        self._mounted: dict[str, Any] = {}  # the mounted components, by script location
 
-    def __call__(self, **given: Any) -> Any:
-        script = self._given()
-        if script not in self._ways:
+    def __call__(self, **arguments: Any) -> Any:
+        script = self._source()
+        if script not in self._mounted:
             whole = f"{PACKAGE}.{self.name}"
-            self._ways[script] = st.components.v2.component(whole, html=self._html, css=self._css, js=script)
-        return self._ways[script](**given)
+            self._mounted[script] = st.components.v2.component(whole, html=self._html, css=self._css, js=script)
+        return self._mounted[script](**arguments)
 
-    def _given(self) -> str:
-        """The name of the file; the script itself where none can be written."""
+    def _source(self) -> str:
+        """The name of the script file, or the script itself if no file can be written."""
         try:
             file = Path(folder().name) / self.name / self._file
             with _WRITING:
-                if not file.exists():  # some systems clear such folders of what nobody has read for days
+                if not file.exists():  # some systems delete unused temporary files after days
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(self.script, "utf-8")
         except OSError:
@@ -64,5 +64,5 @@ class Served:
 
 @read_once
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """Of this process, one for all of its threads, and gone with it."""
+    """A temporary folder of this process, shared by all threads and deleted at exit."""
     return tempfile.TemporaryDirectory(prefix="bartviz-")

@@ -1,1 +1,1 @@
-"""Boxes, downloads and progress that several views share. Imports state."""
+"""Pickers, tables, downloads and progress that several views share. Imports state."""

@@ -1,4 +1,4 @@
-"""The names of the columns of our tables, and the words in their cells, as messages: files keep the English ones."""
+"""Column names and cell words of the app's tables, as messages; downloaded files keep the English ones."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ COLUMNS = frozenset(
         mark("unknown"),
     )
 )
-HEADS = frozenset(("head", "heads", "and"))  # the columns that hold names of heads
+HEADS = frozenset(("head", "heads", "and"))  # columns with names of heads
 CELLS = frozenset(
     (
         mark("encoder"),

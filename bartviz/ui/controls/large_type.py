@@ -1,4 +1,4 @@
-"""Large type, for a projector: one switch, one key (Z), one word of the address (``large``) enlarges every page."""
+"""Large type for projectors: one switch, one key (Z) and one word of the address (``large``) enlarge every page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bartviz.language import _
 from bartviz.ui.components.scripts import bundle
 
 KEY = "large"
-FACTOR = 1.4  # of the type, and of all that is measured by it
+FACTOR = 1.4  # for the type, and everything sized relative to it
 BASE = 15  # pixels; theme.baseFontSize
 _SCRIPT = Path(__file__).parents[1] / "components" / "lessons" / "large.js"
 _LISTEN = st.components.v2.component("bartviz.large", html="<span></span>", js=bundle(_SCRIPT))
@@ -18,18 +18,18 @@ _STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}</styl
 
 
 def on() -> bool:
-    """Whether this visitor has asked for large type."""
+    """Whether large type is on for this visitor."""
     return bool(st.session_state.get(KEY, False))
 
 
 def begin() -> None:
-    """Take what a link says before its page may be changed for another one, which forgets it."""
+    """Read the word from a link early: it is lost if the app switches to another page."""
     if KEY not in st.session_state and st.query_params.get(KEY, "").lower() == "true":
         st.session_state[KEY] = True
 
 
 def toggle() -> None:
-    """The switch, in the sidebar: draws the large type where it is on, and what listens to its key."""
+    """The switch in the sidebar, with the style if it is on, and the key listener."""
     large = st.toggle(
         _("Large type `Z`"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page.")
     )
@@ -40,7 +40,7 @@ def toggle() -> None:
 
 
 def button() -> None:
-    """The same switch as a small button, for a place where there is no room."""
+    """The same switch as a small button, for tight spaces."""
     st.button(
         "",
         icon=":material/text_increase:",
@@ -53,5 +53,5 @@ def button() -> None:
 
 
 def put(large: bool) -> None:
-    """Turn it on or off: a callback."""
+    """Turn large type on or off: a callback."""
     st.session_state[KEY] = large

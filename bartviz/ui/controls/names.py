@@ -1,4 +1,4 @@
-"""The settings of a run and of a checkpoint, as messages. No Streamlit here."""
+"""The names that records and checkpoints use for settings, as messages. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USED = {
     "edited": mark("edited"),
     BRANCHED_AT: mark("branched at"),
 }
-# What a checkpoint says of decoding.
+# A checkpoint's own decoding settings.
 OWN = {
     "min_length": mark("length at least {value}"),
     "min_new_tokens": mark("at least {value} new tokens"),

@@ -1,8 +1,8 @@
-"""The pickers of the pages: each stands in the address under its key, and is clamped to what the record has.
+"""The pickers of the pages: each is in the address under its key, and clamped to the record.
 
-The address holds words, never labels: the caller translates the labels. A value that comes from a link or from an
-earlier record never indexes anything before it was clamped. A choice carries over to every page that has its key; so
-two pages with other options under one name take keys of their own.
+The address holds words, never labels: the caller translates the labels. A value from a link or an earlier record is
+clamped before it is used as an index. A choice carries over to every page with the same key, so two pages whose options
+differ use different keys.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Options = Sequence[str] | Mapping[str, str]
 
 
 def one_of(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
-    """One of a few words, side by side; where ``options`` is a mapping its values are the translated labels."""
+    """One of a few words, side by side; if ``options`` is a mapping, its values are the translated labels."""
 
     def draw(names: Mapping[str, str], word: str) -> object:
         return st.segmented_control(
@@ -37,7 +37,7 @@ def one_of(label: str, options: Options, *, key: str, default: str | None = None
 
 
 def select(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
-    """One of many words, in a box that unfolds; else as ``one_of``."""
+    """One of many words, in a dropdown; otherwise like ``one_of``."""
 
     def draw(names: Mapping[str, str], word: str) -> object:
         words = list(names)
@@ -55,42 +55,42 @@ def several(
     hint: str | None = None,
     placeholder: str | None = None,
 ) -> tuple[str, ...]:
-    """Any of some words, none included (then the address says ``?key=``), in the order in which they were chosen."""
+    """Any number of words, in the order chosen; for none the address has ``?key=``."""
     names = _names(options)
     first = tuple(word for word in default if word in names)
 
-    def understood(said: Words) -> Words | None:
-        found = tuple(dict.fromkeys(word for one in said if (word := _word(one, names)) is not None))
-        return found if found or said in ((), ("",)) else None
+    def parse(given: Words) -> Words | None:
+        words_found = tuple(dict.fromkeys(word for part in given if (word := _word(part, names)) is not None))
+        return words_found if words_found or given in ((), ("",)) else None
 
     held = st.session_state.get(key)
-    had = tuple(held) if isinstance(held, list | tuple) else None  # another page may have one word under the key
-    words = address.take(key, had, understood, first)
+    had = tuple(held) if isinstance(held, list | tuple) else None  # another page may hold a single word under this key
+    words = address.resolve(key, had, parse, first)
     if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
     )
-    address.tell(key, tuple(chosen), first)
+    address.publish(key, tuple(chosen), first)
     return tuple(chosen)
 
 
 def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> tuple[str, DeltaGenerator]:
-    """Tabs by word and translated label: the word of the one that is open, and the place to draw into."""
+    """Tabs by word and translated label; returns the word of the open tab, and its container."""
     first = _first(names, default)
     label: str | None = st.session_state.get(key)
     held = None if label is None else _word(label, names)
-    (word,) = address.take(key, None if held is None else (held,), _reader(names), (first,))
+    (word,) = address.resolve(key, None if held is None else (held,), _parser(names), (first,))
     if label != names[word] and (label is not None or word != first):
         st.session_state[key] = names[word]
     drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
-    found = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
-    address.tell(key, (found[0],), (first,))
-    return found
+    opened = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
+    address.publish(key, (opened[0],), (first,))
+    return opened
 
 
 def index(label: str, count: int, *, key: str, default: int = 0, hint: str | None = None) -> int:
-    """An index 0 ... count - 1 on a slider; with a single choice nothing is drawn. ``count`` >= 1."""
+    """An index 0 ... count - 1 on a slider; draws nothing if there is only one. ``count`` >= 1."""
     last = count - 1
     first = min(max(default, 0), last)
     if last < 1:
@@ -98,7 +98,9 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
         return 0
     address.carry(key, first)
     held = st.session_state.get(key)
-    if held is not None and not 0 <= held <= last:  # only then: what is set undoes what is pressed during the run
+    if (
+        held is not None and not 0 <= held <= last
+    ):  # only then: setting a value here discards a click made during this run
         st.session_state[key] = min(max(int(held), 0), last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     address.keep(key, value, first)
@@ -114,12 +116,12 @@ def switch(label: str, *, key: str, default: bool = False, hint: str | None = No
 
 
 def kind_name(kind: Kind) -> str:
-    """What a kind of attention is called, in the visitor's language."""
+    """The name of a kind of attention, in the visitor's language."""
     return _(KIND_NAMES[kind])
 
 
 def kind(record: Record, *, default: Kind | None = None) -> Kind:
-    """Which attention: one of the kinds that the record has (URL ``kind``); the first if not told otherwise."""
+    """One of the record's kinds of attention (URL ``kind``); the first without a ``default``."""
     chosen = one_of(_("Attention"), {kind: kind_name(kind) for kind in record.kinds}, key="kind", default=default)
     return next(kind for kind in record.kinds if kind == chosen)
 
@@ -160,12 +162,14 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     names = _names(options)
     first = _first(names, default)
     held = st.session_state.get(key)
-    (word,) = address.take(key, (held,) if isinstance(held, str) and held in names else None, _reader(names), (first,))
-    if held is not None and held != word:  # where there is no widget yet, it begins with the word
+    (word,) = address.resolve(
+        key, (held,) if isinstance(held, str) and held in names else None, _parser(names), (first,)
+    )
+    if held is not None and held != word:  # without a widget yet, its default applies
         st.session_state[key] = word
     chosen = draw(names, word)
     word = str(chosen) if chosen in names else word
-    address.tell(key, (word,), (first,))
+    address.publish(key, (word,), (first,))
     return word
 
 
@@ -177,17 +181,17 @@ def _first(names: Mapping[str, str], default: str | None) -> str:
     return default if default is not None and default in names else next(iter(names))
 
 
-def _reader(names: Mapping[str, str]) -> Callable[[Words], Words | None]:
-    def understood(said: Words) -> Words | None:
-        word = _word(said[-1], names) if said else None
+def _parser(names: Mapping[str, str]) -> Callable[[Words], Words | None]:
+    def parse(words: Words) -> Words | None:
+        word = _word(words[-1], names) if words else None
         return None if word is None else (word,)
 
-    return understood
+    return parse
 
 
-def _word(said: str, names: Mapping[str, str]) -> str | None:
-    """The option that is meant by a word or, as older links have it, by its label (English or translated)."""
-    if said in names:
-        return said
-    meant = {said.casefold(), _(said).casefold()}
+def _word(text: str, names: Mapping[str, str]) -> str | None:
+    """The option for a word or, in older links, for a label (English or translated)."""
+    if text in names:
+        return text
+    meant = {text.casefold(), _(text).casefold()}
     return next((word for word, label in names.items() if {word.casefold(), label.casefold()} & meant), None)

@@ -1,4 +1,4 @@
-"""How far a run is: its place in the queue or what it does now, and a button that stops it."""
+"""The progress of a run: its position in the queue or its current work, and a button that cancels it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import streamlit as st
 from bartviz.language import _, plural
 from bartviz.serving.engine import Run
 
-POLL = 0.4  # seconds between two looks at a run
-SELDOM = 2.0  # between two looks at one that waits far back
+POLL = 0.4  # seconds between two polls of a run
+SELDOM = 2.0  # seconds, for a run far back in the queue
 
 
 def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
-    """Draw the run that ``look`` finds, in place, and the page anew when it has ended; ``key`` names its button.
+    """Draw the run that ``look`` returns, in place, and rerun the page when it has ended; ``key`` is its button's.
 
-    A look is a script run. Who waits far back looks seldom, and stays a while in case it goes faster than it did.
+    Each poll is a script run. A run far back in the queue is polled less often, and each poll then waits a little in
+    case the queue moves faster than expected.
     """
-    begun = look()
-    pause = min(max(begun.due / 4, POLL), SELDOM) if begun is not None else POLL
+    first = look()
+    pause = min(max(first.due / 4, POLL), SELDOM) if first is not None else POLL
     drawn = False
 
     def again() -> None:
@@ -38,11 +39,11 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
 
 
 def draw(run: Run[Any], *, key: str) -> None:
-    """One line for a run that has not ended, in place; ``key`` names its button."""
+    """One progress line for a run; ``key`` is that of its button."""
     note, fraction = run.progress
-    said, before = _(note), run.position
+    message, before = _(note), run.position
     if run.state == "waiting" and before:
-        said = plural("Waiting: {count} run before this one", "Waiting: {count} runs before this one", before)
+        message = plural("Waiting: {count} run before this one", "Waiting: {count} runs before this one", before)
     bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(max(fraction or 0.0, 0.0), 1.0), text=said or _("Starting"))
+    bar.progress(min(max(fraction or 0.0, 0.0), 1.0), text=message or _("Starting"))
     button.button(_("Cancel"), key=key, on_click=run.cancel, width="stretch")

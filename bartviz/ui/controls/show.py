@@ -1,6 +1,6 @@
-"""How a page shows things: a sentence, a figure, the text with weights on it, a table, an explanation, downloads.
+"""Helpers that show a sentence, a figure, the text shaded by weights, a table, or downloads.
 
-Tokens and texts of a visitor are escaped here and nowhere reach Markdown.
+Tokens and visitors' texts are escaped here and never reach Markdown.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 T = TypeVar("T")
-Given: TypeAlias = T | Callable[[], T] | None
-_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that Markdown could give a meaning
-INK_TURNS = 0.55  # above this share of the kind's colour, light letters read better
+Maybe: TypeAlias = T | Callable[[], T] | None
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Markdown syntax
+INK_TURNS = 0.55  # above this share of the kind's colour, letters turn light
 
 
 def plain(text: str) -> str:
-    """A text as it stands, for a place that would read it as Markdown (labels, errors)."""
+    """The text escaped for places that render Markdown (labels, errors)."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def lead(sentence: str) -> None:
-    """The one sentence of what to notice in *this* text; taken literally, so that tokens may stand in it."""
+    """The one sentence on what to notice in *this* text; shown literally, so it may contain tokens."""
     st.html(f"<p class='bv-lead'>{html.escape(sentence)}</p>")
 
 
 def note(sentence: str) -> None:
-    """A small line beside a control or under a picture; taken literally."""
+    """A small line next to a control or below a picture; shown literally."""
     st.html(f"<p class='bv-note'>{html.escape(sentence)}</p>")
 
 
@@ -61,11 +61,10 @@ def figure(
     name: str = "",
     most: float = large_type.FACTOR,
 ) -> None:
-    """A plotly figure in its own colours, with an SVG button; ``alt`` says in words what it shows.
+    """A plotly figure in its own colours, with an SVG button; ``alt`` describes it in words.
 
-    ``drawn`` is the call that makes it: the figure is kept by that. ``on_click`` is called when a point was clicked;
-    ``name`` is the stem of the SVG file, where that is not the key. Where a visitor wants large type, letters are
-    ``most`` times as large.
+    ``drawn`` is the call that makes the figure, and its cache key. ``on_click`` is called when a point is clicked;
+    ``name`` is the stem of the SVG file, by default the key. With large type on, letters are ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
     made = once.figure(drawn, most if large_type.on() else 1.0)
@@ -87,7 +86,7 @@ def running_text(
     """The text itself as chips, shaded by weight (n,) in 0..1 with the colour of ``kind``; ``chosen`` is framed.
 
     Special tokens are small and grey, a word's pieces touch, words stand apart; each chip's hover names its weight.
-    ``label`` is a small line above, taken literally. Raises ValueError when there are not as many weights as tokens.
+    ``label`` is a small line above, shown literally. Raises ValueError unless there is one weight per token.
     """
     shading = None if weights is None else np.asarray(weights, dtype=float)
     if shading is not None and shading.shape != (len(tokens),):
@@ -105,58 +104,58 @@ def running_text(
 
 
 def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> str:
-    told, style = "", ""
+    tooltip, style = "", ""
     if weight is not None:
         share = min(max(weight, 0.0), 1.0)
-        told, style = f" title='{weight:.3f}'", f" style='--w:{100 * share:.1f}%'"
+        tooltip, style = f" title='{weight:.3f}'", f" style='--w:{100 * share:.1f}%'"
         names = [*names, "bv-strong"] if share > INK_TURNS else names
     names = [*names, "bv-chosen"] if chosen else names
-    return f"<span class='{' '.join(names)}'{style}{told}>{html.escape(label) or '&nbsp;'}</span>"
+    return f"<span class='{' '.join(names)}'{style}{tooltip}>{html.escape(label) or '&nbsp;'}</span>"
 
 
 def table(frame: pd.DataFrame | partial[pd.DataFrame], *, title: str | None = None) -> None:
-    """The figure's numbers, folded away: for a screen reader, and for whoever wants to read them.
+    """The numbers of a figure in an expander, for screen readers and for anyone who wants to read them.
 
-    A call that makes them is made once, as that of a figure.
+    A call that makes the table is cached, like that of a figure.
     """
-    shown = once.once(partial(_said, frame)) if isinstance(frame, partial) else in_words(frame)
+    shown = once.once(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
     with st.expander(title or _("The same numbers as a table")):
         st.dataframe(shown, hide_index=True, column_config=headers(shown))
 
 
-def _said(make: partial[pd.DataFrame]) -> pd.DataFrame:
+def _made_in_words(make: partial[pd.DataFrame]) -> pd.DataFrame:
     return in_words(make())
 
 
 def headers(names: Iterable[object]) -> dict[str, Any]:
-    """What the columns of a table are called on a page, for ``column_config``; a file keeps their English names."""
+    """The translated names of a table's columns, for ``column_config``; files keep the English names."""
     return {str(name): _(str(name)) if name in COLUMNS else str(name) for name in names}
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table with the cells of those columns translated that hold words of ours alone, such as a kind; and heads."""
+    """The table with translated cells, in columns that hold only the app's own words (such as a kind) or heads."""
     texts = {str(name): cells for name, cells in frame.items() if cells.dtype.kind == "O"}
-    spoken = {name: cells for name, cells in texts.items() if (found := set(cells.dropna())) and found <= CELLS}
-    said = {name: cells.map(_, na_action="ignore") for name, cells in spoken.items()}
+    translatable = {name: cells for name, cells in texts.items() if (values := set(cells.dropna())) and values <= CELLS}
+    translated = {name: cells.map(_, na_action="ignore") for name, cells in translatable.items()}
     heads = {
         name: cells.map(sentence_words.heads, na_action="ignore") for name, cells in texts.items() if name in HEADS
     }
-    return frame.assign(**said | heads)
+    return frame.assign(**translated | heads)
 
 
 def downloads(
     name: str,
     *,
-    table: Given[pd.DataFrame] = None,
-    arrays: Given[Mapping[str, ArrayLike]] = None,
-    figure: Given[go.Figure | str] = None,
+    table: Maybe[pd.DataFrame] = None,
+    arrays: Maybe[Mapping[str, ArrayLike]] = None,
+    figure: Maybe[go.Figure | str] = None,
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Buttons for what was given: CSV (formulas quoted), NPZ, one HTML file of the figure that needs no network, and
-    the whole record, which ``bartviz.open`` reads. A figure that is a text is such a file already.
+    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, and the whole record, which
+    ``bartviz.open`` reads. A figure passed as a string is such an HTML file already.
 
-    ``name`` is the file's stem, and ``of`` what it tells of ("cross-L2H5"): words of ours, never a visitor's. Callables
+    ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz import export
@@ -173,8 +172,8 @@ def downloads(
     if record is not None:
         files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
-        said = _("Download")
-        st.html(f"<p class='bv-note'>{html.escape(said)}</p>", width="content")
+        heading = _("Download")
+        st.html(f"<p class='bv-note'>{html.escape(heading)}</p>", width="content")
         for label, ending, mime, make in files:
             st.download_button(
                 label, make, file_name=f"bartviz-{stem}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
@@ -190,5 +189,5 @@ def _page(figure: go.Figure | str, name: str) -> bytes:
 def _made(given: T | Callable[[], T]) -> T:
     if not callable(given):
         return given
-    torch_import.pages()  # the first page draws without some of what a file is made with
+    torch_import.pages()  # the first page loads without some imports that files need
     return given()

@@ -1,7 +1,7 @@
-"""Work beside the sidebar's run: a page asks for it by a name, shows how far it is, and gets what came of it.
+"""Work besides the sidebar's run: a page starts a task by name, shows its progress, and gets its result.
 
-One task of a name per visitor; each page names its own. Results are kept in the engine's byte-bounded cache, so the
-same question asked twice is answered at once.
+Each visitor has at most one task of a name; each page uses its own names. Results are kept in the engine's size-limited
+cache, so a repeated question is answered at once.
 """
 
 from __future__ import annotations
@@ -25,41 +25,43 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 T = TypeVar("T")
-FINAL = (TextError, SettingError, RecordError, BudgetError)  # the same question would fail in the same way
+FINAL = (TextError, SettingError, RecordError, BudgetError)  # retrying the same question would fail the same way
 
 
 @dataclass
 class _Task:
     key: dict[str, object]
     run: Run[Any]
-    seen: bool = False  # whether a script run has waited for it already
+    seen: bool = False  # whether a script run has already waited for it
 
 
 def begin(
     name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T], size: Callable[[T], int]
 ) -> None:
-    """Start ``work(model, ticket)`` for this visitor, whose earlier task of the same name is stopped: in a callback.
+    """Start ``work(model, ticket)`` for this visitor and stop the earlier task of that name. Call it in a callback.
 
-    ``model`` is a name as in the sidebar. ``key`` holds, as JSON values, all that the result depends on besides the
-    model; ``size`` gives the result's bytes. ``work`` runs in the gate's thread: no Streamlit in it. It passes
+    ``model`` is a name as in the sidebar. ``key`` holds, as JSON values, everything else that the result depends on;
+    ``size`` returns the result's bytes. ``work`` runs in the gate's thread and must not use Streamlit. It passes
     ``ticket.cancelled`` on, calls ``ticket.report(note, fraction)``, and returns something read-only.
     """
-    older: _Task | None = st.session_state.get(_place(name))
+    older: _Task | None = st.session_state.get(_session_key(name))
     owner = session.owner()
     whole = {"work": name} | dict(key)
     session.note(owner)
     run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
-    st.session_state[_place(name)] = _Task(dict(key), run)  # before the older one is stopped: this line may break off
+    st.session_state[_session_key(name)] = _Task(
+        dict(key), run
+    )  # before stopping the older task: the script run may end at this line
     if older is not None:
         older.run.cancel()
 
 
 def show(name: str, key: Mapping[str, object] | None = None) -> Any:
-    """The result of the task, or None: then a line says how far it is, that it was stopped, or why it failed.
+    """The result of the task, or None: then a line shows its progress, that it was stopped, or why it failed.
 
-    With ``key``, a task that was begun for something else is stopped and forgotten.
+    With ``key``, a task that was started with another key is stopped and dropped.
     """
-    task: _Task | None = st.session_state.get(_place(name))
+    task: _Task | None = st.session_state.get(_session_key(name))
     if task is None:
         return None
     if key is not None and task.key != dict(key):
@@ -88,10 +90,10 @@ def ask(
     *,
     button: str | None = None,
 ) -> T | None:
-    """The answer to a question (as in ``begin``), asked here if nobody has; None while it is not there.
+    """The result of a task (arguments as in ``begin``), which is started here if needed; None until it is ready.
 
-    With ``button`` it waits until that is pressed. What was stopped, or failed without a fault of the question's own,
-    can be asked again.
+    With ``button``, the task starts when that is pressed. A task that was stopped, or that failed for a reason other
+    than its arguments, can be run again.
     """
     whole = {"of": model} | dict(key)
     question = (name, model, whole, work, size)
@@ -101,34 +103,34 @@ def ask(
             st.button(button, key=f"begin_{name}", type="primary", on_click=begin, args=question)
             return None
         begin(*question)
-    found: T | None = show(name, whole)
-    if found is None and _can_be_repeated(name):
+    result: T | None = show(name, whole)
+    if result is None and _can_be_repeated(name):
         st.button(_("Run it again"), key=f"again_{name}", on_click=begin, args=question)
-    return found
+    return result
 
 
 def _can_be_repeated(name: str) -> bool:
-    task: _Task | None = st.session_state.get(_place(name))
+    task: _Task | None = st.session_state.get(_session_key(name))
     return task is not None and task.run.finished and not isinstance(task.run.error, FINAL)
 
 
 def begun(name: str) -> dict[str, object] | None:
-    """The key of the task that runs or has ended, or None where there is none."""
-    task: _Task | None = st.session_state.get(_place(name))
+    """The key of the current or last task, or None."""
+    task: _Task | None = st.session_state.get(_session_key(name))
     return None if task is None else dict(task.key)
 
 
 def drop(name: str) -> None:
-    """Stop the task and forget what came of it."""
-    task: _Task | None = st.session_state.pop(_place(name), None)
+    """Stop the task and drop its result."""
+    task: _Task | None = st.session_state.pop(_session_key(name), None)
     if task is not None and not task.run.finished:
         task.run.cancel()
 
 
 def _running(name: str) -> Run[Any] | None:
-    task: _Task | None = st.session_state.get(_place(name))
+    task: _Task | None = st.session_state.get(_session_key(name))
     return None if task is None else task.run
 
 
-def _place(name: str) -> str:
+def _session_key(name: str) -> str:
     return f"_task_{name}"

@@ -1,4 +1,4 @@
-"""The checks of the record that is shown, one by one, and an offer to run the model again and compare."""
+"""Every check of the current record, and a button that runs the model again and compares."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TASK = "verify"
 
 
 def draw(record: Record) -> None:
-    """For experts, folded away: every check with its number, and a button that replays the record."""
+    """For experts, in an expander: every check with its number, and a button that replays the record."""
     if not levels.at_least("expert"):
         return
-    with st.expander(_("The checks of this record"), key="checks", on_change="rerun") as folded:
-        if not folded.open:
+    with st.expander(_("The checks of this record"), key="checks", on_change="rerun") as expander:
+        if not expander.open:
             return
         _table(record.check())
         show.note(_("A second run of the model over the same tokens shows whether it still gives these numbers."))
@@ -38,7 +38,7 @@ def draw(record: Record) -> None:
 
             return verify(model, record, cancelled=ticket.cancelled)
 
-        found = tasks.ask(
+        verified = tasks.ask(
             TASK,
             record.model.name,
             {"record": content.key(record)},
@@ -46,13 +46,13 @@ def draw(record: Record) -> None:
             lambda checks: 200 * len(checks),
             button=_("Run the model again and compare"),
         )
-        if found is not None:
-            _table(found)
+        if verified is not None:
+            _table(verified)
 
 
 def _table(checks: Sequence[Check]) -> None:
-    """A row a check, a column a kind of attention; the last column is about the record as a whole."""
-    import pandas as pd  # the first picture does without it
+    """One row per check, one column per kind of attention; the last column is about the whole record."""
+    import pandas as pd  # imported late: the first picture does not need it
 
     kinds = [kind for kind in KINDS if any(check.kind == kind for check in checks)]
     names = list(dict.fromkeys(check.name for check in checks))

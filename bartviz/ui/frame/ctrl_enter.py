@@ -1,4 +1,4 @@
-"""Ctrl+Enter in a text field of a page is that field's own; it does not press the sidebar's Run."""
+"""Ctrl+Enter in a text field of a page applies that field instead of pressing Run in the sidebar."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ _KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=bund
 
 
 def keep() -> None:
-    """Draw what listens; takes no room."""
+    """Add the key listener; it takes no space on the page."""
     with st.container(key="keys"):
         _KEEP(key="keys_keep")

@@ -1,4 +1,4 @@
-"""The line beside an output of which the model was unsure."""
+"""A warning line for an output of which the model was unsure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bartviz.ui.frame import levels
 
 
 def line(record: Record) -> None:
-    """Say so where it was; nothing where it was sure, or where the text is not its own."""
-    said = notice(record, numbers=levels.at_least("intermediate"))
-    if said:
-        st.html(f"<p class='bv-doubt' role='note'>{html.escape(said)}</p>")
+    """Draw the warning; nothing if the model was sure or did not write the text itself."""
+    sentence = notice(record, numbers=levels.at_least("intermediate"))
+    if sentence:
+        st.html(f"<p class='bv-doubt' role='note'>{html.escape(sentence)}</p>")

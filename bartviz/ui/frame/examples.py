@@ -1,4 +1,4 @@
-"""Texts to begin with, suited to what a model does."""
+"""Example texts, chosen by what a model does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bartviz.families.family import ModelKind
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One text; ``special``: it contains a mask token that counts as one."""
+    """One text. ``special``: it contains a mask token, to be read as the special token."""
 
     text: str
     pair: str = ""
@@ -59,5 +59,5 @@ BY_KIND: Mapping[ModelKind, tuple[Example, ...]] = {
 
 
 def examples(model: str, kind: ModelKind) -> tuple[Example, ...]:
-    """At least one, for a model by its name or by its kind."""
+    """The examples for a model, by its name or else by its kind; at least one."""
     return BY_MODEL.get(model, BY_KIND[kind])

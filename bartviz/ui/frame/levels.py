@@ -1,7 +1,7 @@
-"""How much is explained: three levels, chosen in the sidebar and remembered through the visit (URL ``level``).
+"""How much is explained: three levels, chosen in the sidebar and kept for the visit (URL ``level``).
 
-The first is where everybody begins: who knows more finds the choice, who does not would not look for it. A level
-decides what is told and what lies open at first, never what can be reached.
+Everyone starts as a beginner: an expert will find the setting, a beginner would not look for it. A level decides what
+is explained and what is open at first; everything stays reachable at every level.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SEEN, _UNFOLDED = "_level_seen", "_unfolded"
 
 @dataclass(slots=True)
 class _Seen:
-    """The level that the last page was explained at, and the page on which another one was asked for."""
+    """The level of the last explanation, and the page on which the visitor changed the level."""
 
     level: Level
     asked_on: str = ""
@@ -48,12 +48,12 @@ def current() -> Level:
 
 
 def at_least(level: Level) -> bool:
-    """Whether this visit's level is that one or a higher one."""
+    """Whether this visit's level is ``level`` or higher."""
     return LEVELS.index(current()) >= LEVELS.index(level)
 
 
 def choose() -> Level:
-    """The choice of the level; the sidebar draws it, and the style that the terms of all pages need."""
+    """The level picker of the sidebar, and the style that the terms of all pages need."""
     st.html(STYLE)
     pick.one_of(
         _("Explained for"),
@@ -68,33 +68,33 @@ def choose() -> Level:
 def explain(word: str) -> None:
     """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit."""
     try:
-        told = explanation(word)
-    except LookupError:  # a test holds that every page has one
+        texts = explanation(word)
+    except LookupError:  # a test makes sure that every page has one
         return
-    terms(told.terms, key=word)
+    terms(texts.terms, key=word)
     with st.expander(_("What am I seeing?"), expanded=_open(word)):
-        _texts(told)
-        _ways(word)
+        _texts(texts)
+        _level_buttons(word)
 
 
 def terms(names: Sequence[str], *, key: str) -> None:
-    """Terms of the glossary in a line; pointing at one, tapping it or reaching it by Tab shows its definition.
+    """A line of glossary terms; hovering over one, tapping it or focusing it with Tab shows its definition.
 
-    ``key``: the word of the page they stand on (or of a part of the experiments page).
+    ``key`` is the word of the page (or of a part of the experiments page).
     """
     if names:
-        known = glossary()
-        chips = "".join(_chip(known[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
-        label = html.escape(_("Terms"))  # not within the f-string: messages are not looked for there
+        definitions = glossary()
+        chips = "".join(_chip(definitions[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
+        label = html.escape(_("Terms"))  # outside the f-string, where the message finder sees it
         st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")
 
 
 @contextmanager
 def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
-    """What a beginner need not see at once: folded away for one, open for all others, and where a link wants it.
+    """A section that is folded for beginners, and open at higher levels or if a link asks for it.
 
-    Gives whether it is open: what is in it need not be made while it is not. ``names``: the URL words of the choices
-    inside; a link (or a lesson) that sets one of them unfolds the place for the rest of the visit.
+    Yields whether it is open, so that the content of a closed section need not be computed. ``names`` are the URL words
+    of the choices inside; a link (or a lesson) that sets one of them keeps the section open for the rest of the visit.
     """
     unfolded: set[str] = st.session_state.setdefault(_UNFOLDED, set())
     if any(name in st.query_params or name in st.session_state for name in names):
@@ -103,22 +103,22 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
         with st.container(key=f"aside_{key}"):
             yield True
         return
-    with st.expander(label, key=f"folded_{key}", on_change="rerun") as folded:
-        yield bool(folded.open)
+    with st.expander(label, key=f"folded_{key}", on_change="rerun") as expander:
+        yield bool(expander.open)
 
 
 def _chip(term: Term, key: str, here: str) -> str:
-    told = term.text
+    definition = term.text
     if term.page not in ("", here) and here in _LABELS:
-        told += " " + _("See it on the page {page}.", page=_(_LABELS[term.page]))
+        definition += " " + _("See it on the page {page}.", page=_(_LABELS[term.page]))
     return (
         f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(term.name)}"
-        f"<span class='bv-definition' role='tooltip' id='{key}'>{html.escape(told)}</span></dfn>"
+        f"<span class='bv-definition' role='tooltip' id='{key}'>{html.escape(definition)}</span></dfn>"
     )
 
 
 def _open(word: str) -> bool:
-    """Open for beginners, and where the level was just changed: who asks for more wants to read it."""
+    """Open for beginners, and on the page where the level was just changed, so that the new text can be read."""
     level = current()
     seen: _Seen = st.session_state.setdefault(_SEEN, _Seen(level))
     if seen.level != level:
@@ -126,9 +126,9 @@ def _open(word: str) -> bool:
     return level == "beginner" or seen.asked_on == word
 
 
-def _texts(told: Explanation) -> None:
-    """The texts of the level and of those below it; for experts the terms' formulas and code that does the same."""
-    texts = {"beginner": told.beginner, "intermediate": told.intermediate, "expert": told.expert}
+def _texts(explained: Explanation) -> None:
+    """The texts up to this level; for experts also the formulas of the terms and equivalent library code."""
+    texts = {"beginner": explained.beginner, "intermediate": explained.intermediate, "expert": explained.expert}
     for level in LEVELS:
         if at_least(level) and texts[level]:
             if level != LEVELS[0]:
@@ -136,41 +136,45 @@ def _texts(told: Explanation) -> None:
             st.markdown(displayed(texts[level]))
     if at_least("expert"):
         known = glossary()
-        formulas = [known[name] for name in told.terms if known[name].formula]
+        formulas = [known[name] for name in explained.terms if known[name].formula]
         if formulas:
             st.markdown(_("**Terms as formulas**"))
             st.markdown("\n".join(f"- {term.name}: &ensp;${term.formula}$" for term in formulas))
-        if told.code:
+        if explained.code:
             st.markdown(_("**The same with the library**"))
-            st.code(told.code.strip(), language="python")
+            st.code(explained.code.strip(), language="python")
 
 
 def displayed(text: str) -> str:
-    """The text with its formulas between $$ on lines of their own, as Markdown wants them where they fill a line.
+    """The text with each $$ formula on a line of its own, as Markdown requires for display formulas.
 
-    A line of several formulas, \\qquad between them, may break there and nowhere else.
+    A line with several formulas, separated by \\qquad, may break only at the separators.
     """
-    return _DISPLAY.sub(lambda found: f"$$\n{_breaking(found[1])}\n$$", text)
+    return _DISPLAY.sub(lambda match: f"$$\n{_breakable(match[1])}\n$$", text)
 
 
-def _breaking(formula: str) -> str:
+def _breakable(formula: str) -> str:
     parts = [part.strip() for part in formula.split(r"\qquad")]
     return formula if len(parts) == 1 else r" \qquad \allowbreak ".join(f"{{{part}}}" for part in parts)
 
 
-def _ways(word: str) -> None:
-    """One level up or down, where it is read: on a phone the sidebar is folded away."""
-    place = LEVELS.index(current())
-    ways = {mark("Explain less"): place - 1, mark("Explain more"): place + 1}
+def _level_buttons(word: str) -> None:
+    """Buttons for one level up or down, next to the text: on a phone the sidebar is closed."""
+    position = LEVELS.index(current())
+    ways = {mark("Explain less"): position - 1, mark("Explain more"): position + 1}
     with st.container(horizontal=True, gap="small"):
         for label, other in ways.items():
             if 0 <= other < len(LEVELS):
                 st.button(
-                    _(label), key=f"to_{LEVELS[other]}_{word}", type="tertiary", on_click=_go, args=(LEVELS[other],)
+                    _(label),
+                    key=f"to_{LEVELS[other]}_{word}",
+                    type="tertiary",
+                    on_click=_set_level,
+                    args=(LEVELS[other],),
                 )
 
 
-def _go(level: Level) -> None:
+def _set_level(level: Level) -> None:
     st.session_state[KEY] = level
 
 

@@ -31,24 +31,24 @@ _FRAME, _PAGES = "_frame", "_pages"
 
 
 class Frame:
-    """The page that is open, run so that what was chosen on it stands in its address at the end."""
+    """Runs the open page, and then writes its choices to the address."""
 
     def __init__(self, navigation: StreamlitPage) -> None:
         self._navigation = navigation
 
     def run(self) -> None:
-        if self._navigation.url_path:  # the first page has none, and needs no more than what is there
+        if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
         try:
             self._navigation.run()
-        except StopException:  # not where the page asks for another run: it may be that of another page
+        except StopException:  # but not on a rerun, which may be for another page
             address.write()
             raise
         address.write()
 
 
 def frame() -> Frame:
-    """Name the app and its pages; a visit calls this first and runs what it returns."""
+    """Set up the app and its navigation. Every script run calls this first and runs what it returns."""
     clicks.keep()
     languages.begin()
     navigation = _navigation()
@@ -67,7 +67,7 @@ def frame() -> Frame:
 
 
 def _check_settings() -> None:
-    """Refuse to work with a setting of the environment that makes no sense, and name it."""
+    """Stop with an error message that names any invalid setting of the environment."""
     try:
         default_roots()
         logs.level()
@@ -78,21 +78,23 @@ def _check_settings() -> None:
 
 
 def _navigation() -> StreamlitPage:
-    st.set_page_config(page_title="bartviz", page_icon=ICON, layout="wide")  # before the pages: their icons are remote
+    st.set_page_config(
+        page_title="bartviz", page_icon=ICON, layout="wide"
+    )  # before the pages, whose icons would be remote
     language, pages = st.session_state.get(_PAGES, ("", []))
     if language != current():
         pages = _pages()
         st.session_state[_PAGES] = current(), pages
-    return st.navigation(pages, position="top", expanded=True)  # expanded: where it stands in the sidebar, on a phone
+    return st.navigation(pages, position="top", expanded=True)  # expanded: for phones, where it is in the sidebar
 
 
 def _pages() -> list[StreamlitPage]:
-    """The pages in the visitor's language: a session keeps them, for its files are looked for each time."""
+    """The pages in the visitor's language; the session keeps them, as building them looks up every file."""
     pages = [
         st.Page(entry.file, title=_(entry.label), url_path="home" if first else entry.word, default=first)
         for entry, first in ((entry, entry is sitemap.PAGES[0]) for entry in sitemap.PAGES)
     ]
-    # The first page is at "/". Who writes its word, as all others have one in their address, is led there.
+    # The first page is at "/". Its word, which works like that of any other page, redirects there.
     pages.append(
         st.Page(lambda: None, title=_(sitemap.PAGES[0].label), url_path=sitemap.PAGES[0].word, visibility="hidden")
     )
@@ -117,19 +119,21 @@ def begin(word: str, *, needs_record: Literal[True]) -> Record: ...
 @overload
 def begin(word: str, *, needs_record: Literal[False]) -> Record | None: ...
 def begin(word: str, *, needs_record: bool = True) -> Record | None:
-    """First call of each page: the guard, the page's title as a question, and the status line.
+    """Every page calls this first: it draws the page's title (a question) and the status line.
 
-    Gives the current Record. Without one, a page that needs it draws the empty state (with the next action) and stops
-    here; with ``needs_record=False`` the page goes on with None. A request that was refused is told here. While the
-    run of the visit's link is on its way nothing is drawn of another record, within which its choices would be brought.
+    Returns the current Record. Without one, a page that needs it draws the empty state (with the next action) and stops
+    here; with ``needs_record=False`` the page continues with None. Reports the error of a refused request. While the
+    run of the visit's link is in progress, no other record is drawn: that would clamp the link's choices to it.
     """
     _guard()
     tour.strip(word)
-    if walk.current().lesson is None:  # whose steps say themselves what is looked at
+    if walk.current().lesson is None:  # the steps of a lesson bring their own part into view
         scroll_to.begin(word)
     st.title(_(sitemap.page(word).title), anchor=False)
     record, error = session.current_record(), session.error()
-    refused = needs_record and error is not None and error is not first_record.error()  # which is about no request
+    refused = (
+        needs_record and error is not None and error is not first_record.error()
+    )  # an error at the start is not about a request
     with st.container(key="status"):
         shown = None if refused else record
         if session.running() is not None:
@@ -139,7 +143,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     if shown is not None and session.running() is None:
         checks.draw(shown)
     if error is not None:
-        _tell(error, record)
+        _report(error, record)
     if refused or (needs_record and record is None):
         if record is None:
             _empty()
@@ -150,21 +154,21 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
 
 
 def dark() -> bool:
-    """Whether the visitor sees the dark theme: pass it to every figure."""
+    """Whether the visitor uses the dark theme; pass it to every figure."""
     return theme.dark()
 
 
 def link(word: str, label: str) -> None:
-    """A link to another page, in our own words."""
+    """A link to another page, with its own label."""
     st.page_link(sitemap.page(word).file, label=label)
 
 
-def _tell(error: BartvizError, record: Record | None) -> None:
-    """The error of the last request: one sentence, and a button for each way out."""
+def _report(error: BartvizError, record: Record | None) -> None:
+    """The error of the last request: one sentence, and a button for each remedy."""
     st.error(show.plain(str(error)))
     with st.container(horizontal=True, gap="small"):
-        for label, mend in sidebar.remedies(error).items():
-            st.button(label, on_click=mend)
+        for label, remedy in sidebar.remedies(error).items():
+            st.button(label, on_click=remedy)
         if error is first_record.error():
             st.button(_("Close"), on_click=session.forgive)
         elif record is not None:

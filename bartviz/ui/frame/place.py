@@ -1,4 +1,4 @@
-"""Where the app lies: beside the package in a copy of the repository, inside the package where a wheel put it."""
+"""The folder of the app: next to the package in a checkout, inside the package when installed from a wheel."""
 
 from pathlib import Path
 

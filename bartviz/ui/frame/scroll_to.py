@@ -1,4 +1,4 @@
-"""A link that speaks of something far below brings it into sight: the page does not begin at its top then."""
+"""Scroll to the part of a page that a link refers to, instead of starting at the top."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import streamlit as st
 from bartviz.ui.components.scripts import bundle
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
-_BRING = st.components.v2.component("bartviz.sight", html="<span></span>", js=bundle(_SCRIPT))
+_SCROLL = st.components.v2.component("bartviz.sight", html="<span></span>", js=bundle(_SCRIPT))
 _SIGHT = "_sight"
 
-# Words of an address that choose something below the hero of their page, and where that is.
+# Words of an address that choose something below the main picture of a page -> the CSS selector of that part.
 PARTS = {word: f".st-key-{word}" for word in ("n", "around", "about", "more", "below", "see")} | {
     "line": ".bv-claim:has(details[open])"
 }
 
 
 @dataclass
-class _Sight:
-    """The page that is open, how many were before it, and what its link spoke of ("": nothing)."""
+class _Target:
+    """The open page, the number of pages opened so far, and the part that its link refers to ("": none)."""
 
     page: str = ""
     visit: int = 0
@@ -29,15 +29,15 @@ class _Sight:
 
 
 def begin(word: str) -> None:
-    """Draw what brings a part of the page ``word`` into sight, where a link has asked for one. Takes no room.
+    """Scroll to the part of the page ``word`` that its link asks for, if any. Takes no space on the page.
 
-    Asked is what stands in the address when the page is opened; what is chosen on the page later moves nothing.
+    Only the address at the time the page is opened counts; later choices on the page do not scroll.
     """
-    query, sight = st.query_params.to_dict(), st.session_state.setdefault(_SIGHT, _Sight())
+    query, sight = st.query_params.to_dict(), st.session_state.setdefault(_SIGHT, _Target())
     if sight.page != word:
-        sight.part = next((place for name, place in PARTS.items() if name in query), "")
+        sight.part = next((selector for name, selector in PARTS.items() if name in query), "")
         sight.visit += 1
         sight.page = word
     if sight.part:
         with st.container(key="sight"):
-            _BRING(data={"visit": sight.visit, "part": sight.part}, key="sight_bring")
+            _SCROLL(data={"visit": sight.visit, "part": sight.part}, key="sight_bring")

@@ -1,6 +1,6 @@
-"""The server around the pages: whom it answers, what each answer forbids, what happens at its start.
+"""The server around the pages: which requests it answers, its security headers, and its startup.
 
-``app.py`` gives this to Streamlit's ASGI app, so it holds however the server is started.
+``app.py`` passes this to Streamlit's ASGI app, so it applies however the server is started.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from streamlit.starlette import App
 
 SCRIPT = Path(__file__).with_name("visit.py")
-SWITCH = 0.001  # seconds a thread may keep the others from running; Python's own 0.005 holds up the server's loop
+SWITCH = 0.001  # seconds until a thread switch; Python's default of 0.005 delays the server's event loop
 REFUSED = "This server does not answer to that name. Its owner allows a name with: bartviz app --allow NAME\n"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -40,10 +40,10 @@ HEADERS = {
 
 
 class Guard:
-    """Answers requests to a name that is served, from no other site's page; all others before Streamlit sees them.
+    """Passes on requests to an allowed host name and from its own pages; rejects all others before Streamlit sees them.
 
-    Streamlit asks a host on the internet for this machine's address before it refuses a foreign page, and holds up
-    everybody meanwhile.
+    Before Streamlit rejects a foreign page it asks a host on the internet for this machine's address, which blocks all
+    visitors meanwhile.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -69,7 +69,7 @@ MIDDLEWARE = [Middleware(Guard)]
 
 
 def serve(host: str, port: int, names: Sequence[str]) -> None:
-    """Serve the app until the process is ended, as ``streamlit run`` does: its variables of the environment count."""
+    """Serve the app until the process ends, like ``streamlit run``, whose environment variables apply."""
     from streamlit.web.cli import main
 
     flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
@@ -80,10 +80,10 @@ def serve(host: str, port: int, names: Sequence[str]) -> None:
 
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
-    """What is done once, before the first visitor is answered."""
+    """The startup of the server, before it answers the first visitor."""
     _log()
     sys.setswitchinterval(SWITCH)
-    # Nobody types at a prompt here. To find that out, Streamlit's first element looks at the file of every module.
+    # Streamlit's first element reads the file of every module to find out whether it runs in a prompt: skip that.
     delta_generator._use_warning_has_been_displayed = True
     address, port = st.get_option("server.address"), st.get_option("server.port")
     print(hosts.reach(address, port, st.get_option("server.allowedHosts")), flush=True)
@@ -93,22 +93,24 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
 
 
 def failed(error: Exception) -> None:
-    """A script that failed, in our log; the visitor sees Streamlit's own sentence."""
+    """Log a script that failed; the visitor sees Streamlit's own message."""
     logs.fault("A page failed.", error)
 
 
 def _log() -> None:
-    """Begin the log; where its setting makes no sense the pages say so."""
+    """Start the log; if its setting is invalid, the pages report it."""
     try:
         logs.begin(logs.level())
     except SettingError:
         logs.begin(logs.OURS)
     streamlits = logging.getLogger("streamlit.error_util")
-    streamlits.addFilter(lambda record: record.msg != "Uncaught app execution")  # its message may hold a visitor's text
+    streamlits.addFilter(
+        lambda record: record.msg != "Uncaught app execution"
+    )  # its message may contain a visitor's text
 
 
 def _checked(scope: Scope) -> Scope:
-    """A request whose Origin was looked at, without it: Streamlit would ask the internet about one that differs."""
+    """The request without its Origin, which was checked here: Streamlit would look up a different one online."""
     return {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"origin"]}
 
 

@@ -1,4 +1,4 @@
-"""The decoding settings of the sidebar: only what applies is drawn; each value is in the URL and checked when read."""
+"""The decoding settings of the sidebar: only those that apply are drawn. Values from the URL are checked on reading."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
-LONG_LINK = 2000  # characters; a link of more is cut off by many programs
+LONG_LINK = 2000  # characters; many programs truncate longer links
 SEARCHES: Mapping[str, By] = {"greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint"}
 SEARCH_NAMES = {
     "greedy": mark("greedy"),
@@ -63,14 +63,14 @@ KEYS = (
 
 
 def draw(kind: ModelKind) -> None:
-    """The folded decoding settings; a change of them redraws no page."""
+    """The expander with the decoding settings; changing them does not redraw the page."""
     if kind != "encoder":
         with st.expander(_("Decoding")):
             st.fragment(_fields)()
 
 
 def read() -> Search:
-    """The search that the controls ask for, each value checked again: it may come from a link. Raises SettingError."""
+    """The search that the controls describe. Checks each value, which may come from a link. Raises SettingError."""
     value = st.session_state.get
     by = _chosen(SEARCHES, value("search"), mark("search"), "greedy")
     at_least = int(_number("min_new_tokens", 0))
@@ -98,28 +98,28 @@ def read() -> Search:
 
 
 def limits() -> tuple[int | None, int]:
-    """New tokens at most (None: the model's own limit) and candidates kept per step. Raises SettingError."""
+    """The maximum of new tokens (None: the model's own limit) and of candidates per step. Raises SettingError."""
     most, kept = _number("max_new_tokens", 0), _number("top_k", 10)
     if not (0 <= most <= MOST_TOKENS and 1 <= kept <= MOST_CANDIDATES):
-        said = later(
+        message = later(
             "New tokens go from 0 to {tokens}, candidates from 1 to {candidates}.",
             tokens=MOST_TOKENS,
             candidates=MOST_CANDIDATES,
         )
-        raise SettingError(said)
+        raise SettingError(message)
     return int(most) or None, int(kept)
 
 
 def used(record: Record, *, without: Container[str] = ()) -> str:
-    """What a run really had, in words, but for some settings by name; empty where nothing was kept of it."""
-    found = {name: _told(record, name, value) for name, value in record.provenance.settings.items()}
-    said = [f"{_(USED.get(name, name))}: {told}" for name, told in found.items() if told and name not in without]
+    """The settings that a run used, in words, ``without`` some by name; empty if none were recorded."""
+    values = {name: _shown_value(record, name, value) for name, value in record.provenance.settings.items()}
+    parts = [f"{_(USED.get(name, name))}: {text}" for name, text in values.items() if text and name not in without]
     stopped = record.provenance.stopped
-    return "; ".join([*said, *([_("stopped by: {reason}", reason=_said(stopped))] if stopped else [])])
+    return "; ".join([*parts, *([_("stopped by: {reason}", reason=_translated(stopped))] if stopped else [])])
 
 
 def own() -> GenerationConfig | None:
-    """What the chosen checkpoint says of decoding; None until it is loaded."""
+    """The chosen checkpoint's own decoding settings; None until it is loaded."""
     model = session.engine().models.peek(str(st.session_state.get("model", "")))
     return getattr(model, "generation", None)
 
@@ -134,7 +134,7 @@ def _fields() -> None:
     if by == "sampling":
         _sampling()
     if by == "checkpoint":
-        show.note(_own_said(generation))
+        show.note(_own_settings(generation))
     left, right = st.columns(2)
     with left:
         _field(
@@ -212,24 +212,24 @@ def _sampling() -> None:
     _field(_("Seed"), "seed", SEED, 0, hint=_("The same seed draws the same tokens."))
 
 
-def _own_said(generation: GenerationConfig | None) -> str:
+def _own_settings(generation: GenerationConfig | None) -> str:
     if generation is None:
         return _("What that is will be known when the model has been loaded.")
     beams = generation.num_beams or 1
     drawn = _("drawn at random") if generation.do_sample else _("greedy")
-    found = [_("{count} beams", count=beams) if beams > 1 else drawn]
-    for name, said in OWN.items():
+    parts = [_("{count} beams", count=beams) if beams > 1 else drawn]
+    for name, message in OWN.items():
         value = getattr(generation, name, None)
         if value and (beams > 1 or name not in ("length_penalty", "early_stopping")):
             shown = _("on") if value is True else f"{value:g}" if isinstance(value, float) else value
-            found.append(_(said, value=shown))
-    return _("It says: {settings}.", settings=", ".join(found))
+            parts.append(_(message, value=shown))
+    return _("It says: {settings}.", settings=", ".join(parts))
 
 
 def _field(
     label: str, key: str, ends: tuple[float, float], first: float, *, step: float = 1, hint: str | None = None
 ) -> None:
-    """A number between two ends; what a link or an earlier model left outside of them goes back to the first value."""
+    """A number field; a value outside ``ends`` (from a link or an earlier model) is reset to ``first``."""
     address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
@@ -245,15 +245,15 @@ def _number(key: str, first: float) -> float:
     return first if value is None else value
 
 
-def _chosen(names: Mapping[str, Any], said: object, what: str, first: str) -> Any:
-    name = first if said is None else said
+def _chosen(names: Mapping[str, Any], value: object, what: str, first: str) -> Any:
+    name = first if value is None else value
     if name not in names:
         raise SettingError(later("There is no such {what}: choose {names}.", what=later(what), names=choices(names)))
     return names[str(name)]
 
 
-def _told(record: Record, name: str, value: object) -> str:
-    """A setting's value as the pages speak of it: steps from 1, tokens by their labels."""
+def _shown_value(record: Record, name: str, value: object) -> str:
+    """A setting's value as the pages show it: steps count from 1, tokens appear by label."""
     if name == "forced":
         return ", ".join(
             _("step {step} “{token}”", step=step.position + 1, token=step.chosen.label)
@@ -270,22 +270,22 @@ def _told(record: Record, name: str, value: object) -> str:
 
 def _listed(value: object) -> str:
     values = value if isinstance(value, (tuple, list)) else (value,)
-    return ", ".join(_said(str(one)) for one in values)
+    return ", ".join(_translated(str(part)) for part in values)
 
 
-def _said(word: str) -> str:
-    """A value of a run's settings: words that we know are translated, all others stand as they are."""
-    return _(word) if word in MODES | STOPPED else sentence_words.rule(word)
+def _translated(value: str) -> str:
+    """A value of a run's settings: known words are translated, others stay as they are."""
+    return _(value) if value in MODES | STOPPED else sentence_words.rule(value)
 
 
 def long_link() -> None:
-    """A word where the texts make the address longer than other programs commonly take."""
+    """A warning if the texts make the link longer than many programs accept."""
     state = st.session_state
     count = sum(len(quote_plus(state.get(key) or "")) for key in ("text", "pair", "target"))
     if state["link"] and count > LONG_LINK:
-        said = _(
+        message = _(
             "The texts make a link of {count:,} characters. This app takes it, but mail and chat programs often cut "
             "such links off: send the text beside it.",
             count=count,
         )
-        show.note(said)
+        show.note(message)

@@ -1,4 +1,4 @@
-"""The controls that all pages share: model, text, second sentence or given output, decoding settings, Run."""
+"""The controls shared by all pages: model, text, second sentence or given output, decoding settings, Run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINKED = ("model", "text", "pair", "target", "too_long", "special", *settings.KE
 
 
 def draw() -> None:
-    """The sidebar; starts the request of a link when the visit begins with one."""
+    """Draw the sidebar; if the visit begins with a link, start the link's request."""
     if "_source" not in st.session_state:
         _begin()
     _echo()
@@ -58,14 +58,14 @@ def draw() -> None:
         theme.watch()
         ctrl_enter.keep()
     if st.session_state["_linked"] or session.came_back():
-        _run()  # the flag is taken down last: a script run may be broken off in between
+        _run()  # the flag is cleared last: the script run may be interrupted in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
         if torch_import.imported():
-            session.begin()  # what a link asks for is the first thing seen, where a moment is enough for it
+            session.begin()  # show the link's result first, if it takes only a moment
 
 
 def start_with_own(key: str) -> None:
-    """Run the text of a field elsewhere than in the sidebar, with the sidebar's other settings: a callback."""
+    """Run the text of a field outside the sidebar, with the sidebar's other settings: a callback."""
     again("text", st.session_state[key])
 
 
@@ -78,7 +78,7 @@ def again(key: str, value: str) -> None:
 
 
 def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
-    """What would mend an error: the label of a button -> what it does, a callback."""
+    """Remedies for an error: button label -> callback."""
     if isinstance(error, TooLong) and error.can_cut:
         return {_(label, limit=error.limit): partial(again, "too_long", word) for word, label in CUTS.items()}
     if isinstance(error, EncodingError):
@@ -90,8 +90,8 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
     chosen = st.session_state["model"]
     if isinstance(error, ModelError):
         record, known = session.current_record(), _names()
-        ours = record.model.name if record is not None and record.model.name in known else known[0]
-        return {} if ours == chosen else {_("Use {name}", name=ours): partial(again, "model", ours)}
+        fallback = record.model.name if record is not None and record.model.name in known else known[0]
+        return {} if fallback == chosen else {_("Use {name}", name=fallback): partial(again, "model", fallback)}
     if isinstance(error, TextError) and not str(st.session_state["text"] or "").strip():
         example = examples(chosen, st.session_state["_kind"])[0]
         return {show.plain(shorten(example.text, 66, placeholder=" …")): partial(take, example)}
@@ -99,9 +99,9 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
 
 
 def _begin() -> None:
-    """What the controls hold when a visit begins: what the saved record was made from, or what the link says.
+    """Initialise the controls of a visit: from the saved record, or from the link.
 
-    A first run may be broken off by the browser's next message: what it has not done yet is left to the run after it.
+    The first script run may be interrupted by the browser's next message; the run after it does the rest.
     """
     record = session.current_record()
     st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
@@ -111,15 +111,15 @@ def _begin() -> None:
 
 
 def _set(**values: str | bool) -> None:
-    """Give controls new values: in a callback."""
+    """Set controls to new values; call it in a callback."""
     st.session_state["_echo"] = values
     st.session_state.update(values)
 
 
 def _echo() -> None:
-    """Send the values that a callback has set again until their run has ended.
+    """Resend the values set by a callback until their run has ended.
 
-    Streamlit sends a value to the browser with one script run alone; a slow browser may see only the one after it.
+    Streamlit sends a value to the browser with one script run only; a slow browser may see only the next one.
     """
     st.session_state.update(st.session_state.get("_echo", {}))
     if session.running() is None:
@@ -127,7 +127,7 @@ def _echo() -> None:
 
 
 def _names() -> list[str]:
-    """Embedded models, then folders, then the hub's."""
+    """Model names: embedded ones, then folders, then those of the hub."""
     embedded = [known.name for known in CATALOGUE if known.source == "embedded"]
     hub = [known.name for known in CATALOGUE if known.source == "hub"]
     return [*embedded, *listed(default_roots()), *hub]
@@ -135,7 +135,7 @@ def _names() -> list[str]:
 
 def _model() -> ModelKind:
     names = _names()
-    first = first_record.record()  # the same for every visit: a link leaves out what is the default
+    first = first_record.record()  # the same for every visit, because links leave out the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
         _("Model"),
@@ -154,14 +154,14 @@ def _model() -> ModelKind:
 
 
 def _kind(name: str, loaded: ModelInfo | None) -> ModelKind:
-    """The kind of a model as far as that is known before it is loaded; else that of most, with encoder and decoder."""
+    """The kind of a model if known before it is loaded; else the most common one, encoder-decoder."""
     known = entry(name)
     kind = known.kind if known is not None else loaded.kind if loaded is not None else _kind_of_folder(name)
     return kind or "encoder-decoder"
 
 
 def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
-    """What a model is, how large, and whether it looks trained, as far as that is known before it is loaded."""
+    """A model's title, its size and whether it looks trained, as far as known before it is loaded."""
     unknown = _("A folder of this machine") if is_folder else _("A model of the hub")
     title = _(known.title) if known is not None else unknown
     if loaded is not None:
@@ -172,7 +172,7 @@ def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) ->
 
 
 def _kind_of_folder(name: str) -> ModelKind | None:
-    """The kind of a model in a folder under our roots, from its configuration alone; None where there is none."""
+    """The kind of a model in a folder of the model roots, from its configuration; None if there is none."""
     try:
         folder = find(name, default_roots())
         return None if folder is None else FAMILIES[str(config.read(folder).get("model_type"))].kind
@@ -191,8 +191,8 @@ def _texts(kind: ModelKind) -> None:
 
 
 def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
-    """The given output. A translation is no continuation: each kind of model has its own, and finds it again."""
-    held: dict[str, str] = st.session_state.setdefault("_given", {})  # the kind now, and the text of each
+    """The given output. Each kind of model keeps its own: a translation does not fit a continuation."""
+    held: dict[str, str] = st.session_state.setdefault("_given", {})  # the current kind, and the text of each kind
     if held.get("kind", kind) != kind:
         st.session_state["target"] = held.get(kind, "")
     text = st.text_input(
@@ -206,8 +206,8 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
             "Left empty, it writes its own."
         ),
     )
-    held |= {"kind": kind, kind: text}  # not before: a script run may be broken off in between
-    if not text and any(said for name, said in held.items() if name != "kind"):
+    held |= {"kind": kind, kind: text}  # last: the script run may be interrupted before
+    if not text and any(kept for name, kept in held.items() if name != "kind"):
         show.note(_("What was given to the other kind of model is kept for it."))
 
 
@@ -230,8 +230,8 @@ def _settings() -> None:
             key="encoding",
             persist_state="session",
         )
-        said = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
-        show.note(" ".join(map(_, said)))
+        messages = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
+        show.note(" ".join(map(_, messages)))
     with st.expander(_("Settings")):
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
@@ -251,15 +251,15 @@ def _settings() -> None:
 
 
 def _longest() -> str:
-    """How long a text of the chosen model may be, as far as that is known before it is loaded."""
+    """The longest text that the chosen model reads, as far as known before it is loaded."""
     chosen = st.session_state["model"]
     known, loaded = entry(chosen), session.engine().models.peek(chosen)
     if known is None and loaded is None:
         return _("How long that is will be known when the model has been loaded.")
-    most = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None
-    if most is None:
+    limit = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None
+    if limit is None:
         return _("This model has no limit of its own; the memory that a run may take has one.")
-    return _("This model reads at most {limit:,} tokens.", limit=most)
+    return _("This model reads at most {limit:,} tokens.", limit=limit)
 
 
 def take(example: Example) -> None:
@@ -270,7 +270,7 @@ def take(example: Example) -> None:
 
 
 def _press() -> None:
-    st.session_state["_echo"] = {}  # what the visitor has typed counts
+    st.session_state["_echo"] = {}  # the typed values take precedence
     st.session_state["_bare"] = False
     _run()
 
@@ -284,7 +284,7 @@ def _run() -> None:
 
 
 def _read_file() -> None:
-    """Put a file that has just been given into the text field. Raises TextError."""
+    """Put a newly uploaded file into the text field. Raises TextError."""
     file, encoding = st.session_state.get("file"), st.session_state["encoding"]
     if file is None or file.file_id == st.session_state.get("_file"):
         return
@@ -296,7 +296,7 @@ def _read_file() -> None:
 
 
 def _request() -> Request:
-    """The controls' values, each checked again: they may come from a link."""
+    """The controls' values as a request. Checks each, as they may come from a link."""
     value, kind = st.session_state.get, st.session_state["_kind"]
     too_long = value("too_long", "refuse")
     if too_long not in TOO_LONG:

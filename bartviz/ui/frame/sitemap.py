@@ -1,4 +1,4 @@
-"""The pages of the app, one line each: the one list behind navigation, page titles and the cards of the start page."""
+"""The pages of the app: one list for the navigation, page titles and the cards of the start page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bartviz.ui.frame import place
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` asks what it answers.
+    """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` is its question.
 
-    ``label``, ``title`` and ``card`` are messages, looked up when they are shown.
+    ``label``, ``title`` and ``card`` are messages, translated when they are shown.
     """
 
     word: str
@@ -26,7 +26,7 @@ class Page:
         return place.ROOT / "pages" / f"{self.word}.py"
 
 
-# In the order that tells the story; the first page is the one at "/".
+# In teaching order; the first page is the one at "/".
 PAGES: tuple[Page, ...] = (
     Page("start", mark("Start"), mark("What does a language model look at?"), mark("One sentence, word by word.")),
     Page("lessons", mark("Lessons"), mark("Where do I begin?"), mark("Guided tours: look, guess, and see.")),
@@ -106,5 +106,5 @@ PAGES: tuple[Page, ...] = (
 
 
 def page(word: str) -> Page:
-    """The page of that word; raises KeyError for a word that no page has (a mistake in our code, not a visitor's)."""
+    """The page of that word; raises KeyError for an unknown word (a bug in the app, not a visitor's mistake)."""
     return {entry.word: entry for entry in PAGES}[word]

@@ -17,42 +17,44 @@ if TYPE_CHECKING:
 
 
 def status(record: Record) -> None:
-    """Draw the line, what was done to the text, and in large letters where the weights look untrained."""
+    """Draw the line, notices about the text, and a large warning if the weights look untrained."""
     parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
     lines = [f"<p>{' · '.join(parts)}</p>"]
     lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
     if not names(chosen, record.model):
-        said = _("This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen)
-        lines.append(f"<p class='bv-notice'>{html.escape(said)}</p>")
+        message = _(
+            "This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen
+        )
+        lines.append(f"<p class='bv-notice'>{html.escape(message)}</p>")
     if not record.model.trained:
-        said = html.escape(_("looks untrained: all normalisation gains are still about 1"))
-        lines.insert(0, f"<p class='bv-untrained'>{said}</p>")
+        message = html.escape(_("looks untrained: all normalisation gains are still about 1"))
+        lines.insert(0, f"<p class='bv-untrained'>{message}</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
 
 
 def names(chosen: str, model: ModelInfo) -> bool:
-    """Whether a choice means this model: one in a folder is chosen by its path and called by that folder."""
+    """Whether a choice refers to this model; a model in a folder is chosen by path and named after the folder."""
     return chosen == model.name or (model.source == "folder" and PurePath(chosen).name == model.name)
 
 
 def facts(record: Record) -> list[str]:
-    """Everything after the model's name, each a few words."""
+    """The facts after the model's name, a few words each."""
     sizes = plural("{count:,} token", "{count:,} tokens", len(record.source))
     if record.cross is not None and record.decoder is not None:
         out = len(record.decoder.query)
         sizes = plural(
             "{count:,} token in, {out:,} out", "{count:,} tokens in, {out:,} out", len(record.source), out=out
         )
-    said = [sizes]
+    parts = [sizes]
     if record.provenance.seconds > 0:
-        said.append(_("{seconds:.2f} s", seconds=record.provenance.seconds))
-    said.append(_("{size:.1f} MB of attention", size=record.nbytes / 1e6))
-    return [*said, self_check(record)]
+        parts.append(_("{seconds:.2f} s", seconds=record.provenance.seconds))
+    parts.append(_("{size:.1f} MB of attention", size=record.nbytes / 1e6))
+    return [*parts, self_check(record)]
 
 
 def self_check(record: Record) -> str:
-    """What was checked, when, and of how much; or what failed, with the number and its limit."""
+    """What was checked, when and how much of it; or what failed, with its value and limit."""
     failed = [check for check in record.checked if check.failed]
     if failed:
         return "; ".join(_("FAILED: {check} ({value})", check=name(check), value=value(check)) for check in failed)
@@ -66,7 +68,7 @@ def self_check(record: Record) -> str:
 
 
 def _scope(record: Record) -> str:
-    """How much was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
+    """The part that was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
     kept = [attention for kind in record.kinds if (attention := record.attention(kind)).sample is not None]
     layers = sum(attention.shape[0] for attention in kept)
     rows = max(attention.shape[2] for attention in kept)
@@ -86,12 +88,12 @@ def _scope(record: Record) -> str:
 
 
 def name(check: Check) -> str:
-    """What a check is about, in the reader's language."""
+    """The name of a check, in the reader's language."""
     return _(check.name) if check.kind is None else f"{sentence_words.kind(check.kind)} {_(check.name)}"
 
 
 def value(check: Check) -> str:
-    """What was measured, and its limit."""
+    """The measured value of a check, and its limit."""
     if check.value is None:
         return _("nothing to measure by")
     if check.limit == 0:

@@ -1,4 +1,4 @@
-"""Light or dark: what the visitor sees, and a new run as soon as that changes; and the language of the document."""
+"""Light or dark theme, with a new script run when it changes; and the language of the document."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _WATCH = st.components.v2.component("bartviz.theme", html="<span></span>", js=bu
 
 
 def dark() -> bool:
-    """Whether the visitor sees the dark theme."""
+    """Whether the visitor uses the dark theme."""
     return st.context.theme.type == "dark"
 
 
 def watch() -> None:
-    """Ask for a new run when the theme is no longer the one that this run draws for. Takes no room."""
+    """Request a new script run when the theme differs from that of this run. Takes no space on the page."""
     with st.container(key="theme"):
         _WATCH(data={"dark": dark(), "lang": current()}, key="theme_watch", on_changed_change=lambda: None)

@@ -1,7 +1,7 @@
-"""What Streamlit runs for each visitor, at the first look and after each click.
+"""The script that Streamlit runs for each visitor, on the first visit and after each click.
 
-It lies in another folder than ``pages/``: beside a folder of that name Streamlit starts in its old multipage mode, in
-which a link to a page would run that page alone.
+It is not next to ``pages/``: with a folder of that name, Streamlit would start in its old multipage mode, in which a
+link to a page runs that page alone.
 """
 
 from bartviz.serving import torch_import, turns
@@ -9,7 +9,7 @@ from bartviz.ui.frame import page, sidebar, tour
 
 
 def draw() -> None:
-    """The frame, the sidebar that all pages share, and the page that is open."""
+    """The frame, the shared sidebar, and the open page."""
     with turns.turn():
         try:
             navigation = page.frame()
@@ -17,7 +17,7 @@ def draw() -> None:
             navigation.run()
             tour.drawn()
         finally:
-            torch_import.warm_up()  # not before: it would keep the first picture waiting
+            torch_import.warm_up()  # last, because it would delay the first picture
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What a session and its address hold, and what is made once. Imports serving and below."""
+"""The state of a session, its address, and a cache of computed values. Imports serving and below."""

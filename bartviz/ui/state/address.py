@@ -1,13 +1,13 @@
-"""Choices that stand in the address of a page as words: ``?kind=cross``, whatever the option is called on the page.
+"""Choices in the address of a page, written as words: ``?kind=cross``, whatever label the option has on the page.
 
-Streamlit's own binding writes an option's label, which a translation changes; so a choice is bound here by hand. What
-counts, in this order: an address that somebody has given (a visit that begins, a link inside the app, the browser's
-Back), what the visitor has clicked or a callback has set, what was chosen on an earlier page, the default. A word that
-the page does not have is not forgotten: it counts again where it is one of the options.
+Streamlit's own binding writes an option's label, which changes with the language, so this module binds choices itself.
+Precedence, highest first: an address that was opened (a new visit, a link inside the app, the browser's Back), a click
+or a value set by a callback, a choice from an earlier page, the default. A word that is not an option on this page is
+kept, and applies again on a page where it is.
 
-All changes of a script run are written in one message at its end, so that one Back takes them back. One object holds
-what belongs together; it is fetched once and changed by plain writes, because each access of the session may end the
-script run, and each step may be repeated.
+All changes of a script run are written in one message at its end, so that one Back undoes them together. One object
+holds the whole state. It is fetched once and changed by plain assignments, because Streamlit may end the script run at
+any access to the session, and every step may be repeated.
 """
 
 from __future__ import annotations
@@ -21,27 +21,32 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Words = tuple[str, ...]
-LAG = 60.0  # seconds for which a slow browser may still send an address that it had before we wrote another
+LAG = 60.0  # seconds for which a slow browser may still send an address older than the one written last
 
 
 @dataclass
 class Choice:
-    """One choice of this visitor. ``chosen`` None: nothing yet; ``told``: what the address says, as far as known."""
+    """One choice of this visitor. ``chosen`` is None before any choice; ``in_address`` is the last known address."""
 
     key: str
     chosen: Words | None = None
     drawn: Words | None = None
     page: str | None = None
-    told: Words = ()
+    in_address: Words = ()
     older: tuple[tuple[float, Words], ...] = ()
 
-    def linked(self, said: Words, page: str) -> bool:
-        """Whether a link from this page to itself has brought an address that no run of ours has written."""
-        return page == self.page and bool(said) and said != self.told and said not in dict(self._recent()).values()
+    def linked(self, words: Words, page: str) -> bool:
+        """Whether a link from this page to itself changed the address: no script run has written these words."""
+        return (
+            page == self.page
+            and bool(words)
+            and words != self.in_address
+            and words not in dict(self._recent()).values()
+        )
 
-    def sent(self, wanted: Words, said: Words) -> None:
-        """The address was written; a slow browser may still send the one before."""
-        self.older, self.told = ((time.monotonic(), said), *self._recent()), wanted
+    def sent(self, wanted: Words, previous: Words) -> None:
+        """Note that ``wanted`` was written to the address; a slow browser may still send ``previous``."""
+        self.older, self.in_address = ((time.monotonic(), previous), *self._recent()), wanted
 
     def _recent(self) -> tuple[tuple[float, Words], ...]:
         now = time.monotonic()
@@ -50,7 +55,7 @@ class Choice:
 
 @dataclass
 class Address:
-    """All choices of a visitor, and what is to be written at the end of the run (the default is left out)."""
+    """All choices of a visitor, and the changes to write at the end of the run (defaults are left out)."""
 
     choices: dict[str, Choice] = field(default_factory=dict)
     waiting: dict[str, Words] = field(default_factory=dict)
@@ -60,123 +65,123 @@ class Address:
         return self.choices.setdefault(key, Choice(key))
 
 
-def take(key: str, held: Words | None, understood: Callable[[Words], Words | None], default: Words) -> Words:
-    """What to draw, before the widget is drawn.
+def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None], default: Words) -> Words:
+    """The words to draw; call it before the widget.
 
-    ``held``: what the widget has; ``understood`` gives the options that words stand for, None where they name none.
+    ``held`` is the widget's current value. ``parse`` maps words to options, and returns None if they name no option.
     """
-    choice, said, (page, back) = address().choice(key), _said(key), _where()
-    if back or (said and page != choice.page) or choice.linked(said, page):
-        choice.chosen = said or default
+    choice, words, (page, back) = address().choice(key), _in_query(key), _navigation()
+    if back or (words and page != choice.page) or choice.linked(words, page):
+        choice.chosen = words or default
     elif held is not None and (held != choice.drawn or page != choice.page):
         choice.chosen = held
-    words = default if choice.chosen is None else understood(choice.chosen)
-    return default if words is None else words
+    resolved = default if choice.chosen is None else parse(choice.chosen)
+    return default if resolved is None else resolved
 
 
-def tell(key: str, words: Words, default: Words) -> None:
-    """What was drawn goes into the address, after the widget was drawn."""
-    ours, said, (page, _) = address(), _said(key), _where()
-    choice = ours.choice(key)
+def publish(key: str, words: Words, default: Words) -> None:
+    """Put the words that were drawn into the address; call it after the widget."""
+    choices, previous, (page, _) = address(), _in_query(key), _navigation()
+    choice = choices.choice(key)
     wanted = () if words == default else words or ("",)
-    linked = choice.linked(said, page)
+    linked = choice.linked(previous, page)
     if choice.page != page:
-        choice.told, choice.older = said, ()
+        choice.in_address, choice.older = previous, ()
     choice.drawn, choice.page = words, page
-    if wanted != said or linked:
-        ours.waiting[key] = wanted
+    if wanted != previous or linked:
+        choices.waiting[key] = wanted
     else:
-        ours.waiting.pop(key, None)
-        choice.told, choice.older = said, ()
-    if not ours.late or _in_fragment():
+        choices.waiting.pop(key, None)
+        choice.in_address, choice.older = previous, ()
+    if not choices.late or _in_fragment():
         write()
 
 
 def begin() -> None:
-    """A script run begins that calls ``write`` at its end."""
-    ours = address()
-    page, _ = _where()
-    ours.late = True
-    ours.waiting = {key: words for key, words in ours.waiting.items() if ours.choice(key).page == page}
+    """Start a script run that calls ``write`` at its end."""
+    choices = address()
+    page, _ = _navigation()
+    choices.late = True
+    choices.waiting = {key: words for key, words in choices.waiting.items() if choices.choice(key).page == page}
 
 
 def write() -> None:
-    """Send what waits to the browser, in one message."""
-    context, ours = get_script_run_ctx(), address()
-    if context is None or not ours.waiting:
+    """Send all waiting changes to the browser in one message."""
+    context, choices = get_script_run_ctx(), address()
+    if context is None or not choices.waiting:
         return
     with context.session_state.query_params() as query:
-        before = {key: tuple(query.get_all(key)) for key in ours.waiting}
-        for key, words in ours.waiting.items():
+        before = {key: tuple(query.get_all(key)) for key in choices.waiting}
+        for key, words in choices.waiting.items():
             if words:
                 query.set_with_no_forward_msg(key, list(words) if len(words) > 1 else words[0])
             else:
                 query.discard_param_no_forward_msg(key)
-        query._send_query_param_msg()  # as ``st.query_params`` does, which can only write one change after the other
-    for key, words in ours.waiting.items():
-        ours.choice(key).sent(words, before[key])
-    ours.waiting = {}
+        query._send_query_param_msg()  # ``st.query_params`` does this too, but once for each change
+    for key, words in choices.waiting.items():
+        choices.choice(key).sent(words, before[key])
+    choices.waiting = {}
 
 
 def carry(key: str, default: float) -> None:
-    """Give a number or a switch that Streamlit binds the value it had on an earlier page.
+    """Give a number or a switch that Streamlit binds its value from an earlier page.
 
-    Streamlit carries what was moved, but forgets what a link has set as soon as the page is changed.
+    Streamlit carries over a value that the visitor changed, but drops one set by a link as soon as the page changes.
     """
-    kept, (page, back) = address().choice(key), _where()
+    kept, (page, back) = address().choice(key), _navigation()
     if kept.page != page and not back and kept.chosen and key not in st.query_params:
         st.session_state[key] = type(default)(float(kept.chosen[0]))
 
 
 def keep(key: str, value: float, default: float) -> None:
-    """Remember a number or a switch for the pages that ``carry`` it."""
-    ours, said, (page, _) = address(), _said(key), _where()
-    kept = ours.choice(key)
-    if kept.page != page and value != default and not said:
-        ours.waiting[key] = (str(value).lower(),)
+    """Remember a number or a switch for pages that ``carry`` it."""
+    choices, previous, (page, _) = address(), _in_query(key), _navigation()
+    kept = choices.choice(key)
+    if kept.page != page and value != default and not previous:
+        choices.waiting[key] = (str(value).lower(),)
     kept.chosen, kept.page = (str(float(value)),), page
 
 
 def finite(key: str) -> None:
-    """Forget an endless number (``inf``, ``1e999``) that the address has for a number field, before that is drawn.
+    """Drop an infinite number (``inf``, ``1e999``) from the address of a number field before the field is drawn.
 
-    Streamlit makes a whole number of it, fails, and takes the page with it.
+    Streamlit would convert it to an integer, which fails and breaks the page.
     """
     context = get_script_run_ctx()
     if context is None:
         return
     with context.session_state.query_params() as query:
-        if any(map(_endless, query._initial_query_params.get(key, ()))):  # what a field begins with
+        if any(map(_is_infinite, query._initial_query_params.get(key, ()))):  # the initial value of a field
             del query._initial_query_params[key]
             query.remove_param(key)
 
 
-def _endless(said: str) -> bool:
+def _is_infinite(text: str) -> bool:
     try:
-        return math.isinf(float(said))
+        return math.isinf(float(text))
     except ValueError:
         return False
 
 
 def address() -> Address:
-    """The choices of this visitor, the same object in every script run."""
-    found: Address = st.session_state.setdefault("_address", Address())
-    return found
+    """The choices of this visitor; every script run gets the same object."""
+    choices: Address = st.session_state.setdefault("_address", Address())
+    return choices
 
 
-def _said(key: str) -> Words:
+def _in_query(key: str) -> Words:
     return tuple(st.query_params.get_all(key))
 
 
-def _where() -> tuple[str, bool]:
-    """The page of this run, and whether the browser's Back or Forward has asked for it."""
+def _navigation() -> tuple[str, bool]:
+    """The page of this run, and whether the browser's Back or Forward requested it."""
     context = get_script_run_ctx()
     return ("", False) if context is None else (context.page_script_hash, context.is_history_navigation)
 
 
 def is_back() -> bool:
-    """Whether the browser's Back or Forward has asked for this run."""
-    return _where()[1]
+    """Whether the browser's Back or Forward requested this run."""
+    return _navigation()[1]
 
 
 def _in_fragment() -> bool:

@@ -1,8 +1,8 @@
-"""What is made once and shown often: figures, measures, tables, kept by all that they depend on.
+"""A cache for figures, measures and tables that are computed once and shown often.
 
-A call that has not been made yet (``functools.partial``) is its own key: the function, the content of every argument,
-the visitor's language. What is kept can then be neither stale nor somebody else's, and two visitors who look at the
-same thing share it. The longest unused leaves first.
+The key of a pending call (``functools.partial``) is the function, the content of every argument and the visitor's
+language. So a cached value is never stale and never another visitor's, and visitors who look at the same thing share
+it. The least recently used value is dropped first.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from bartviz.figures.drawn import Drawn
 
 T = TypeVar("T")
-LIMIT = 32_000_000  # bytes of all that is kept; a figure takes some 20,000
+LIMIT = 32_000_000  # bytes of the whole cache; a figure takes about 20,000
 _STORE: ByteCache[tuple[Any]] = ByteCache(LIMIT)
 
 
-def once(call: partial[T], said: str = "") -> T:
-    """What the call gives, made if nobody has made it lately. It is shared: who gets it must not change it.
+def once(call: partial[T], message: str = "") -> T:
+    """The result of the call, cached. It is shared between visitors: do not change it.
 
-    The call depends on its arguments and the language alone. ``said`` is shown while it is made. Raises TypeError for
-    arguments without a key, as ``content.key`` has it.
+    The call may depend only on its arguments and the language. ``message`` is shown while it is computed. Raises
+    TypeError for arguments that ``content.key`` does not accept.
     """
     key = content.key(call, current())
-    found: tuple[T] | None = _STORE.peek(key)
-    if found is None and said:
-        with st.spinner(said):
-            found = _STORE.get(key, lambda: (call(),), _size)
-    elif found is None:
-        found = _STORE.get(key, lambda: (call(),), _size)
-    return found[0]
+    cached: tuple[T] | None = _STORE.peek(key)
+    if cached is None and message:
+        with st.spinner(message):
+            cached = _STORE.get(key, lambda: (call(),), _size)
+    elif cached is None:
+        cached = _STORE.get(key, lambda: (call(),), _size)
+    return cached[0]
 
 
 def figure(call: partial[go.Figure], factor: float = 1.0) -> Drawn:
-    """The figure that the call makes, as it is sent; with letters ``factor`` times as large."""
+    """The figure that the call makes, ready to send, with letters ``factor`` times as large."""
     return once(partial(_drawn, call, factor))
 
 
@@ -57,6 +57,6 @@ def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
 
 
 def _size(value: tuple[Any]) -> int:
-    """Bytes of a value: those that it names, else those that it takes when it is written."""
+    """Bytes of a value: its ``nbytes``, else its pickled size."""
     nbytes: int | None = getattr(value[0], "nbytes", None)
     return len(pickle.dumps(value, pickle.HIGHEST_PROTOCOL)) if nbytes is None else nbytes

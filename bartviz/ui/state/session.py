@@ -1,11 +1,12 @@
-"""What this visitor asked for and what came of it. Lives in the session alone; nothing of it is shared.
+"""A visitor's requests and their results. All of it lives in the session; nothing is shared.
 
-A script run calls ``begin`` first: it takes in what a run has brought since the last one. Then ``current_record`` is
-what every page shows: the record of the last run that ended well, else the saved one that the app starts with.
+A script run calls ``begin`` first, which collects the result of a run that has ended since. After that
+``current_record`` is what every page shows: the record of the last successful run, else the saved one that the app
+starts with.
 
-Streamlit may end a script run at any access of its session state, when the browser has sent something new. So what a
-run has brought is put away before the run is forgotten, and a wish is forgotten only after it was started: the next
-script run does again what was broken off.
+Streamlit may end a script run at any access to its session state, when the browser has sent something new. So the
+result of a run is stored before the run is dropped, and a request is dropped only after it was started: the next script
+run repeats whatever was interrupted.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ T = TypeVar("T")
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
-ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was begun again
-FRESH = "_fresh"  # whether the visit has just begun, and with no link
-LINKED = "_linked_request"  # that of the link with which the visit began
+ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was restarted
+FRESH = "_fresh"  # whether the visit has just begun, without a link
+LINKED = "_linked_request"  # the request of the link that the visit began with
 MOST_NOTED = 1000
-_OWNERS: set[str] = set()  # the sessions that have asked for something
+_OWNERS: set[str] = set()  # sessions that have requested something
 
 
 @st.cache_resource(show_spinner=False)
@@ -55,26 +56,26 @@ def owner() -> str:
 
 
 def is_alive(owner: str) -> bool:
-    """Whether that session is still there. One whose connection broke may come back: ``_take`` then begins again."""
+    """Whether that session still exists. If its connection was lost and comes back, ``_collect`` restarts the run."""
     return get_instance().is_active_session(owner)
 
 
 def note(owner: str) -> None:
-    """Remember that a session holds results; of those that were left Streamlit keeps at most 128."""
+    """Remember that a session holds results; Streamlit keeps at most 128 disconnected sessions."""
     if len(_OWNERS) > MOST_NOTED:
-        _OWNERS.intersection_update({one for one in _OWNERS if is_alive(one)})
+        _OWNERS.intersection_update({other for other in _OWNERS if is_alive(other)})
     _OWNERS.add(owner)
 
 
 def release(file: UploadedFile) -> None:
-    """Forget a file of this visitor, whose content has been taken."""
+    """Delete an uploaded file of this visitor after its content was read."""
     uploads.release(owner(), file)
 
 
 def close_left() -> None:
-    """Close the sessions that visitors have left: Streamlit keeps them for a while, with all that they hold.
+    """Close the sessions that visitors have left: Streamlit keeps them, and all that they hold, for a while.
 
-    Who comes back to one that was closed begins a new one, in which the sidebar runs the text again.
+    A visitor who comes back to a closed session gets a new one, in which the sidebar runs the text again.
     """
     runtime: Any = get_instance()
     for owner in list(_OWNERS):
@@ -85,24 +86,24 @@ def close_left() -> None:
 
 def _close(owner: str) -> None:
     runtime: Any = get_instance()
-    if is_alive(owner):  # has come back meanwhile
+    if is_alive(owner):  # it has reconnected
         return
     left = runtime._session_mgr.get_session_info(owner)
     if left is not None:
-        left.session.session_state.clear()  # at once: a session hangs in cycles
+        left.session.session_state.clear()  # free it now: a session is part of reference cycles
         runtime.close_session(owner)
-    else:  # one whose time is over is not found, and kept until somebody else leaves
+    else:  # an expired session is not found, but kept until another visitor leaves
         with suppress(KeyError):
             runtime._session_mgr._session_storage.delete(owner)
 
 
 def begin() -> None:
-    """Take in the outcome of a run that has ended; wait a moment for one that has just been asked for."""
+    """Collect the result of a run that has ended; wait a moment for one that has just been started."""
     if ERROR not in st.session_state:
         st.session_state[ERROR] = first_record.error()
     run = running()
     if run is not None and _ended(run, 0 if run is st.session_state.get(SEEN) else PATIENCE):
-        _take(run)
+        _collect(run)
     st.session_state[SEEN] = running()
 
 
@@ -114,14 +115,14 @@ def _ended(run: Run[Record], seconds: float) -> bool:
 
 
 def awaits_link() -> bool:
-    """Whether the run that this visit's link asked for is on its way, and nothing of the visitor's own is there yet."""
+    """Whether the run requested by this visit's link is in progress and the visitor has no record yet."""
     asked = st.session_state.get(ASKED)
     linked = asked is not None and asked is st.session_state.get(LINKED)
     return linked and running() is not None and st.session_state.get(RECORD) is None
 
 
 def came_back() -> bool:
-    """Whether the browser brings a text of its own to a visit that has just begun: its earlier one was closed."""
+    """Whether a new visit begins with a text that the browser kept: its earlier session was closed."""
     state = st.session_state
     if state.get(FRESH) and (state["text"] or "") == state["_source"]:
         state[FRESH] = False
@@ -129,48 +130,48 @@ def came_back() -> bool:
 
 
 def submit(request: Request) -> None:
-    """Start a request; the one that runs for this session is stopped. The record stays until the new one is there."""
-    mine = owner()
+    """Start a request and stop the session's current run. The old record stays until the new one is ready."""
+    session = owner()
     older = running()
     if older is not None:
         older.cancel()
     st.session_state[ERROR] = None
     st.session_state[ASKED] = request
-    note(mine)
-    st.session_state[RUN] = engine().start(mine, request, alive=lambda: is_alive(mine))
+    note(session)
+    st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session))
     st.session_state[FRESH] = False
 
 
 def refuse(error: BartvizError) -> None:
-    """Tell the visitor why nothing was started."""
+    """Show the visitor why no run was started."""
     st.session_state[FRESH] = False
     st.session_state[ERROR] = without_stack(error)
 
 
 def running() -> Run[Record] | None:
-    """The run that is on its way, if any."""
+    """The run in progress, if any."""
     run: Run[Record] | None = st.session_state.get(RUN)
     return run
 
 
 def error() -> BartvizError | None:
-    """Why the last request brought no record, until the next request or ``forgive``."""
-    told: BartvizError | None = st.session_state.get(ERROR)
-    return told
+    """The error of the last request, until the next request or ``forgive``."""
+    held: BartvizError | None = st.session_state.get(ERROR)
+    return held
 
 
 def forgive() -> None:
-    """Go back to the last record."""
+    """Dismiss the error and go back to the last record."""
     st.session_state[ERROR] = None
 
 
 def current_record() -> Record | None:
-    """The record that the pages show: of the last run that ended well, else the saved one, else None."""
+    """The record that the pages show: of the last successful run, else the saved one, else None."""
     record: Record | None = st.session_state.get(RECORD)
     return record or first_record.record()
 
 
-def _take(run: Run[Record]) -> None:
+def _collect(run: Run[Record]) -> None:
     if run.result is not None:
         st.session_state[RECORD] = run.result
         st.session_state[RUN] = None
@@ -178,13 +179,13 @@ def _take(run: Run[Record]) -> None:
         return
     if not isinstance(run.error, Cancelled):
         st.session_state[ERROR] = run.error
-    elif not run.stopped.is_set() and _begun_again():
+    elif not run.stopped.is_set() and _restarted():
         return
     st.session_state[RUN] = None
 
 
-def _begun_again() -> bool:
-    """Begin a run anew that nobody stopped, once: it ended because the browser's connection was away for a while."""
+def _restarted() -> bool:
+    """Restart, once, a run that nobody stopped: it ended because the browser lost its connection for a while."""
     request: Request | None = st.session_state.get(ASKED)
     if request is None or st.session_state.get(AGAIN) is request:
         st.session_state[ERROR] = BartvizError(_("The run was stopped while the connection was lost. Press Run again."))

@@ -1,6 +1,6 @@
-"""The files that visitors upload: bounded for each visitor and for all together, and kept no longer than they are used.
+"""Uploaded files: limited for each visitor and in total, and deleted once they have been read.
 
-Streamlit bounds a file, not how many there are, and keeps them for as long as the visit.
+Streamlit limits the size of a file but not the number of files, and keeps them until the visit ends.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _LOCK = threading.Lock()
 
 
 def begin(limits: Limits, is_alive: Callable[[str], bool]) -> None:
-    """Bound the files of this server."""
+    """Limit the uploads of this server."""
     if exists():
         manager: Any = get_instance().uploaded_file_mgr
         bound(manager, limits, is_alive)
 
 
 def largest() -> int:
-    """Megabytes of the largest file that the server takes: what an uploader may offer."""
+    """The largest upload that the server accepts, in megabytes."""
     return min(Limits.read().upload_mb, int(st.get_option("server.maxUploadSize")))
 
 
 def bound(manager: MemoryUploadedFileManager, limits: Limits, is_alive: Callable[[str], bool]) -> None:
-    """From now on the manager of a server's files refuses what would be too much, with the number."""
+    """Make the server's file manager refuse uploads over the limits, with a message that names the numbers."""
     add = manager.add_file
 
     def bounded(session_id: str, file: UploadedFileRec) -> None:
@@ -54,15 +54,15 @@ def _check(
     owner: str,
     file: UploadedFileRec,
 ) -> None:
-    """Raise HTTPException for a file that is too much. What visitors have left behind makes room first."""
-    mine, size = held(manager, owner), len(file.data)
-    if mine + size > limits.upload_mb * 1_000_000:
+    """Raise HTTPException for a file over the limits. Files of visitors who have left are removed first."""
+    own, size = held(manager, owner), len(file.data)
+    if own + size > limits.upload_mb * 1_000_000:
         raise HTTPException(
             413,
             _(
                 "Your files hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB are kept for a "
                 "visitor. Remove one first.",
-                held=mine / 1e6,
+                held=own / 1e6,
                 size=size / 1e6,
                 limit=limits.upload_mb,
             ),
@@ -70,14 +70,14 @@ def _check(
     for session_id in list(manager.file_storage):
         if session_id != owner and not is_alive(session_id):
             manager.remove_session_files(session_id)
-    everything = sum(held(manager, session_id) for session_id in list(manager.file_storage))
-    if everything + size > limits.uploads_mb * 1_000_000:
+    total = sum(held(manager, session_id) for session_id in list(manager.file_storage))
+    if total + size > limits.uploads_mb * 1_000_000:
         raise HTTPException(
             413,
             _(
                 "The files of all visitors hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB "
                 "are kept. Try again later.",
-                held=everything / 1e6,
+                held=total / 1e6,
                 size=size / 1e6,
                 limit=limits.uploads_mb,
             ),
@@ -90,6 +90,6 @@ def held(manager: MemoryUploadedFileManager, owner: str) -> int:
 
 
 def release(owner: str, file: UploadedFile) -> None:
-    """Forget a file whose content has been taken."""
+    """Delete a file whose content was read."""
     manager: Any = get_instance().uploaded_file_mgr
     manager.remove_file(owner, file.file_id)

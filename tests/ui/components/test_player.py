@@ -14,7 +14,7 @@ from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import HERE, Place, Wish, script, told, wished, words
+from bartviz.ui.components.player import HERE, BranchRequest, Place, parse_place, parse_request, script, words
 from bartviz.ui.components.player import data as player
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
@@ -138,11 +138,11 @@ def test_pieces_of_a_word_touch(record: Record) -> None:
     ],
 )
 def test_a_place_that_does_not_fit_the_record_is_not_believed(said: object) -> None:
-    assert told(said, "now", 9) is None
+    assert parse_place(said, "now", 9) is None
 
 
 def test_a_place_that_fits_is_taken() -> None:
-    assert told({"revision": "now", "step": 8, "reading": "reads"}, "now", 9) == Place(8, "reads")
+    assert parse_place({"revision": "now", "step": 8, "reading": "reads"}, "now", 9) == Place(8, "reads")
 
 
 def test_a_branch_is_sent_with_its_rows_over_the_source(record: Record) -> None:
@@ -178,10 +178,10 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
 @pytest.mark.parametrize(
     ("said", "wish"),
     [
-        ({"step": 2, "token": 5}, Wish(2, 5, "follow")),
-        ({"step": 2, "text": " Wagen"}, Wish(2, " Wagen", "follow")),
-        ({"step": 2, "wish": "drop"}, Wish(2, None, "drop")),
-        ({"step": 2, "wish": "adopt"}, Wish(2, None, "adopt")),
+        ({"step": 2, "token": 5}, BranchRequest(2, 5, "follow")),
+        ({"step": 2, "text": " Wagen"}, BranchRequest(2, " Wagen", "follow")),
+        ({"step": 2, "wish": "drop"}, BranchRequest(2, None, "drop")),
+        ({"step": 2, "wish": "adopt"}, BranchRequest(2, None, "adopt")),
         ({"step": 2}, None),
         ({"step": 9, "token": 5}, None),
         ({"step": 2, "token": 100}, None),
@@ -192,9 +192,9 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
         ({"step": "2", "token": 5}, None),
     ],
 )
-def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: Wish | None) -> None:
-    assert wished({"revision": "now", **said}, "now", 9, 100) == wish
-    assert wished({"revision": "other", **said}, "now", 9, 100) is None
+def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: BranchRequest | None) -> None:
+    assert parse_request({"revision": "now", **said}, "now", 9, 100) == wish
+    assert parse_request({"revision": "other", **said}, "now", 9, 100) is None
 
 
 def step(*, first: float = 0.5, own: float = 0.27, rule: str | None = None, filtered: float | None = None) -> Step:

@@ -45,7 +45,7 @@ def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int
     for language in LANGUAGES:
         with speaking(language):
             assert names("".join(prose.paragraphs(HOME, lesson.word, str(at + 1)))) <= known
-            told = lesson.told(at, record)
+            told = lesson.texts(at, record)
         assert "?" in told.ask
         for said in (told.see, told.ask, told.answer):
             assert said
@@ -107,7 +107,7 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
 def test_the_answer_waits_and_is_hidden_again_on_the_next_step(app: App) -> None:
     lesson = LESSONS[0]
     test = app("start", lesson=lesson.word, at="1")
-    answer = lesson.told(0, records.read("start")).answer[:20]
+    answer = lesson.texts(0, records.read("start")).answer[:20]
     assert answer not in strip_text(test)
     test.button(key="lesson_answer").click().run()
     assert answer in strip_text(test)

@@ -13,7 +13,7 @@ COUNT = len(FIRST.steps)
 
 def test_what_was_seen_before_counts() -> None:
     now = walk.Walk()
-    progress.take(now, {FIRST.word: [4, 2]})
+    progress.merge(now, {FIRST.word: [4, 2]})
     assert now.reached == {FIRST.word: 4}
     assert now.places == {FIRST.word: 2}
     assert progress.kept(now) == {FIRST.word: [4, 2]}
@@ -22,9 +22,9 @@ def test_what_was_seen_before_counts() -> None:
 def test_what_this_visit_has_done_is_not_undone() -> None:
     now = walk.Walk()
     now.go(FIRST, 1)
-    progress.take(now, {FIRST.word: [COUNT, 0]})
+    progress.merge(now, {FIRST.word: [COUNT, 0]})
     assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
-    progress.take(now, {FIRST.word: [1, 4]})
+    progress.merge(now, {FIRST.word: [1, 4]})
     assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
 
 
@@ -54,5 +54,5 @@ def test_what_this_visit_has_done_is_not_undone() -> None:
 )
 def test_what_makes_no_sense_is_left_alone(said: object) -> None:
     now = walk.Walk()
-    progress.take(now, said)
+    progress.merge(now, said)
     assert progress.kept(now) == {}

@@ -1,8 +1,8 @@
-"""The attention canvas: every head of one attention small, one of them large as map, lines or text.
+"""The attention canvas: all heads of one attention as small maps, one of them large as map, lines or text.
 
-All that moves, moves in the browser; where texts are short every map is there already. Python hears of a choice when
-the visitor rests on it, and sends an exact map on demand where not all were sent. ``components/canvas/data.py`` says
-what is sent.
+All interaction happens in the browser, which has every map if the texts are short. Python is notified when the visitor
+pauses on a choice, and sends an exact map on demand if not all were sent. ``components/canvas/data.py`` describes the
+data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bartviz.ui.components.scripts import bundle
 from bartviz.ui.components.served import Served
 from bartviz.ui.state import address
 
-__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "show", "tell"]
+__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "publish", "show"]
 
 HERE = Path(__file__).parent
 
@@ -43,18 +43,18 @@ _mount = Served(
 
 @dataclass
 class _Held:
-    """What the session keeps of one canvas, in one object: a script may end between any two calls of Streamlit."""
+    """The session state of one canvas, in one object: a script may end between any two calls of Streamlit."""
 
     picture: Picture
-    buffer: bytes  # as it was sent last
+    buffer: bytes  # as last sent
     serial: int
     asked: Choice
     latest: Choice
     known: bool = True  # whether the browser has the map of ``latest``
     small: Small = "all"
-    whole: bool = True  # whether the browser has what stays while the picture does
-    astray: bool = False  # whether the browser was led elsewhere when it said ``latest``, and did not know yet
-    heard: object = None  # what the browser said, where it has been done
+    whole: bool = True  # whether the browser has the fixed data of the picture
+    astray: bool = False  # whether ``latest`` predates a choice that Python had already sent
+    heard: object = None  # the last message of the browser that was handled
     on_change: Callable[[Choice], None] | None = None
 
 
@@ -75,17 +75,15 @@ def show(
     steps: Steps | None = None,
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
-    """Draw the canvas of one attention (``record.attention(kind)``); gives what the visitor last chose.
+    """Draw the canvas of one attention (``record.attention(kind)``); returns the visitor's latest choice.
 
-    ``choice`` is where it begins, and what it goes to when that argument changes afterwards; an index that the
-    attention does not have is clamped. ``on_change`` is called before the next run of the script with what the visitor
-    has chosen: write it there into the session (pickers, the link). The other arguments are those of
-    ``bartviz.analysis.heads.view``; ``span`` says what a full colour stands for, ``small`` whether the small maps are
-    those of all layers or of the chosen one. Without ``overview`` the head (or mean) of ``choice`` stands alone, and
-    only its map is sent; ``label`` then tells several canvases of a page apart ("A"). ``page_keys`` False where
-    something else of the page has the keys that are pressed when nothing has the focus. With ``steps`` the row is that
-    of the step which a player of the same record shows: both move together in the browser, and Python hears of it from
-    the player alone.
+    ``choice`` is the initial choice, and the canvas follows later changes of it; indices are clamped to the attention.
+    ``on_change`` is called with the visitor's choice before the next script run: use it to update the session (pickers,
+    the link). The other arguments are those of ``bartviz.analysis.heads.view``; ``span`` is the range of the colours,
+    ``small`` selects the small maps of all layers or of the chosen one. Without ``overview`` only the head (or mean) of
+    ``choice`` is drawn and sent; ``label`` then distinguishes several canvases of a page ("A"). Set ``page_keys`` to
+    False if another part of the page handles keys pressed without a focus. With ``steps`` the row follows the step of
+    a player of the same record: both move together in the browser, and only the player notifies Python.
     """
     shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps, current())
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
@@ -93,7 +91,7 @@ def show(
     held.on_change = on_change
     st.session_state[f"_canvas_{key}"] = held
     surround = f"canvas_{key}" if overview else f"canvas_alone_{key}"
-    with st.container(key=surround):  # its height is reserved before the component has come
+    with st.container(key=surround):  # reserves the height before the component loads
         _mount(data=held.buffer, key=key, on_choice_change=lambda: catch_up(key))
     return held.latest
 
@@ -115,17 +113,17 @@ def _held(
         buffer = picture.pack(begin, 0, small=small)
         return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, heard=heard)
     asked = choice or held.asked
-    if shown.steps is not None:  # the row is the player's
+    if shown.steps is not None:  # the player chooses the row
         asked = replace(asked, row=held.asked.row)
-    to = clamped(asked, held.picture.shape)
+    target = clamped(asked, held.picture.shape)
     if shown.steps is not None:
-        to = replace(to, row=held.latest.row)
-    led = asked != held.asked and to.core != held.latest.core  # by a picker, not by the browser
+        target = replace(target, row=held.latest.row)
+    led = asked != held.asked and target.core != held.latest.core  # changed by a picker, not by the browser
     back = held.astray or not mounted
-    latest, serial = (to, held.serial + 1) if led else (held.latest, held.serial + back)
+    latest, serial = (target, held.serial + 1) if led else (held.latest, held.serial + back)
     if not (led or back or small != held.small or not (held.known and held.whole)):
         return replace(held, asked=asked)
-    light = mounted and held.whole  # back from another page the browser has forgotten everything
+    light = mounted and held.whole  # after another page, the browser has nothing left
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
         held,
@@ -141,55 +139,55 @@ def _held(
 
 
 def linked(key: str, names: tuple[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Rows and columns that the link has under two names, for a canvas that begins; afterwards they are its own."""
+    """Rows and columns from the link, under two names, for a new canvas; later the canvas keeps its own."""
     if f"_canvas_{key}" in st.session_state:
         return (), ()
     rows, keys = (
-        tuple(int(said) for said in st.query_params.get_all(name) if said.isdecimal() and len(said) < 6)
+        tuple(int(number) for number in st.query_params.get_all(name) if number.isdecimal() and len(number) < 6)
         for name in names
     )
     return rows, keys
 
 
-def tell(names: tuple[str, str], choice: Choice) -> None:
-    """Put several rows and columns of a choice into the link."""
-    for name, places in zip(names, (choice.rows, choice.keys), strict=True):
-        address.tell(name, tuple(map(str, places)), ())
+def publish(names: tuple[str, str], choice: Choice) -> None:
+    """Put the rows and columns of a choice into the link."""
+    for name, positions in zip(names, (choice.rows, choice.keys), strict=True):
+        address.publish(name, tuple(map(str, positions)), ())
 
 
 def catch_up(key: str) -> None:
-    """Do what the browser said last, unless it is done. A page with pickers calls it before they are drawn: the run
-    that first heard of it may have been broken off.
+    """Apply the browser's last message, unless that has been done. A page calls this before it draws its pickers: the
+    run that received the message may have been interrupted.
     """
     held: _Held | None = st.session_state.get(f"_canvas_{key}")
     state: Any = st.session_state.get(key)
-    said: Any = state.get("choice") if isinstance(state, Mapping) else None
-    if held is None or said is None or said == held.heard:
+    message: Any = state.get("choice") if isinstance(state, Mapping) else None
+    if held is None or message is None or message == held.heard:
         return
-    choice = _heard(held, said)
+    choice = _parse(held, message)
     if choice is not None:
-        held.astray = said.get("serial", held.serial) != held.serial
-        held.latest, held.known, held.whole = choice, said.get("known") is True, said.get("whole") is not False
+        held.astray = message.get("serial", held.serial) != held.serial
+        held.latest, held.known, held.whole = choice, message.get("known") is True, message.get("whole") is not False
         if held.on_change is not None:
             held.on_change(choice)
-    held.heard = said
+    held.heard = message
 
 
-def _heard(held: _Held, said: object) -> Choice | None:
-    if not isinstance(said, Mapping) or said.get("revision") != held.picture.revision:
+def _parse(held: _Held, message: object) -> Choice | None:
+    if not isinstance(message, Mapping) or message.get("revision") != held.picture.revision:
         return None
-    choice = choice_of(said, held.picture.shape)
+    choice = choice_of(message, held.picture.shape)
     if choice is None or (not held.picture.shown.overview and choice.core[:3] != held.latest.core[:3]):
-        return None  # a head that stands alone is another one only where the page says so
+        return None  # only the page may change the head of a canvas without overview
     return choice
 
 
-def choice_of(said: Mapping[str, Any], shape: tuple[int, int, int, int]) -> Choice | None:
-    """What the browser said, where it is a choice of this attention: anything else is not believed."""
-    layer, head, row = (said.get(name) for name in ("layer", "head", "row"))
-    what = next((name for name in get_args(What) if name == said.get("what")), None)
-    view = next((name for name in get_args(Views) if name == said.get("view")), None)
-    rows, keys = (_numbers(said.get(name)) for name in ("rows", "keys"))
+def choice_of(message: Mapping[str, Any], shape: tuple[int, int, int, int]) -> Choice | None:
+    """The choice in a browser message; None unless it is valid for this attention."""
+    layer, head, row = (message.get(name) for name in ("layer", "head", "row"))
+    what = next((name for name in get_args(What) if name == message.get("what")), None)
+    view = next((name for name in get_args(Views) if name == message.get("view")), None)
+    rows, keys = (_numbers(message.get(name)) for name in ("rows", "keys"))
     if what is None or view is None or rows is None or keys is None:
         return None
     if type(layer) is not int or type(head) is not int or type(row) is not int:
@@ -198,16 +196,16 @@ def choice_of(said: Mapping[str, Any], shape: tuple[int, int, int, int]) -> Choi
     return choice if clamped(choice, shape) == choice else None
 
 
-def _numbers(said: object) -> tuple[int, ...] | None:
-    return tuple(said) if isinstance(said, list) and all(type(number) is int for number in said) else None
+def _numbers(value: object) -> tuple[int, ...] | None:
+    return tuple(value) if isinstance(value, list) and all(type(number) is int for number in value) else None
 
 
 def clamped(choice: Choice, shape: tuple[int, int, int, int]) -> Choice:
-    """The same choice within an attention of this shape (L, H, Q, K)."""
+    """The choice clamped to an attention of this shape (L, H, Q, K)."""
     layers, heads, rows, keys = shape
 
-    def within(places: tuple[int, ...], count: int) -> tuple[int, ...]:
-        return tuple(sorted({place for place in places if 0 <= place < count}))
+    def within(indices: tuple[int, ...], count: int) -> tuple[int, ...]:
+        return tuple(sorted({index for index in indices if 0 <= index < count}))
 
     return replace(
         choice,

@@ -1,20 +1,21 @@
-"""What the attention canvas is sent: one buffer of bytes. No Streamlit here.
+"""The data of the attention canvas: one buffer of bytes. No Streamlit here.
 
-Bytes, because they alone travel as they are: anything else would import pandas, and bytes inside a dict turn into a
-string. **The buffer**: ``BVC1``, the length of the header (4 bytes, little endian), the header (JSON, UTF-8), then the
-arrays one after the other, C order, little endian. The header's ``arrays`` name them: [name, type, shape].
+Streamlit sends only bytes unchanged: other values would import pandas, and bytes inside a dict would become a string.
 
-- ``tiles`` (N, Q, K) uint16: maps of which every weight is exact to three decimals and more (see ``codes``). The
+**The buffer**: ``BVC1``, the length of the header (4 bytes, little endian), the header (JSON, UTF-8), then the arrays
+one after the other, C order, little endian. The header's ``arrays`` name them: [name, type, shape].
+
+- ``tiles`` (N, Q, K) uint16: maps whose weights are exact to at least three decimals (see ``codes``). The
   header's ``tiles`` are their N numbers: layer * (H + 1) + head, H for the mean of the layer, and L * (H + 1) for the
-  mean of all heads. Where that takes fewer bytes, they come as two arrays (see ``split``):
+  mean of all heads. If that takes fewer bytes, they are sent as two arrays (see ``split``):
 - ``low`` (N, Q, K) uint8, codes below 255; where it is 255 the code is the next one of ``high`` (M,) uint16.
-- ``hidden`` (N, Q) uint16, where columns are hidden: the share of each row that went to them.
-- ``small`` (L, H, h, w) uint8, where all heads are seen but not all tiles sent: ``bartviz.analysis.thumbnails``.
-- ``mask`` (Q, ceil(K / 8)) uint8, where a cell is masked: bits, highest first, 1 where a row may look.
+- ``hidden`` (N, Q) uint16, if columns are hidden: the share of each row that goes to them.
+- ``small`` (L, H, h, w) uint8, if all heads are shown but not all tiles are sent: ``bartviz.analysis.thumbnails``.
+- ``mask`` (Q, ceil(K / 8)) uint8, if any cell is masked: bits, highest first, 1 where a row may look.
 
-The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas takes
-over when the serial is a new one), ``layers`` (of which small maps are seen), ``light`` (all that stays is left
-out, and maps that are there), and what stays: see ``Picture``.
+The header also has ``revision`` (changes with the picture), ``serial`` and ``begin`` (a choice that the canvas adopts
+when the serial is new), ``layers`` (those of the small maps), ``light`` (the fixed data and known maps are left out),
+and the fixed data: see ``Picture``.
 """
 
 from __future__ import annotations
@@ -46,20 +47,20 @@ Small = Literal["all", "layer"]
 Codes = NDArray[np.uint16]
 
 MAGIC = b"BVC1"
-UNIT = 65535  # what a weight of 1 is sent as
-FEW = 255  # of ``low``: the code is one of ``high``
-LONGEST = 128  # tokens: up to here every map is sent, where the bytes allow
-EXACT = 1_900_000  # bytes of all maps together; beyond, small maps and exact ones on demand
-NAMED = ("revision", "kind", "label", "shape")  # what a light buffer says of its picture
-AT_ONCE = 400_000  # bytes of one map, beyond which it comes after the small ones have been drawn
-LAYER = 700_000  # bytes that the heads of one layer may take, to be sent together
+UNIT = 65535  # the code of a weight of 1
+FEW = 255  # in ``low``: the code is in ``high``
+LONGEST = 128  # tokens up to which every map is sent, within the byte limits
+EXACT = 1_900_000  # bytes of all maps together; above it, small maps are sent, and exact ones on demand
+NAMED = ("revision", "kind", "label", "shape")  # header fields of a light buffer
+AT_ONCE = 400_000  # bytes of one map; a larger one is sent after the small maps are drawn
+LAYER = 700_000  # bytes up to which all heads of one layer are sent together
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is chosen: which weights, the row, how they are seen; ``rows`` and ``keys`` where several tokens are.
+    """A choice: the weights, the row and the view; ``rows`` and ``keys`` if several tokens are chosen.
 
-    Rows and keys count what is shown: words where pieces are merged, columns that are not hidden.
+    Rows and keys index what is shown: words if pieces are merged, and only columns that are not hidden.
     """
 
     layer: int = 0
@@ -72,12 +73,12 @@ class Choice:
 
     @property
     def core(self) -> tuple[int, int, str, int, str]:
-        """What a link names."""
+        """The parts that a link contains."""
         return self.layer, self.head, self.what, self.row, self.view
 
 
 class Steps(NamedTuple):
-    """The steps of a player that a canvas follows: its record's mark, and the row of each step."""
+    """The steps of a player that a canvas follows: its record's revision, and the row of each step."""
 
     record: str
     rows: tuple[int, ...]
@@ -85,22 +86,22 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """How an attention is shown: the arguments of ``bartviz.analysis.heads.view``, colours, and what is around it."""
+    """How an attention is shown: the arguments of ``bartviz.analysis.heads.view``, colours, and page context."""
 
     query: Tokens | None = None
     words: bool = False
     hide_sinks: bool = False
     renormalise: bool = False
     span: Range = "fixed"
-    overview: bool = True  # whether all heads are there; else one alone, and ``label`` says which of several canvases
+    overview: bool = True  # False: one head alone, and ``label`` names the canvas
     label: str = ""
-    page_keys: bool = True  # whether its keys are heard where nothing has the focus
+    page_keys: bool = True  # whether the canvas handles keys pressed without a focus
     steps: Steps | None = None
     language: str = "en"
 
 
 class Picture:
-    """One attention as it is shown: makes the buffers that the canvas is sent."""
+    """One attention as shown; packs the buffers for the canvas."""
 
     def __init__(self, attention: Attention, shown: Shown) -> None:
         self.attention, self.shown = attention, shown
@@ -116,7 +117,7 @@ class Picture:
         self._fixed = self._mask() | (self._thumbnails() if shown.overview and not self.exact else {})
 
     def view(self, choice: Choice) -> heads.View:
-        """The weights of a choice as they are shown."""
+        """The weights of a choice, as shown."""
         shown = self.shown
         return heads.view(
             self.attention,
@@ -136,12 +137,12 @@ class Picture:
         return choice.layer * (count + 1) + (count if choice.what == "layer" else choice.head)
 
     def pack(self, begin: Choice, serial: int, *, small: Small = "all", light: bool = False) -> bytes:
-        """The buffer. Where not all maps are sent, that of ``begin`` is in it; its layer comes along if that is small.
-        Without the overview it is there alone, exact.
+        """The buffer. If not all maps are sent, it has that of ``begin``, with the rest of its layer if that is small.
+        Without the overview it has only that map, exact.
 
-        ``small``: whether the small maps of all layers are seen, or those of the chosen layer. ``light``: for a browser
-        that has this picture already; all that stays is left out. A ``late`` picture comes without an exact map at
-        first: it is drawn from the small maps meanwhile, and the browser asks.
+        ``small``: whether the small maps of all layers are shown, or those of the chosen layer. ``light``: for a
+        browser that has this picture already; the fixed data is left out. A ``late`` picture has no exact map at first:
+        the browser draws it from the small maps, and requests the exact one.
         """
         sent = [] if (self.exact if light else self.late) else self._sent(begin)
         views = [self.view(choice) for _, choice in sent]
@@ -197,7 +198,7 @@ class Picture:
             "query_special": np.flatnonzero(view.query_special).tolist(),
             "key_special": np.flatnonzero(view.key_special).tolist(),
             "query_text": _chips(self.shown.query or attention.query, view.query_labels, words=self.shown.words),
-            "key_text": _hiding(attention, self.shown, view),
+            "key_text": _key_chips(attention, self.shown, view),
             "hidden": list(dict.fromkeys(view.hidden_labels)),
             "renormalised": view.renormalised,
             "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
@@ -209,33 +210,33 @@ Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidd
 
 
 def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
-    """The text itself, token by token or word by word; a word's pieces touch, and carry no mark that they go on."""
+    """The text itself, token by token or word by word; a word's pieces touch, and lose their continuation sign."""
     if words:
         groups = word_groups(tokens)
         return [
-            (label, place, bool(tokens.special[group[0]]), False)
-            for place, (label, group) in enumerate(zip(labels, groups, strict=True))
+            (label, index, bool(tokens.special[group[0]]), False)
+            for index, (label, group) in enumerate(zip(labels, groups, strict=True))
         ]
     chips: list[Chip] = []
-    for place, label in enumerate(labels):
-        word, before = tokens.words[place], tokens.words[place - 1] if place else None
-        joined = word is not None and word == before and bool(tokens.segments[place] == tokens.segments[place - 1])
+    for index, label in enumerate(labels):
+        word, before = tokens.words[index], tokens.words[index - 1] if index else None
+        joined = word is not None and word == before and bool(tokens.segments[index] == tokens.segments[index - 1])
         text = (label.removeprefix(CONTINUES) or label) if joined else label
-        chips.append((text, place, bool(tokens.special[place]), joined))
+        chips.append((text, index, bool(tokens.special[index]), joined))
     return chips
 
 
-def _hiding(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
-    """The text that is looked at, hidden columns included: they are there, but have no column."""
+def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
+    """The text of the keys, including the hidden ones, whose column is -1."""
     tokens = attention.key
-    groups = word_groups(tokens) if shown.words else tuple((place,) for place in range(len(tokens)))
+    groups = word_groups(tokens) if shown.words else tuple((columns,) for columns in range(len(tokens)))
     gone = np.logical_or.reduceat(heads.sinks(attention), [group[0] for group in groups])  # (columns,)
     kept = ~gone if view.hidden_labels else np.ones_like(gone)
     rest, hidden = iter(view.key_labels), iter(view.hidden_labels)
     labels = [next(rest if keep else hidden) for keep in kept.tolist()]
-    place = np.where(kept, np.cumsum(kept) - 1, -1).tolist()
+    columns = np.where(kept, np.cumsum(kept) - 1, -1).tolist()
     chips = _chips(tokens, labels, words=shown.words)
-    return [(text, place[at], special, joined) for text, at, special, joined in chips]
+    return [(text, columns[at], special, joined) for text, at, special, joined in chips]
 
 
 def _stacked(maps: Sequence[Codes], shape: tuple[int, ...]) -> Codes:
@@ -247,16 +248,18 @@ def _ramp(scale: theme.Scale) -> list[str]:
 
 
 def codes(weights: Floats) -> Codes:
-    """Weights 0..1 as uint16, 65535 for 1, within 1.6e-5; as a number with three decimals each stays the same."""
+    """Weights 0..1 as uint16, 65535 for 1, within 1.6e-5; rounded to three decimals, each is unchanged."""
     wide = weights.astype(np.float64)
     sent = np.rint(wide * UNIT)
-    sent += np.rint(wide * 1000) - np.rint(sent * (1000 / UNIT))  # one step, across an edge of rounding; else none
+    sent += np.rint(wide * 1000) - np.rint(
+        sent * (1000 / UNIT)
+    )  # one step, if rounding to three decimals would differ; else 0
     np.clip(sent, 0, UNIT, out=sent)
     return sent.astype(np.uint16)
 
 
 def split(tiles: Codes) -> dict[str, NDArray[Any]]:
-    """Maps in as few bytes as they take: one a weight, two more for each code from 255 on, or two for all.
+    """Maps in as few bytes as possible: one per weight and two more for each code from 255 on, or two per weight.
 
     A row sums to 1, so at most 257 of its codes are that large: a map of 1,024 x 1,024 takes 1.6 MB at most, not 2.1.
     """
@@ -279,16 +282,16 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 
 def decode(buffer: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What ``encode`` has put together; the browser reads it in the same way."""
+    """The inverse of ``encode``; the browser decodes the buffer in the same way."""
     (length,) = struct.unpack_from("<I", buffer, len(MAGIC))
-    place = len(MAGIC) + 4 + length
-    meta: dict[str, Any] = json.loads(buffer[len(MAGIC) + 4 : place])
+    offset = len(MAGIC) + 4 + length
+    meta: dict[str, Any] = json.loads(buffer[len(MAGIC) + 4 : offset])
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, shape in meta["arrays"]:
         dtype = np.dtype(kind).newbyteorder("<")
         count = int(np.prod(shape))
-        arrays[name] = np.frombuffer(buffer, dtype, count, place).reshape(shape)
-        place += count * dtype.itemsize
+        arrays[name] = np.frombuffer(buffer, dtype, count, offset).reshape(shape)
+        offset += count * dtype.itemsize
     if "low" in arrays:
         low, high = arrays.pop("low"), arrays.pop("high")
         tiles = low.astype(np.uint16)

@@ -1,4 +1,4 @@
-"""What the canvas says, in the reader's language. Places in braces are filled by the scripts; no Streamlit here."""
+"""The messages of the canvas, in the reader's language. The scripts fill in the placeholders; no Streamlit here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Words = dict[str, str | list[str]]
 
 
 def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Words:
-    """Every message of the scripts by name, a pair where it depends on a number. ``predicts``: how rows are named."""
-    said = _markup() | _names(attention) | _labels(renormalised=renormalised)
-    return said | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
+    """All messages of the scripts by name; a pair if it depends on a number. ``predicts``: how rows are named."""
+    first = _markup() | _names(attention) | _labels(renormalised=renormalised)
+    return first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
 
 
 def _names(attention: Attention) -> Words:
@@ -33,13 +33,13 @@ def _cells(*, predicts: bool) -> Words:
     """Cells, rows and columns in words."""
     if predicts:
         cell = _("The row that predicts “{row}” ({at}) attends to “{key}” ({place}): {weight}")
-        one = _("The row that predicts “{row}” ({at}) attends most to {best}.")
+        row = _("The row that predicts “{row}” ({at}) attends most to {best}.")
     else:
         cell = _("“{row}” ({at}) attends to “{key}” ({place}): {weight}")
-        one = _("“{row}” ({at}) attends most to {best}.")
+        row = _("“{row}” ({at}) attends most to {best}.")
     return {
         "cell": cell,
-        "row": one,
+        "row": row,
         "masked": _("masked"),
         "listed": _("{names} and {count} more"),
         "masked_wholly": _("{names}: masked wholly, so there are no weights."),
@@ -50,7 +50,7 @@ def _cells(*, predicts: bool) -> Words:
 
 
 def _together() -> Words:
-    """Several rows; and columns, with what one row or several give them."""
+    """Several rows; and columns, with the weights that they get from one row or several."""
     return {
         "rows": _("{count} rows, {names}, attend most to {best}."),
         "rows_part": _("“{key}” (sum {sum}, mean {mean})"),
@@ -64,7 +64,7 @@ def _together() -> Words:
 
 
 def _titles(*, predicts: bool) -> Words:
-    """What stands above the texts."""
+    """The titles above the texts."""
     if predicts:
         looks = _("The row that predicts “{row}” ({at}) looks at")
         shaded = _("Columns: shaded by where the row that predicts “{row}” ({at}) looks")
@@ -116,7 +116,7 @@ def _labels(*, renormalised: bool) -> Words:
 
 
 def _markup() -> Words:
-    """The words of ``canvas.html``."""
+    """The labels of ``canvas.html``."""
     return {
         "view": _("View"),
         "map": _("Map"),

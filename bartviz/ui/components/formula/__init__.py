@@ -24,12 +24,12 @@ _MOUNT = st.components.v2.component(
 
 
 def show(one: Inside, *, key: str, within: str) -> None:
-    """Draw it; ``within`` is the CSS selector of the picture whose panels it follows. No server traffic."""
+    """Draw the formula; ``within`` is the CSS selector of the picture whose panels it follows. No server traffic."""
     _MOUNT(data=json.dumps(payload(one, within=within)).encode(), key=key)
 
 
 def payload(one: Inside, *, within: str) -> dict[str, Any]:
-    """What the component draws: the parts of the formula, which panels show each, and a sentence for each panel."""
+    """The component's data: the parts of the formula, the panels that show each, and a sentence for each panel."""
     scale = [] if one.scale == 1 else [_part(f" × {one.scale:.4g}", panels=("scaled", "score"))]
     bias = [] if one.bias is None else [_part(f" + {_('bias')}", "j", panels=("bias", "score"))]
     parts = [
@@ -55,7 +55,7 @@ def payload(one: Inside, *, within: str) -> dict[str, Any]:
     return {
         "parts": parts,
         "panels": panels(one),
-        "say": _said(one),
+        "say": _sentences(one),
         "within": within,
         "rest": _(rest, head=one.name, width=one.width),
     }
@@ -65,7 +65,7 @@ def _part(text: str, sub: str = "", *, role: str = "", panels: Iterable[str] = (
     return {"text": text, "sub": sub, "role": role, "panels": list(panels)}
 
 
-def _said(one: Inside) -> dict[str, str]:
+def _sentences(one: Inside) -> dict[str, str]:
     scaled = {
         (True, True): mark("the products summed: the score"),
         (True, False): mark("the products summed"),

@@ -21,7 +21,7 @@ from bartviz.ui.components.served import Served
 HERE = Path(__file__).parent
 _HELD = "_player_place"
 _SERIALS = count(1)
-LONGEST_WISH = 200  # characters of a typed text, as the field allows
+LONGEST_TYPED = 200  # characters of a typed text, as in the input field
 
 
 def script() -> str:
@@ -38,14 +38,14 @@ _mount = Served(
 
 
 class Place(NamedTuple):
-    """Where the visitor stands: the index of the step last rested on, and how rows are named."""
+    """The visitor's position: the index of the step last paused on, and how rows are named."""
 
     step: int
     reading: Reading
 
 
-class Wish(NamedTuple):
-    """What a visitor asks for: another ``token`` (id, or a typed text) at a step, or what to do with the branch."""
+class BranchRequest(NamedTuple):
+    """A visitor's request: another ``token`` (id, or a typed text) at a step, or what to do with the branch."""
 
     step: int
     token: int | str | None
@@ -53,9 +53,9 @@ class Wish(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What the session keeps of one record: where the player began, and where the visitor was last.
+    """The session state for one record: the player's initial and latest position.
 
-    Whoever leads the visitor to another step forgets this; the browser goes to ``begin`` where ``serial`` is new.
+    Delete it to lead the visitor to another step; the browser goes to ``begin`` when ``serial`` is new.
     """
 
     revision: str
@@ -72,46 +72,46 @@ def player(
     place: Place,
     branch: Record | None = None,
     follows: bool = True,
-    on_wish: Callable[[Wish], None] = lambda wish: None,
+    on_request: Callable[[BranchRequest], None] = lambda request: None,
     key: str,
 ) -> Place:
-    """Draw the player; gives the place at which the visitor last rested. The record must have steps.
+    """Draw the player; returns the visitor's latest position. The record must have steps.
 
-    ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is where a new record
-    begins; the browser keeps its own place afterwards, so that an unchanged record is not sent again. A visitor who
-    comes back from another page finds the last place. ``branch`` is drawn as a second strip under the first;
-    ``follows``: whether the browser goes to the step at which a new one parts. ``on_wish`` is called, before the next
-    run of the script, with what the visitor asks for.
+    ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is the initial
+    position for a new record; afterwards the browser keeps its own, so that an unchanged record is not sent again. A
+    visitor who comes back from another page finds the latest position. ``branch`` is drawn as a second strip below the
+    first; ``follows``: whether the browser goes to the step where a new branch begins. ``on_request`` is called with
+    the visitor's request before the next script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head, branch=branch)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
-    hear = partial(_hear, key, held.revision, record, on_wish)
-    result = _mount(data=data, key=key, on_place_change=_unheard, on_ask_change=hear)
-    held = held._replace(latest=told(result.get("place"), held.revision, len(record.steps)) or held.latest)
+    handle = partial(_handle, key, held.revision, record, on_request)
+    result = _mount(data=data, key=key, on_place_change=_ignore, on_ask_change=handle)
+    held = held._replace(latest=parse_place(result.get("place"), held.revision, len(record.steps)) or held.latest)
     st.session_state[_HELD] = held
     return held.latest
 
 
-def _hear(key: str, now: str, record: Record, then: Callable[[Wish], None]) -> None:
-    wish = wished(st.session_state[key].get("ask"), now, len(record.steps), record.model.vocabulary)
-    if wish is not None:
-        then(wish)
+def _handle(key: str, now: str, record: Record, on_request: Callable[[BranchRequest], None]) -> None:
+    request = parse_request(st.session_state[key].get("ask"), now, len(record.steps), record.model.vocabulary)
+    if request is not None:
+        on_request(request)
 
 
-def wished(said: object, now: str, steps: int, vocabulary: int) -> Wish | None:
-    """What the browser asks for, where it fits the record that is shown: anything else is not believed."""
-    if not isinstance(said, Mapping) or said.get("revision") != now:
+def parse_request(message: object, now: str, steps: int, vocabulary: int) -> BranchRequest | None:
+    """The request in a browser message; None unless it is valid for the current record."""
+    if not isinstance(message, Mapping) or message.get("revision") != now:
         return None
-    step, token, text, wish = (said.get(name) for name in ("step", "token", "text", "wish"))
+    step, token, text, action = (message.get(name) for name in ("step", "token", "text", "wish"))
     if type(step) is not int or not 0 <= step < steps:
         return None
-    if wish in ("adopt", "drop"):
-        return Wish(step, None, "adopt" if wish == "adopt" else "drop")
+    if action in ("adopt", "drop"):
+        return BranchRequest(step, None, "adopt" if action == "adopt" else "drop")
     if type(token) is int and 0 <= token < vocabulary:
-        return Wish(step, token, "follow")
-    if isinstance(text, str) and text.strip() and len(text) <= LONGEST_WISH:
-        return Wish(step, text, "follow")
+        return BranchRequest(step, token, "follow")
+    if isinstance(text, str) and text.strip() and len(text) <= LONGEST_TYPED:
+        return BranchRequest(step, text, "follow")
     return None
 
 
@@ -124,16 +124,16 @@ def _held(record: Record, place: Place, *, mounted: bool) -> _Held:
     return held if mounted else held._replace(begin=held.latest)
 
 
-def told(said: object, now: str, steps: int) -> Place | None:
-    """What the browser said, where it fits the record that is shown: anything else is not believed."""
-    if not isinstance(said, Mapping) or said.get("revision") != now:
+def parse_place(message: object, now: str, steps: int) -> Place | None:
+    """The position in a browser message; None unless it is valid for the current record."""
+    if not isinstance(message, Mapping) or message.get("revision") != now:
         return None
-    step, reading = said.get("step"), said.get("reading")
+    step, reading = message.get("step"), message.get("reading")
     known = next((name for name in get_args(Reading) if name == reading), None)
     if type(step) is not int or not 0 <= step < steps or known is None:
         return None
     return Place(step, known)
 
 
-def _unheard() -> None:
-    """A callback makes the name of the state known; its value is read where the player is drawn."""
+def _ignore() -> None:
+    """Does nothing: the callback declares the name of the state, which is read when the player is drawn."""

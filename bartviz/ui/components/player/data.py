@@ -1,6 +1,6 @@
-"""What the player is sent: small typed data for one record, one layer and one head. No Streamlit here.
+"""The data of the player: small typed data for one record, one layer and one head. No Streamlit here.
 
-The weights travel as Arrow tables (they arrive as aligned typed arrays), everything else as JSON of a few kilobytes.
+Weights are sent as Arrow tables (which arrive as aligned typed arrays), everything else as a few kilobytes of JSON.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 
-EXACT = 250_000  # cells: beyond that one byte a weight, so that a payload stays under 2 MB
+EXACT = 250_000  # cells; above it a weight is sent as one byte, to keep the payload under 2 MB
 
-Segment = tuple[str, list[int], bool]  # text, the columns that it stands for, whether it is a special token
+Segment = tuple[str, list[int], bool]  # text, its columns, whether it is a special token
 
 
 def payload(record: Record, *, layer: int | None, head: int | None, branch: Record | None = None) -> dict[str, Any]:
-    """``meta`` (JSON), ``rows`` (T, K) of the kind that explains the steps, ``own`` (T, Q): the decoder's own rows
-    beside cross-attention, else one empty column; ``other`` (T', S): the branch's rows over the source, else empty.
-    Weights are flat, row by row, under the name ``w``.
+    """``meta`` (JSON); ``rows`` (T, K) of the kind that explains the steps; ``own`` (T, Q), the decoder's
+    self-attention if the record has cross-attention, else empty; ``other`` (T', S), the branch's rows over the source,
+    else empty. Weights are flat, row by row, in the column ``w``.
     """
     kind = decoding.kind_of(record)
     rows = decoding.alignment(record, layer=layer, head=head)
@@ -48,38 +48,38 @@ def payload(record: Record, *, layer: int | None, head: int | None, branch: Reco
 
 
 def _over_source(branch: Record, record: Record, layer: int | None, head: int | None) -> Floats:
-    """(T', S) the branch's rows over the columns of the source, or of the prompt of a decoder-only model."""
+    """(T', S) the branch's rows over the source, or over the prompt of a decoder-only model."""
     rows = decoding.alignment(branch, layer=layer, head=head)
     return rows if record.cross is not None else np.ascontiguousarray(rows[:, : first_column(record)])
 
 
 def first_column(record: Record) -> int:
-    """The first column that is output: 0 beside an encoder, else the one after the prompt."""
+    """The first column of the output: 0 with an encoder, else the one after the prompt."""
     return 0 if record.cross is not None else int(decoding.step_rows(record)[0]) + 1
 
 
 def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
     run = branches.course(record, branch)
-    told = (_(notice) for notice in branch.provenance.notices)
+    notices = (_(notice) for notice in branch.provenance.notices)
     return {
         "revision": revision(branch),
         "steps": _steps(branch),
         "columns": columns,
         "parts": run.parts,
         "meets": None if run.meets is None else list(run.meets),
-        "said": " ".join([branches.sentence(record, branch), *told]),
+        "said": " ".join([branches.sentence(record, branch), *notices]),
     }
 
 
 def revision(record: Record) -> str:
-    """Changes with the model, the text or the output: the player starts anew when it does."""
+    """Changes with the model, the text or the output; the player restarts when it does."""
     assert record.decoder is not None
-    said = (record.model.fingerprint, record.source_text, record.decoder.query.ids.tolist(), len(record.steps))
-    return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    parts = (record.model.fingerprint, record.source_text, record.decoder.query.ids.tolist(), len(record.steps))
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _unit(*parts: Floats) -> int:
-    """What a weight of 1 is sent as: 1 (exact float32) or 255 (one byte)."""
+    """The code of a weight of 1: 1 (exact float32) or 255 (one byte)."""
     return 1 if sum(part.size for part in parts) <= EXACT else 255
 
 
@@ -121,7 +121,7 @@ def _ramp(scale: theme.Scale) -> list[str]:
 
 
 def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
-    """(label, special, touches the one before it) of each token; the pieces of a word touch."""
+    """(label, special, touches the previous one) for each token; the pieces of a word touch."""
     words = (None, *tokens.words)
     joined = [word is not None and word == before for before, word in zip(words, tokens.words, strict=False)]
     return list(zip(tokens.labels, tokens.special.tolist(), joined, strict=True))
@@ -137,13 +137,13 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
         line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
         line |= {"note": note(step, given=given, mode=mode), "said": chosen(step, given=given)}
-        line["candidates"] = [_candidate(step, place) for place in range(len(step.candidates))]
+        line["candidates"] = [_candidate(step, index) for index in range(len(step.candidates))]
     return lines
 
 
-def _candidate(step: Step, place: int) -> tuple[str, float, bool, int, float | None]:
-    """Label, probability, whether it was chosen, token, and the share with which it could be drawn."""
-    candidate = step.candidates[place]
+def _candidate(step: Step, index: int) -> tuple[str, float, bool, int, float | None]:
+    """Label, probability, whether it was chosen, token id, and its probability of being drawn."""
+    candidate = step.candidates[index]
     same = candidate.token_id == step.chosen.token_id
     return candidate.label, candidate.probability, same, candidate.token_id, candidate.filtered
 
@@ -164,25 +164,25 @@ def _cost(record: Record) -> dict[str, Any]:
 
 
 def running(text: str, tokens: Tokens) -> list[Segment]:
-    """The text itself in segments: tokens with the columns they stand for, and what lies between them with none.
+    """The text itself in segments: tokens with their columns, and the text between them without any.
 
-    Tokens whose spans overlap (an emoji of many bytes) make one segment. Where the spans do not run through the text
-    from left to right (a pair, a changed text) the tokens' labels stand in for it.
+    Tokens with overlapping spans (an emoji of many bytes) form one segment. If the spans do not run through the text
+    from left to right (a pair, a changed text), the tokens' labels are used instead.
     """
-    places = _places(tokens)
-    spans = [span for span, _ in places if span is not None]
+    groups = _grouped(tokens)
+    spans = [span for span, _ in groups if span is not None]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or (spans and spans[-1][1] > len(text)):
         return _labels(tokens)
     segments: list[Segment] = []
     end = 0
-    for span, columns in places:
+    for span, columns in groups:
         if span is None:
             segments.append((tokens.labels[columns[0]], columns, bool(tokens.special[columns[0]])))
             continue
         part = text[slice(*span)]
-        begin = span[0] + len(part) - len(part.lstrip())  # a token's leading space stands between the words
+        begin = span[0] + len(part) - len(part.lstrip())  # a token's leading space belongs between the words
         segments.append((text[end:begin], [], False))
-        special = bool(tokens.special[columns].all())  # a mask that was written in the text
+        special = bool(tokens.special[columns].all())  # a mask that was typed in the text
         segments.append((_visible(text[begin : span[1]], tokens, columns), columns, special))
         end = span[1]
     if spans:
@@ -190,16 +190,16 @@ def running(text: str, tokens: Tokens) -> list[Segment]:
     return [segment for segment in segments if segment[0]]
 
 
-def _places(tokens: Tokens) -> list[tuple[tuple[int, int] | None, list[int]]]:
-    """(span, columns) in order; a token whose span begins inside the one before joins it."""
-    places: list[tuple[tuple[int, int] | None, list[int]]] = []
+def _grouped(tokens: Tokens) -> list[tuple[tuple[int, int] | None, list[int]]]:
+    """(span, columns) in order; a token whose span begins inside the previous one joins it."""
+    groups: list[tuple[tuple[int, int] | None, list[int]]] = []
     for column, span in enumerate(tokens.spans):
-        last = places[-1][0] if places else None
+        last = groups[-1][0] if groups else None
         if span is not None and last is not None and last[0] <= span[0] < last[1]:
-            places[-1] = ((last[0], max(last[1], span[1])), [*places[-1][1], column])
+            groups[-1] = ((last[0], max(last[1], span[1])), [*groups[-1][1], column])
         else:
-            places.append((span, [column]))
-    return places
+            groups.append((span, [column]))
+    return groups
 
 
 def _labels(tokens: Tokens) -> list[Segment]:
@@ -212,6 +212,6 @@ def _labels(tokens: Tokens) -> list[Segment]:
 
 
 def _visible(part: str, tokens: Tokens, columns: list[int]) -> str:
-    """A segment that would not be seen (controls, zero-width) is shown by its tokens' labels."""
+    """The segment, or its tokens' labels if it would be invisible (control or zero-width characters)."""
     hidden = all(unicodedata.category(sign) in ("Cf", "Cc", "Zs", "Zl", "Zp") for sign in part)
     return "".join(tokens.labels[column] for column in columns) if columns and hidden else part

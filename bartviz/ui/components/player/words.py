@@ -1,4 +1,4 @@
-"""What the player says, in the reader's language. Places in braces are filled by the scripts; no Streamlit here."""
+"""The messages of the player, in the reader's language. The scripts fill in the placeholders; no Streamlit here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]
 
-# What a rule does, for a reader who meets its name for the first time; and the rule as a word or two for the film.
+# What a rule does, for a reader who does not know its name; and a short tag for the film.
 _RULES = (
     (MINIMUM_LENGTH, mark("the end was not allowed yet"), mark("min. length")),
     (r"no \d+ tokens repeated", mark("it forbids a run of tokens that stands there already"), mark("no repeat")),
@@ -36,8 +36,8 @@ _RULES = (
 )
 
 
-def _of(rule: str) -> tuple[str, str]:
-    """What a rule does, and its tag."""
+def _effect_and_tag(rule: str) -> tuple[str, str]:
+    """The effect of a rule, and its tag."""
     return next(
         ((what, tag) for pattern, what, tag in _RULES if re.match(pattern, rule)), ("", sentence_words.rule(rule))
     )
@@ -49,12 +49,12 @@ def stopped(why: str) -> str:
 
 
 def tag(rule: str | None) -> str:
-    """The rule of a step as a word or two for the film; empty where none decided."""
-    return "" if not rule or rule == KEPT else _(_of(rule)[1])
+    """A short tag for the rule that decided a step; empty without one."""
+    return "" if not rule or rule == KEPT else _(_effect_and_tag(rule)[1])
 
 
 def note(step: Step, *, given: bool, mode: str) -> str:
-    """Why this token: empty, the rule that decided, or what would have been more probable."""
+    """Why this token was chosen: empty, the rule that decided, or the more probable token."""
     likelier = _likelier(step)
     if given:
         first = _("Given, and the model's own first choice too.")
@@ -70,7 +70,7 @@ def note(step: Step, *, given: bool, mode: str) -> str:
 
 
 def _likelier(step: Step) -> str:
-    other = next((one for one in step.candidates if one.token_id != step.chosen.token_id), None)
+    other = next((candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id), None)
     if other is None or decoding.rank(step) == 1:
         return ""
     share = percent(other.probability)
@@ -82,30 +82,30 @@ def _decided(rule: str) -> str:
         return _("Kept from the first text.")
     if rule == CHOSEN_BY_YOU:
         return _("Chosen by you.")
-    what = _of(rule)[0]
+    what = _effect_and_tag(rule)[0]
     if what:
         return _("Decided by a rule: {rule} ({what}).", rule=sentence_words.rule(rule), what=_(what))
     return _("Decided by a rule: {rule}.", rule=sentence_words.rule(rule))
 
 
 def chosen(step: Step, *, given: bool) -> str:
-    """How the token came to stand there, and what the model gave it: the first part of the step in words."""
-    said = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
+    """How the token was chosen, and its probability: the first part of the step in words."""
+    values = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
     if given:
-        return _("“{token}” was given; the model gave it {share}", **said)
+        return _("“{token}” was given; the model gave it {share}", **values)
     if step.rule == CHOSEN_BY_YOU:
-        return _("“{token}” was chosen by you; the model gave it {share}", **said)
+        return _("“{token}” was chosen by you; the model gave it {share}", **values)
     if step.rule == KEPT:
-        return _("“{token}” was kept; the model gave it {share}", **said)
+        return _("“{token}” was kept; the model gave it {share}", **values)
     if step.rule is not None:
-        return _("“{token}” was decided by a rule; the model gave it {share}", **said)
+        return _("“{token}” was decided by a rule; the model gave it {share}", **values)
     if step.chosen.filtered is not None:
-        return _("“{token}” was drawn; the model gave it {share}", **said)
-    return _("“{token}” was chosen with {share}", **said)
+        return _("“{token}” was drawn; the model gave it {share}", **values)
+    return _("“{token}” was chosen with {share}", **values)
 
 
 def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False) -> Words:
-    """What stands above the parts; ``weights`` and ``own`` name what shades them. Beside a branch they say whose."""
+    """The titles of the parts; ``weights`` and ``own`` name their shading. With a branch, they name the text."""
     given = decoding.given(record)
     source = _("Source, shaded by what this step looks at ({weights})", weights=weights)
     output = _("Output so far, shaded by {weights}", weights=own)
@@ -124,7 +124,7 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
 
 
 def some(record: Record, *, branched: bool = False) -> str:
-    """The title of the candidates where there is room for some of those that were kept."""
+    """The title of the candidates if there is only space for some of them."""
     if branched:
         return _("Main text: {shown} of {count} candidates; click one")
     if decoding.given(record):
@@ -139,12 +139,12 @@ def _drawn(record: Record) -> bool:
 
 
 def messages() -> Words:
-    """Every message of the scripts by name, a pair where it depends on a number."""
+    """All messages of the scripts by name; a pair if it depends on a number."""
     return _markup() | _controls() | _steps() | _cost() | _table()
 
 
 def _steps() -> Words:
-    """What the scripts say of a step."""
+    """Messages about a step."""
     return {
         "said": _("{said}."),
         "looked": _("{said}, looking mostly at “{text}” ({mass})."),
@@ -186,7 +186,7 @@ def _steps() -> Words:
 
 
 def _cost() -> Words:
-    """What a step computes, and what it reuses."""
+    """Messages about the cost: what a step computes, and what it reuses."""
     return {
         "lane_encoder": _("Encoder output"),
         "lane_cross": _("Cross keys, values"),
@@ -221,7 +221,7 @@ def _table() -> Words:
 
 
 def _controls() -> Words:
-    """Buttons, and what a pointer resting on them is told."""
+    """Buttons and their tooltips."""
     return {
         "first": _("First step"),
         "first_title": _("First step (Home)"),
@@ -241,7 +241,7 @@ def _controls() -> Words:
 
 
 def _markup() -> Words:
-    """The other words of ``player.html``."""
+    """The other labels of ``player.html``."""
     return {
         "player": _("Decoding, step by step. Left and right arrow keys step, space plays and pauses."),
         "twins": _("Main and branch side by side"),

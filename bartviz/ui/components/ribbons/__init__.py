@@ -1,4 +1,4 @@
-"""The ribbons: two lines of words; hover, tap or focus one, and its attention is shown and said in words."""
+"""The ribbons: two lines of words; hover over, tap or focus one to see its attention, with a sentence about it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MOUNT = st.components.v2.component(
 
 
 def show(ribbons: Ribbons, *, key: str, above: str, below: str) -> None:
-    """Draw them; ``above`` and ``below`` name the two lines for a screen reader. Hovering causes no server traffic."""
+    """Draw the ribbons; ``above`` and ``below`` name the two lines for screen readers. Hovering causes no traffic."""
     data = json.dumps(payload(ribbons, above=above, below=below)).encode()  # bytes: anything else would import pandas
     _MOUNT(data=data, key=key)
 
 
 def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
-    """What the component draws: words, ribbons, and a sentence for each word. Plain JSON; the component escapes."""
+    """The component's data: words, ribbons, and a sentence for each word. Plain JSON; the component escapes it."""
     return {
         "kind": ribbons.head.kind,
         "above": [_word(word) for word in ribbons.above],

@@ -1,6 +1,6 @@
-"""Guided tours: each step sets the view of a real page and asks for something to notice.
+"""Guided tours: each step sets the view of a real page and asks a question about it.
 
-The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` when all is drawn.
+The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
 from bartviz.ui.frame.tour.strip import strip

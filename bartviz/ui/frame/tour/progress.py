@@ -1,4 +1,4 @@
-"""How far a visitor is in each lesson, kept by their browser alone: it is there again after a reload."""
+"""A visitor's progress in each lesson, stored only in their browser, so that it survives a reload."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _LISTEN = st.components.v2.component("bartviz.progress", html="<span></span>", j
 
 
 def kept(now: walk.Walk) -> dict[str, list[int]]:
-    """By the word of each lesson that was begun: how many of its steps were seen, and at which one one left off."""
+    """For each lesson that was begun, by its word: the number of steps seen, and the current step."""
     return {word: [reached, now.places.get(word, 0)] for word, reached in now.reached.items()}
 
 
 def recall() -> None:
-    """Take in what the browser has kept, before the cards are drawn; it takes no room."""
+    """Read the progress stored in the browser, before the cards are drawn. Takes no space on the page."""
     now = walk.current()
     with st.container(key="lesson_progress"):
-        said = _LISTEN(key="lesson_seen", data=kept(now), on_seen_change=lambda: None)
-    take(now, said.get("seen"))
+        state = _LISTEN(key="lesson_seen", data=kept(now), on_seen_change=lambda: None)
+    merge(now, state.get("seen"))
 
 
-def take(now: walk.Walk, seen: object) -> None:
-    """Add what a browser says to what is known here; it may say anything."""
-    for word, found in seen.items() if isinstance(seen, Mapping) else ():
+def merge(now: walk.Walk, seen: object) -> None:
+    """Merge the progress that a browser sent. It is untrusted: invalid entries are skipped."""
+    for word, entry in seen.items() if isinstance(seen, Mapping) else ():
         lesson = walk.BY_WORD.get(word) if isinstance(word, str) else None
-        if lesson is None or not isinstance(found, list) or [type(one) for one in found] != [int, int]:
+        if lesson is None or not isinstance(entry, list) or [type(number) for number in entry] != [int, int]:
             continue
-        count, (reached, at) = len(lesson.steps), found
-        if 0 < reached <= count and 0 <= at < count:
+        count, (reached, position) = len(lesson.steps), entry
+        if 0 < reached <= count and 0 <= position < count:
             now.reached[word] = max(now.reached.get(word, 0), reached)
-            now.places.setdefault(word, at)
+            now.places.setdefault(word, position)

@@ -1,4 +1,4 @@
-"""The strip of a lesson, over every page while one runs: where one is, what to look at, the question, the answer."""
+"""The strip above every page during a lesson: the step, what to look at, the question, the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEXT, BACK, ANSWER = "N", "B", "A"
 
 
 def strip(page: str) -> None:
-    """Draw the strip where a lesson runs; on a page that is not that of the step it leads back."""
+    """Draw the strip if a lesson is running; on a page other than that of the step it offers the way back."""
     now = walk.current()
     lesson, step = now.lesson, now.step
     if lesson is None or step is None:
@@ -30,9 +30,9 @@ def strip(page: str) -> None:
     with st.container(key="lesson", border=True, gap="xsmall"):
         _controls(lesson, now.at, now.shown)
         if page == step.page:
-            st.html(_words(lesson, now.at, shown=now.shown))
+            st.html(_step_html(lesson, now.at, shown=now.shown))
         else:
-            _astray(step)
+            _off_page(step)
     with st.container(key="lesson_keys"):
         focus = step.focus if page == step.page else ""
         data = {"step": f"{lesson.word} {now.at + 1}", "focus": focus, "seen": progress.kept(now)}
@@ -40,10 +40,10 @@ def strip(page: str) -> None:
 
 
 def _controls(lesson: Lesson, at: int, shown: bool) -> None:
-    """Where one is, and the buttons; their keys are said on them."""
+    """The current step, and the buttons, labelled with their keys."""
     last = at == len(lesson.steps) - 1
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_controls"):
-        st.html(_place(lesson, at), width="stretch")
+        st.html(_position(lesson, at), width="stretch")
         st.button(
             f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`",
             key="lesson_answer",
@@ -78,21 +78,21 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
         )
 
 
-def _place(lesson: Lesson, at: int) -> str:
+def _position(lesson: Lesson, at: int) -> str:
     """The lesson's name, the step, and a dot for each step."""
     count = len(lesson.steps)
     dots = "".join(f"<i{' class=bv-now' if n == at else ' class=bv-seen' if n < at else ''}></i>" for n in range(count))
-    said = _("Step {step} of {count}", step=at + 1, count=count)
+    message = _("Step {step} of {count}", step=at + 1, count=count)
     return (
         f"<p class='bv-lesson-place'><b>{html.escape(lesson.title)}</b> <span class='bv-lesson-step'>"
-        f"{html.escape(said)}</span> <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
+        f"{html.escape(message)}</span> <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
     )
 
 
-def _words(lesson: Lesson, at: int, *, shown: bool) -> str:
-    """What to look at and the question on the left; on the right the answer, whose place is there from the first."""
-    told = lesson.told(at, records.read(lesson.steps[at].record))
-    see, ask, answer = (html.escape(text) for text in (told.see, told.ask, told.answer))
+def _step_html(lesson: Lesson, at: int, *, shown: bool) -> str:
+    """Left: what to look at, and the question. Right: the answer, whose space is reserved from the start."""
+    texts = lesson.texts(at, records.read(lesson.steps[at].record))
+    see, ask, answer = (html.escape(text) for text in (texts.see, texts.ask, texts.answer))
     right = f"<b>{html.escape(_('Answer'))}</b> {answer}" if shown else html.escape(_("Think first, then look."))
     return (
         f"<div class='bv-lesson'><div><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>"
@@ -100,7 +100,7 @@ def _words(lesson: Lesson, at: int, *, shown: bool) -> str:
     )
 
 
-def _astray(step: Step) -> None:
+def _off_page(step: Step) -> None:
     label = _(sitemap.page(step.page).label)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_astray"):
         st.html(f"<p class='bv-note'>{html.escape(_('This step is on the page {page}.', page=label))}</p>")

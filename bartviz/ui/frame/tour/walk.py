@@ -1,9 +1,9 @@
-"""Where a visitor is in which lesson: one object in the session, and the words ``lesson`` and ``at`` of the address.
+"""A visitor's position in a lesson: one object in the session, and ``lesson`` and ``at`` in the address.
 
-A script run calls ``prepare`` before any widget is drawn: there the view of a new step is set, on the page that it
-names. It is set again by every run until one of them has ended (``drawn``): the browser may break a run off, and what
-it had sent by then would otherwise win over the step. For the same reason every callback names what it leads to and
-none turns something over: it may be run again.
+A script run calls ``prepare`` before any widget is drawn. It sets the view of a new step, on the page that the step
+names. Every run sets it again until one of them has completed (``drawn``): the browser may interrupt a run, and values
+that it sent in the meantime would otherwise override the step. For the same reason callbacks set a state rather than
+toggle one: they may run twice.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: Mapping[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
-FRAME = ("lang", "level")  # words of the address that are no page's own
+FRAME = ("lang", "level")  # words of the address that belong to no page
 _KEPT = ("model", "text", "pair", "target", "special")
 
 
 @dataclass(frozen=True)
 class _Before:
-    """What the visitor had before the lesson: their record, if any, and the sidebar's controls."""
+    """The state before the lesson: the visitor's record, if any, and the sidebar's controls."""
 
     record: Record | None
     controls: Mapping[str, object]
@@ -43,15 +43,15 @@ class _Before:
 
 @dataclass
 class Walk:
-    """The one object of the session. ``at`` counts from 0; ``reached`` is how many steps of a lesson were seen."""
+    """The lesson state of a session. ``at`` counts from 0; ``reached`` is the number of steps seen in each lesson."""
 
     lesson: Lesson | None = None
     at: int = 0
-    shown: bool = False  # the answer
-    due: bool = False  # the view of the step is still to be set
-    to: str = ""  # the page that the visitor is led to, where it is not that of a step
+    shown: bool = False  # whether the answer is visible
+    due: bool = False  # whether the view of the step must still be set
+    to: str = ""  # the next page, if it is not that of a step
     reached: dict[str, int] = field(default_factory=dict)
-    places: dict[str, int] = field(default_factory=dict)  # where one left off
+    places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
 
     @property
@@ -59,7 +59,7 @@ class Walk:
         return self.lesson.steps[self.at] if self.lesson is not None else None
 
     def go(self, lesson: Lesson, at: int) -> None:
-        """Stand at a step of a lesson, which is clamped to those that there are."""
+        """Go to a step of a lesson; ``at`` is clamped to its steps."""
         at = min(max(at, 0), len(lesson.steps) - 1)
         self.shown = False
         self.lesson, self.at = lesson, at
@@ -69,17 +69,17 @@ class Walk:
 
 
 def current() -> Walk:
-    """The visitor's walk; one is begun, at the place that the address names, where there is none."""
+    """The visitor's walk; a new one starts at the step that the address names."""
     walk: Walk | None = st.session_state.get(_WALK)
     if walk is None:
         walk = Walk()
-        _follow(walk)
+        _follow_address(walk)
         st.session_state[_WALK] = walk
     return walk
 
 
 def prepare(page: str) -> None:
-    """Before any widget: set the view of a step that is new, on its page, and say it in the address."""
+    """Before any widget is drawn: set the view of a new step, on its page, and write the step to the address."""
     large_type.begin()
     walk = current()
     context = get_script_run_ctx()
@@ -93,26 +93,26 @@ def prepare(page: str) -> None:
     if walk.due and step is not None:
         if page != step.page or _contradicted(step):
             st.switch_page(sitemap.page(step.page).file, query_params={**_frame(), **_address(walk)})
-        _set(walk, step)
-    _say(walk)
+        _apply(walk, step)
+    _write_address(walk)
 
 
 def drawn() -> None:
-    """A script run has come to its end, so that all it set has been sent."""
+    """Note that a script run has completed, so everything it set was sent."""
     walk: Walk | None = st.session_state.get(_WALK)
     if walk is not None:
         walk.due = False
 
 
 def start(word: str, at: int) -> None:
-    """Begin a lesson, or go on with it, at a step: a callback."""
+    """Start or continue a lesson at a step: a callback."""
     walk = current()
-    _keep(walk)
+    _save(walk)
     walk.go(BY_WORD[word], at)
 
 
 def go_to(at: int) -> None:
-    """Stand at a step of the lesson that runs; behind its last one the lesson is over: a callback."""
+    """Go to a step of the current lesson; after the last one, end the lesson: a callback."""
     walk = current()
     if walk.lesson is None:
         return
@@ -125,7 +125,7 @@ def go_to(at: int) -> None:
 
 
 def reveal(shown: bool) -> None:
-    """Show the answer, or hide it again: a callback."""
+    """Show or hide the answer: a callback."""
     current().shown = shown
 
 
@@ -135,36 +135,36 @@ def again() -> None:
 
 
 def leave() -> None:
-    """End the lesson where one is; what the visitor had before is there again: a callback."""
+    """Leave the lesson and restore the visitor's earlier state: a callback."""
     walk = current()
     before = walk.before
     shown = st.session_state.get(session.RECORD)
     if before is not None and any(shown is records.read(name) for name in records.NAMES):
-        _put(before.record, before.controls)
+        _show(before.record, before.controls)
     walk.before = None
     walk.lesson, walk.due, walk.shown = None, False, False
 
 
-def _keep(walk: Walk) -> None:
-    """Remember what the visitor has, before a lesson shows something else."""
+def _save(walk: Walk) -> None:
+    """Save the visitor's state before a lesson replaces it."""
     if walk.before is None:
         kept = {key: st.session_state[key] for key in _KEPT if key in st.session_state}
         walk.before = _Before(st.session_state.get(session.RECORD), kept)
 
 
 def _back(walk: Walk) -> None:
-    """The browser's Back or Forward: to the step that the address names, with the whole of its view; or out of it."""
+    """After the browser's Back or Forward: go to the step in the address with its whole view, or leave."""
     if st.query_params.get(LESSON, "") not in BY_WORD:
         if walk.lesson is not None:
             leave()
         return
-    _keep(walk)
-    _follow(walk)
-    st.rerun()  # what the browser went back to wins in this run over all that is set
+    _save(walk)
+    _follow_address(walk)
+    st.rerun()  # in this run the browser's values override everything set here
 
 
-def _follow(walk: Walk) -> bool:
-    """Go where the address says; False where it names no lesson."""
+def _follow_address(walk: Walk) -> bool:
+    """Go to the step in the address; False if it names no lesson."""
     lesson = BY_WORD.get(st.query_params.get(LESSON, ""))
     if lesson is None:
         return False
@@ -181,8 +181,8 @@ def _frame() -> dict[str, str]:
     return {key: st.query_params[key] for key in FRAME if key in st.query_params}
 
 
-def _say(walk: Walk) -> None:
-    """Let the address name the step, in one message; nothing is sent where it does already."""
+def _write_address(walk: Walk) -> None:
+    """Write the step to the address in one message, unless it is there already."""
     context, wanted = get_script_run_ctx(), _address(walk)
     if context is None or {key: st.query_params[key] for key in (LESSON, AT) if key in st.query_params} == wanted:
         return
@@ -191,29 +191,29 @@ def _say(walk: Walk) -> None:
             query.discard_param_no_forward_msg(key)
             if key in wanted:
                 query.set_with_no_forward_msg(key, wanted[key])
-        query._send_query_param_msg()  # as ``st.query_params`` does, which can only write one change after the other
+        query._send_query_param_msg()  # ``st.query_params`` does this too, but once for each change
 
 
 def _contradicted(step: Step) -> bool:
-    """Whether the address holds something else than the step wants.
+    """Whether the address contradicts the values of the step.
 
-    A widget that is drawn anew (a slider whose end has changed is) believes the address more than the session.
+    A widget that is created anew (such as a slider with a new end) prefers the address to the session.
     """
     given = {key: st.query_params[key].lower() for key in step.whole if key in st.query_params}
-    spoken = ADDRESS.get(step.page, ())
-    return any(value != str(step.whole[key]).lower() for key, value in given.items() if key not in spoken)
+    own_words = ADDRESS.get(step.page, ())
+    return any(value != str(step.whole[key]).lower() for key, value in given.items() if key not in own_words)
 
 
-def _set(walk: Walk, step: Step) -> None:
-    """The record, the sidebar's controls and the pickers of the page, all as the step wants them."""
+def _apply(walk: Walk, step: Step) -> None:
+    """Set the record, the sidebar's controls and the page's pickers to the values of the step."""
     record = records.read(step.record)
-    if walk.before is None:  # a link: there was nothing before
+    if walk.before is None:  # the visit began with a link: there is no earlier state
         walk.before = _Before(None, _first())
-    _put(record, records.controls(step.record))
-    spoken, choices = ADDRESS.get(step.page, ()), address.address().choices
+    _show(record, records.controls(step.record))
+    own_words, choices = ADDRESS.get(step.page, ()), address.address().choices
     for key, value in step.whole.items():
-        if key not in spoken:
-            choices.pop(key, None)  # what was chosen on earlier pages does not carry over to a step
+        if key not in own_words:
+            choices.pop(key, None)  # choices from earlier pages do not carry over to a step
             st.session_state[key] = value
         elif st.query_params.get(key) != str(value):
             st.query_params[key] = str(value)
@@ -222,7 +222,7 @@ def _set(walk: Walk, step: Step) -> None:
 
 
 def _first() -> dict[str, object]:
-    """The controls of the record that the app starts with; a link to a lesson begins the visit in their place."""
+    """The controls of the app's first record, for a visit that begins with a link to a lesson."""
     first = first_record.record()
     text = first.source_text if first is not None else ""
     st.session_state["_linked"] = st.session_state["_link"] = False
@@ -231,8 +231,8 @@ def _first() -> dict[str, object]:
     return {**model, "text": text, "pair": "", "target": "", "special": False}
 
 
-def _put(record: Record | None, controls: Mapping[str, object]) -> None:
-    """Show a record, with the controls that belong to it; what runs for this visitor is stopped."""
+def _show(record: Record | None, controls: Mapping[str, object]) -> None:
+    """Show a record with its controls, and stop this visitor's run."""
     run = session.running()
     if run is not None:
         run.cancel()

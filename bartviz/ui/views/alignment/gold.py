@@ -1,4 +1,4 @@
-"""The field for an alignment made by hand: one for each pair of texts, and ours for the examples."""
+"""The field for an alignment made by hand: one for each pair of texts, with built-in ones for the examples."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from bartviz.ui.controls import pick, show
 from bartviz.ui.state import session
 
 LINKED = "gold"  # in the address
-LONGEST_LINK = 4_000  # characters of an alignment in an address; servers refuse addresses of more than some 8,000
+LONGEST_LINK = 4_000  # characters of an alignment in an address; servers reject addresses over about 8,000
 
-# Alignments made by hand for what the translator says to the examples.
+# Alignments made by hand for the translator's output on the examples.
 OURS = {
     ("I want to buy a car.", "Ich möchte ein Auto kaufen."): "0-0 1-1 2?1 2?4 3-4 4-2 5-3 6-5",
     ("The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."): "0-0 1-1 2?2 3-2 4-3 5-4 6-5 7-6",
@@ -30,7 +30,7 @@ OURS = {
 
 
 def field(record: Record, shown: Table, links: Links) -> Gold | None:
-    """The field for an alignment made by hand, kept for this pair of texts alone."""
+    """The field for an alignment made by hand, stored for this pair of texts only."""
     key = key_of(record)
     show.note(
         _(
@@ -42,10 +42,10 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     st.text_area(_("Alignment made by hand"), key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
     base = pick.one_of(_("The first word is"), {"0": "0", "1": "1"}, key="base")
     swap = pick.switch(_("The output word comes first"), key="swap")
-    ours = OURS.get((record.source_text, record.target_text or ""))
+    built_in = OURS.get((record.source_text, record.target_text or ""))
     with st.container(horizontal=True, gap="small"):
-        if ours is not None:
-            st.button(_("Use ours"), on_click=_write, args=(key, ours), help=_("Made by hand for this example."))
+        if built_in is not None:
+            st.button(_("Use ours"), on_click=_write, args=(key, built_in), help=_("Made by hand for this example."))
         st.button(_("Begin with these links"), on_click=_write, args=(key, pharaoh.write(links)))
         st.button(_("Clear"), on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
@@ -53,28 +53,28 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     if not text.strip():
         return None
     try:
-        found = pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
+        alignment = pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
     except TextError as error:
         st.error(show.plain(str(error)))
         return None
-    if base == "0" and pharaoh.never_first(found):
+    if base == "0" and pharaoh.never_first(alignment):
         show.note(_("No link names word 0 on either side: where the first word is 1, say so above."))
-    return found
+    return alignment
 
 
 def _from_link(key: str) -> None:
-    """Take what a link says, once its own text is there: the alignment of a link belongs to its texts.
+    """Read the alignment of a link once the link's own text has run: it belongs to that text.
 
-    What we have written into the address ourselves is no link, even where a slow browser sends it once more.
+    A value that this page wrote to the address itself is not a link, even if a slow browser sends it again.
     """
-    said = st.query_params.get(LINKED, "")
-    if said and said not in _written() and session.running() is None:
-        st.session_state[key] = said[: pharaoh.LONGEST]
-        _written().add(said)
+    linked = st.query_params.get(LINKED, "")
+    if linked and linked not in _written() and session.running() is None:
+        st.session_state[key] = linked[: pharaoh.LONGEST]
+        _written().add(linked)
 
 
 def _to_link(text: str) -> None:
-    """Put the alignment into the address where the texts are there too ("Link with my text"), else take it out."""
+    """Put the alignment into the address if the texts are there too ("Link with my text"), else remove it."""
     if session.running() is not None:
         return
     wanted = " ".join(text.split()) if shared() else ""
@@ -90,23 +90,23 @@ def _to_link(text: str) -> None:
 
 
 def shared() -> bool:
-    """Whether the texts stand in the address."""
+    """Whether the texts are in the address."""
     return bool(st.session_state.get("link", st.session_state.get("_link")))
 
 
 def _written() -> set[str]:
-    """What the address of this visit has said by our own hand, and what was taken from it."""
+    """The alignments of this visit that were written to the address, or read from it."""
     written: set[str] = st.session_state.setdefault("_gold_written", set())
     return written
 
 
 def key_of(record: Record) -> str:
-    """The field's key: another pair of texts has other words, and its own alignment."""
+    """The field's key; each pair of texts has its own alignment."""
     texts = f"{record.source_text}\n{record.target_text}"
     return f"gold_{hashlib.sha256(texts.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def _write(key: str, text: str) -> None:
-    """Fill the field: a callback. What is written by us counts from 0, the source first."""
+    """Fill the field: a callback. Built-in alignments count from 0, the source first."""
     st.session_state[key] = text
     st.session_state["base"], st.session_state["swap"] = "0", False

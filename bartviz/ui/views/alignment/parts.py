@@ -1,4 +1,4 @@
-"""The parts of the alignment page: whose links and how they are made, the picture, the ranking, the line to export."""
+"""The parts of the alignment page: the choice of links, their numbers, the ranking of heads, and the export."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ COLUMNS = {
 }
 HEIGHT = 400  # pixels of both pictures
 _FOUND = "_alignment_found"
-_THRESHOLD = "link_weight"  # "threshold" is that of a head's name, which has other ends
+_THRESHOLD = "link_weight"  # "threshold" is that of a head's name, with other limits
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What the page shows: whose links, how they are made, and the alignment by hand that they are held against."""
+    """The page's choice: the heads, how links are made, and the alignment by hand that they are compared with."""
 
     heads: tuple[Head, ...]
     reading: Reading
@@ -64,7 +64,7 @@ class Chosen:
 
 
 def aligning(record: Record) -> Record:
-    """The record, if it has cross-attention and words; else says what has and stops the page."""
+    """The record, if it has cross-attention and words; else explains what is missing and stops the page."""
     try:
         source, target = analysis.lines(record)
     except SettingError as error:
@@ -78,7 +78,7 @@ def aligning(record: Record) -> Record:
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: whose links, how rows are named, how links are made, and an alignment made by hand."""
+    """The pickers: the heads, how rows are named, how links are made, and an alignment made by hand."""
     ranked = _ranked(record)
     first, second, third, fourth = st.columns([2.3, 1.9, 1.6, 1.2], vertical_alignment="bottom")
     with first:
@@ -105,7 +105,7 @@ def choose(record: Record) -> Chosen:
 
 
 def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
-    """Every head and layer of the record, kept in the engine's bytes; none where the text is too long for that."""
+    """Every head and layer of the record, kept in the engine's cache; none if the text is too long for that."""
     key = f"aligners {content.key(record, current())}"
     try:
         with st.spinner(_("Ranking all heads")):
@@ -117,7 +117,7 @@ def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
 
 
 def _bytes(ranked: tuple[ranks.Aligner, ...]) -> int:
-    return sum(one.table.weights.nbytes + 500 for one in ranked)
+    return sum(aligner.table.weights.nbytes + 500 for aligner in ranked)
 
 
 def _heads(record: Record, whose: str) -> tuple[Head, ...]:
@@ -133,7 +133,7 @@ def _heads(record: Record, whose: str) -> tuple[Head, ...]:
 
 
 def _set(record: Record) -> tuple[Head, ...]:
-    """A set of heads, at least one: what a link says is brought within the record."""
+    """A set of heads, at least one; names from a link are limited to those of the record."""
     every = {head.short: head for head in analysis.heads_of(record)}
     middle = next(head.short for head in analysis.heads_of(record, record.attention("cross").shape[0] // 2))
     chosen = pick.several(_("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head"))
@@ -155,22 +155,22 @@ def _threshold() -> float:
 
 
 def numbers(record: Record, chosen: Chosen) -> None:
-    """How much is linked, how much went to special tokens, and against gold the three measures."""
+    """The number of links, the share on special tokens, and with gold the three measures."""
     shown = chosen.shown
-    told = {
+    values = {
         _("Links"): f"{len(chosen.links)}",
         _("Agreement"): f"{analysis.agreement(shown.weights, shown.told):.2f}",
         _("To special tokens"): f"{shown.special_share:.0%}",
     }
     if chosen.gold is not None:
-        judged = pharaoh.score(chosen.links, chosen.gold)
-        told = {
-            _("Error rate (AER)"): _measure(judged.error_rate),
-            _("Precision"): _measure(judged.precision),
-            _("Recall"): _measure(judged.recall),
-        } | told
+        score = pharaoh.score(chosen.links, chosen.gold)
+        values = {
+            _("Error rate (AER)"): _measure(score.error_rate),
+            _("Precision"): _measure(score.precision),
+            _("Recall"): _measure(score.recall),
+        } | values
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
-        for label, value in told.items():
+        for label, value in values.items():
             st.metric(label, value, width="content")
     if chosen.gold is not None:
         if not chosen.gold.sure:
@@ -183,11 +183,11 @@ def _measure(value: float | None) -> str:
 
 
 def ranking(chosen: Chosen) -> None:
-    """Every head and layer, the best first; a chosen line is shown above. With gold, the search for a set of heads."""
+    """Every head and layer, best first; selecting a line shows it above. With gold, also the search for a set."""
     if not chosen.ranked:
         return
     st.subheader(_("Which head aligns best?"), anchor=False)
-    told = (
+    message = (
         mark(
             "All heads and layers, each by both names of its rows; the best first, by agreement: how much of its "
             "attention lies on words that choose each other. Choose a line to see its links."
@@ -198,11 +198,11 @@ def ranking(chosen: Chosen) -> None:
             "its links."
         )
     )
-    show.note(_(told))
+    show.note(_(message))
     frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
-    lines_ = [chosen.ranked[place] for place in frame.index]
+    aligners = [chosen.ranked[index] for index in frame.index]
     if chosen.gold is not None and not chosen.gold.sure:
-        frame = frame.drop(columns="recall")  # of nothing that is sure
+        frame = frame.drop(columns="recall")  # undefined without sure links
     number, column = st.column_config.NumberColumn, st.column_config.Column
     config = {
         name: number(_(COLUMNS[name]), format="%.2f") if frame[name].dtype == float else column(_(COLUMNS[name]))
@@ -217,21 +217,21 @@ def ranking(chosen: Chosen) -> None:
         hide_index=True,
         height=248,
         selection_mode="single-row",
-        on_select=lambda: _take(lines_),
+        on_select=lambda: _select(aligners),
         column_config=config,
     )
     _search(chosen)
 
 
-def _take(lines_: Sequence[ranks.Aligner]) -> None:
+def _select(aligners: Sequence[ranks.Aligner]) -> None:
     """Show the line of the ranking that was chosen: a callback."""
     rows = st.session_state["alignment_ranking"].selection.rows
-    if not rows or not 0 <= rows[0] < len(lines_):
+    if not rows or not 0 <= rows[0] < len(aligners):
         return
-    one = lines_[rows[0]]
-    head = one.heads[0]
-    st.session_state["reading"] = one.table.reading
-    if len(one.heads) > 1:
+    aligner = aligners[rows[0]]
+    head = aligner.heads[0]
+    st.session_state["reading"] = aligner.table.reading
+    if len(aligner.heads) > 1:
         st.session_state["align"], st.session_state["layer"] = "layer", head.layer
     else:
         st.session_state["align"] = "head"
@@ -245,17 +245,17 @@ def _search(chosen: Chosen) -> None:
     found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
     if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
         names = ", ".join(head.short for head in found[0].heads)
-        told = _(
+        message = _(
             "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
             "flatters: on other sentences expect more errors, and judge it there.",
             heads=names,
             rate=found[0].error_rate,
         )
-        show.note(told)
+        show.note(message)
 
 
 def _find(chosen: Chosen) -> None:
-    """Look for the set, and show it: a callback."""
+    """Find the best set of heads and show it: a callback."""
     assert chosen.gold is not None
     try:
         found = ranks.best_set(
@@ -270,7 +270,7 @@ def _find(chosen: Chosen) -> None:
 
 
 def line(chosen: Chosen) -> None:
-    """The links as one line in Pharaoh's format, to copy or to take along."""
+    """The links as one line in Pharaoh's format, to copy or to download."""
     left, middle, right = st.columns([4.4, 2.6, 1.6], vertical_alignment="center")
     with middle:
         also = pick.switch(

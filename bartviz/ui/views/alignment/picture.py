@@ -1,4 +1,4 @@
-"""The picture of the alignment page: two lines of words with their links, the part of a long text, and the matrix."""
+"""The picture of the alignment page: two lines of words with their links, and the matrix of weights."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 
 
 def picture(chosen: Chosen) -> go.Figure:
-    """Two lines of words with their links, and beside them the matrix. Gives the lines, to be taken along."""
+    """Two lines of words with their links, next to the matrix. Returns the figure of the lines, for the download."""
     shown, dark = chosen.shown, page.dark()
-    said = analysis.notice(shown, chosen.links, chosen.gold)
+    notice = analysis.notice(shown, chosen.links, chosen.gold)
     left, right = st.columns([4, 5], gap="medium")
     with left:
         first = _first(chosen)
         drawn = partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT)
-        show.figure(drawn, key="alignment_lines", alt=said)
+        show.figure(drawn, key="alignment_lines", alt=notice)
         show.note(part(chosen, first))
     with right:
         whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
-        show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {said}")
+        show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {notice}")
     return drawn
 
 
 def _first(chosen: Chosen) -> tuple[int, int]:
-    """Where the lines of a long text begin."""
+    """The first words of the lines, if the text is long."""
     sides = (
         (_("From source word"), chosen.shown.source, "from_source"),
         (_("From output word"), chosen.shown.target, "from_output"),
     )
-    one, other = (pick.index(label, max(len(side) - MOST, 0) + 1, key=key) for label, side, key in sides)
-    return one, other
+    source, target = (pick.index(label, max(len(side) - MOST, 0) + 1, key=key) for label, side, key in sides)
+    return source, target
 
 
 def part(chosen: Chosen, first: tuple[int, int]) -> str:
-    """Which words and links of a long text are drawn; nothing where all are."""
+    """Which words and links of a long text are drawn; empty if all are."""
     shown = chosen.shown
     sources, targets = within(shown, first)
     if len(sources) == len(shown.source) and len(targets) == len(shown.target):

@@ -1,4 +1,4 @@
-"""The classic view: which view, kind and tokens, and the frame that it is drawn in."""
+"""The parts of the classic page: the pickers, and bertviz's view in a frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MADE = "_classic"
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What the page shows: one kind of attention, the names of its rows, and the tokens that fit."""
+    """The page's choice: one kind of attention, the names of its rows, and the tokens that fit."""
 
     view: View
     attention: Attention
@@ -36,12 +36,12 @@ class Chosen:
 
     @property
     def reading(self) -> Reading:
-        """By what the rows are named."""
+        """How the rows are named."""
         return "reads" if self.rows is self.attention.query else "predicts"
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: view, kind, names of the decoder's rows; and for a long text which tokens are shown."""
+    """The pickers: view, kind, names of the decoder's rows; and for a long text the tokens shown."""
     first, second, third, fourth = st.columns([1.5, 1.6, 1.3, 2], vertical_alignment="bottom")
     with first:
         view = cast("View", pick.one_of(_("View"), named(VIEWS), key="classic"))
@@ -61,7 +61,7 @@ def choose(record: Record) -> Chosen:
 
 
 def _window(kind: Kind, rows: int, columns: int, most: int) -> Window:
-    """Which tokens: all, or the first so many from a place of the reader's choice."""
+    """The tokens shown: all, or as many as fit from a position that the reader chooses."""
     names = (_("From row"), _("From column")) if kind == "cross" else (_("From token"), "")
     left, right = st.columns(2) if max(rows, columns) > most else (st.container(), st.container())
     with left:
@@ -76,18 +76,18 @@ def _from(label: str, tokens: int, most: int, key: str) -> int:
 
 
 def notice(chosen: Chosen) -> str:
-    """One sentence of what to do with this view."""
+    """One sentence on how to use this view."""
     return told.title(chosen.view, chosen.attention, chosen.layer)
 
 
 def cap(chosen: Chosen) -> str:
-    """What is not shown, why, and where it is; nothing where all is."""
-    said = told.cap(chosen.attention, chosen.window, chosen.most)
-    return f"{said} {_('The Heads page shows the whole text.')}" if said else ""
+    """What is not shown, why, and where to find it; empty if everything is shown."""
+    message = told.cap(chosen.attention, chosen.window, chosen.most)
+    return f"{message} {_('The Heads page shows the whole text.')}" if message else ""
 
 
 def picture(chosen: Chosen) -> bool:
-    """The view in its frame, as high as it needs; and its size. Whether it could be drawn."""
+    """The view in a frame of the height it needs, and its size. Returns whether it could be drawn."""
     try:
         with st.spinner(_("Drawing the classic view")):
             html = _html(chosen)
@@ -107,7 +107,7 @@ def picture(chosen: Chosen) -> bool:
 
 
 def file(chosen: Chosen) -> str:
-    """The same view as a page of its own, which says what it shows."""
+    """The same view as a page of its own, with a title."""
     return figures.classic(
         chosen.attention,
         view=chosen.view,
@@ -133,7 +133,7 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
 
 
 def _html(chosen: Chosen) -> str:
-    """The page of the frame; the last one is kept, and sent again only when it has changed."""
+    """The HTML of the frame; the last one is kept, and sent again only when it changes."""
     dark = page.dark()
     window = chosen.window
     key = (

@@ -1,4 +1,4 @@
-"""Beyond one head's weights: attention rolled out through the layers, and weights beside what arrives."""
+"""Beyond one head's weights: attention rollout through the layers, and weights next to contributions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEIGHT = 430  # pixels of each map
 
 
 def rolled_out(chosen: Chosen) -> None:
-    """A layer's mean attention beside everything that reached it from the input."""
+    """A layer's mean attention next to the rollout from the input up to that layer."""
     kinds: list[Kind] = [kind for kind in chosen.record.kinds if kind != "cross"]
     kind = chosen.kind if chosen.kind in kinds else kinds[0]
     attention = chosen.record.attention(kind)
@@ -37,20 +37,20 @@ def rolled_out(chosen: Chosen) -> None:
     rolled = once(partial(rollout, attention, layer))
     left, right = st.columns(2, gap="medium")
     with left:
-        said = _(
+        caption = _(
             "Mean of the {count} {kind} heads of layer {layer} alone",
             count=attention.shape[1],
             kind=sentence_words.kind(kind),
             layer=layer,
         )
-        _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", said)
+        _map(mean(attention, layer), attention, attention.query, chosen, "compare_layer", caption)
     with right:
-        said = _(
+        caption = _(
             "Rollout: {kind} layers 0 to {layer}, half of each row the token itself",
             kind=sentence_words.kind(kind),
             layer=layer,
         )
-        _map(rolled, attention, attention.query, chosen, "compare_rollout", said, flow.REACHES)
+        _map(rolled, attention, attention.query, chosen, "compare_rollout", caption, flow.REACHES)
     show.note(
         _(
             "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), "
@@ -68,10 +68,10 @@ def rolled_out(chosen: Chosen) -> None:
 
 
 def _table(weights: Floats, labels: tuple[str, ...]) -> pd.DataFrame:
-    """A line for each row, a column for each token that it reaches, both named by place and token."""
+    """One line per row and one column per token that it reaches, both named by position and token."""
     import pandas as pd
 
-    names = [f"{place} {label}" for place, label in enumerate(labels)]
+    names = [f"{position} {label}" for position, label in enumerate(labels)]
     frame = pd.DataFrame(weights, columns=names)
     frame.insert(0, "query", names)
     return frame
@@ -83,50 +83,54 @@ def _map(
     rows: Tokens,
     chosen: Chosen,
     key: str,
-    said: str,
+    caption: str,
     words: tuple[str, str] = flow.WEIGHT,
 ) -> None:
     drawn = partial(
         flow.flow_map, weights, attention, rows=rows, words=words, range=chosen.range, height=HEIGHT, dark=page.dark()
     )
-    show.figure(drawn, key=key, alt=said)
-    show.note(f"{said}. {_('A row attends to columns.')}" if words == flow.WEIGHT else f"{said}.")
+    show.figure(drawn, key=key, alt=caption)
+    show.note(f"{caption}. {_('A row attends to columns.')}" if words == flow.WEIGHT else f"{caption}.")
 
 
 def weighed(chosen: Chosen) -> None:
-    """Head A twice in the same colours: its weights, and the norms of what they bring."""
+    """Head A twice in the same colours: its weights, and the norms of its contributions."""
     pin = chosen.a
     if not contributions.available(pin.attention):
         show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
         return
-    found = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
-    st.text(attention_vs_contribution.notice(found, pin.told))
+    comparison = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
+    st.text(attention_vs_contribution.notice(comparison, pin.label))
     left, right = st.columns(2, gap="medium")
     with left:
         _map(
-            found.attention,
+            comparison.attention,
             pin.attention,
             pin.rows,
             chosen,
             "compare_weights",
-            _("Weights of A, {head}", head=pin.told),
+            _("Weights of A, {head}", head=pin.label),
         )
     with right:
-        said = _("Contribution: the length of weight times projected value, each row divided by its sum")
-        _map(found.contribution, pin.attention, pin.rows, chosen, "compare_norms", said, flow.TAKES)
+        caption = _("Contribution: the length of weight times projected value, each row divided by its sum")
+        _map(comparison.contribution, pin.attention, pin.rows, chosen, "compare_norms", caption, flow.TAKES)
     show.note(
         _(
             "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The "
             "usual difference: a special token or full stop that is looked at much and whose value is short."
         )
     )
-    frame = attention_vs_contribution.table(found)
+    frame = attention_vs_contribution.table(comparison)
     show.table(frame, title=_("Where the two differ most"))
     show.downloads(
         "contribution",
         of=f"{pin.head.kind}-{pin.head.short}",
         table=frame,
-        arrays=lambda: {"attention": found.attention, "contribution": found.contribution, "rank": found.rank},
+        arrays=lambda: {
+            "attention": comparison.attention,
+            "contribution": comparison.contribution,
+            "rank": comparison.rank,
+        },
         figure=lambda: flow.contribution(
             pin.attention, *pin.place, query=pin.rows, range=chosen.range, dark=page.dark()
         ),

@@ -1,4 +1,4 @@
-"""All heads of a kind laid out by how alike they are, and the pairs that are most alike."""
+"""All heads of a kind, arranged by similarity, and the most similar pairs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HEIGHT = 460  # pixels of the plane
 
 
 def heads(chosen: Chosen) -> None:
-    """The plane, where a click pins a head, and beside it the pairs."""
-    found = of_record(chosen.record, chosen)
-    if found is None:
+    """The plane, where a click pins a head, next to the pairs."""
+    likeness = of_record(chosen.record, chosen)
+    if likeness is None:
         show.note(_("There is nothing to lay out: a single head, or no row with a choice of keys."))
         return
     left, right = st.columns([1.7, 1], gap="medium")
@@ -32,26 +32,26 @@ def heads(chosen: Chosen) -> None:
         drawn = partial(
             alike,
             chosen.measured,
-            found,
+            likeness,
             pins=chosen.places,
             threshold=chosen.threshold,
             dark=page.dark(),
             height=HEIGHT,
         )
-        said = _("Every {kind} head; heads that look alike lie together", kind=sentence_words.kind(chosen.kind))
-        parts.clickable(drawn, key="compare_likeness", alt=said)
+        caption = _("Every {kind} head; heads that look alike lie together", kind=sentence_words.kind(chosen.kind))
+        parts.clickable(drawn, key="compare_likeness", alt=caption)
         show.note(
             _(
                 "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, 6), laid "
                 "out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean nothing else.",
-                said=said,
-                rows=found.rows,
-                kept=found.kept,
+                said=caption,
+                rows=likeness.rows,
+                kept=likeness.kept,
             )
         )
     with right:
         show.note(_("The pairs that are most alike:"))
-        table = pairs(chosen, found)
+        table = pairs(chosen, likeness)
         names = show.headers(table)
         config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
         st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
@@ -59,15 +59,15 @@ def heads(chosen: Chosen) -> None:
         "likeness",
         of=chosen.kind,
         table=table,
-        arrays=lambda: {"distances": found.distances, "places": found.places, "heads": every_head(chosen)},
+        arrays=lambda: {"distances": likeness.distances, "places": likeness.places, "heads": every_head(chosen)},
         figure=lambda: alike(
-            chosen.measured, found, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
+            chosen.measured, likeness, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
         ),
     )
 
 
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
-    """Computed once for each kind of the record."""
+    """The distances between all heads, computed once for each kind of the record."""
     rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
     return once(partial(similar.likeness, chosen.attention, query=rows), _("Holding every head beside every other"))
 
@@ -78,7 +78,7 @@ def every_head(chosen: Chosen) -> tuple[str, ...]:
     return tuple(str(Head(chosen.kind, layer, head)) for layer in range(layers) for head in range(heads))
 
 
-def pairs(chosen: Chosen, found: similar.Likeness) -> pd.DataFrame:
-    """The most alike heads two by two, nearest first."""
-    lines = [(str(Head(chosen.kind, *a)), str(Head(chosen.kind, *b)), far) for a, b, far in found.pairs()]
+def pairs(chosen: Chosen, likeness: similar.Likeness) -> pd.DataFrame:
+    """The most similar pairs of heads, nearest first."""
+    lines = [(str(Head(chosen.kind, *a)), str(Head(chosen.kind, *b)), distance) for a, b, distance in likeness.pairs()]
     return pd.DataFrame(lines, columns=["head", "and", "distance"])

@@ -1,4 +1,4 @@
-"""The compare page: what is chosen, and all heads as points and as a matrix. A click pins a head."""
+"""The parts of the compare page: the pickers, and all heads as points and as a matrix. A click pins a head."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SCATTER, _MATRIX = "compare_scatter", "compare_matrix"
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What the page shows: a kind and its numbers, three measures of it, and the two pins."""
+    """The page's choice: a kind with its numbers, three measures of it, and the two pins."""
 
     record: Record
     kind: Kind
@@ -58,17 +58,17 @@ class Chosen:
 
     @property
     def places(self) -> dict[str, tuple[int, int]]:
-        """The pins that are heads of this kind of the current run."""
+        """The pins of this kind in the current run."""
         return {pin.letter: pin.place for pin in (self.a, self.b) if not pin.other and pin.head.kind == self.kind}
 
     @property
     def to_a(self) -> Floats | None:
-        """(L, H) how far each head is from A; None where A is of another kind or run."""
+        """(L, H) the distance of each head from A; None if A is of another kind or run."""
         return pins.to_a(self.a) if "A" in self.places else None
 
 
 def choose(record: Record, below: DeltaGenerator) -> Chosen:
-    """The pickers of kind and of the three measures, and in the container ``below`` those of A and B."""
+    """The pickers of the kind and the three measures, and, in the container ``below``, of A and B."""
     for letter in "ab":
         canvas.catch_up(f"compare_{letter}")
     first, second, third, fourth, fifth = st.columns([1.85, 1.15, 1.15, 1.15, 1.05], vertical_alignment="bottom")
@@ -96,7 +96,7 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
 
 
 def _threshold() -> float:
-    """From which share of weight on a head has a name (URL ``threshold``)."""
+    """The share of weight from which a head gets a name (URL ``threshold``)."""
     given = st.session_state.get("threshold")
     if given is not None and not 0.3 <= given <= 0.95:
         st.session_state["threshold"] = naming.THRESHOLD
@@ -136,38 +136,38 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             dark=dark,
             height=HEIGHT,
         )
-        said = _(
+        caption = _(
             "Every {kind} head as a point: {x} across, {y} up",
             kind=sentence_words.kind(chosen.kind),
             x=chosen.x.title,
             y=chosen.y.title,
         )
-        clickable(drawn, key=_SCATTER, alt=said)
+        clickable(drawn, key=_SCATTER, alt=caption)
         show.note(
-            _("{said}; later layers stronger; dotted: attention spread evenly.", said=said)
+            _("{said}; later layers stronger; dotted: attention spread evenly.", said=caption)
             if chosen.x.has_even or chosen.y.has_even
-            else _("{said}; later layers stronger.", said=said)
+            else _("{said}; later layers stronger.", said=caption)
         )
     with right:
         lowest, highest = (sentence_words.signed(bound, ".3g") for bound in chosen.shade.bounds)
-        said = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
+        caption = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
         drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
-        clickable(drawn, key=_MATRIX, alt=said)
-        told = {"said": sentence_words.begun(said), "lowest": lowest, "highest": highest}
-        show.note(_("{said}: {lowest} to {highest}. A click pins it.", **told))
+        clickable(drawn, key=_MATRIX, alt=caption)
+        values = {"said": sentence_words.begun(caption), "lowest": lowest, "highest": highest}
+        show.note(_("{said}: {lowest} to {highest}. A click pins it.", **values))
 
 
 def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:
-    """A figure whose points are all heads of the kind, layer by layer: a click on one pins it."""
-    show.figure(drawn, key=key, alt=alt, on_click=lambda: _take(key))
+    """A figure whose points are all heads of the kind, layer by layer; a click pins a head."""
+    show.figure(drawn, key=key, alt=alt, on_click=lambda: _pin_clicked(key))
 
 
-def _take(key: str) -> None:
-    """The head that was clicked becomes the pin: points are counted layer by layer, and kept within the record."""
+def _pin_clicked(key: str) -> None:
+    """Pin the head that was clicked: points count layer by layer, and invalid ones are ignored."""
     points, record = st.session_state[key].selection.points, session.current_record()
-    kind, place = st.session_state.get("kind"), points[0].get("point_index") if points else None
-    if record is None or kind not in record.kinds or not isinstance(place, int):
+    kind, index = st.session_state.get("kind"), points[0].get("point_index") if points else None
+    if record is None or kind not in record.kinds or not isinstance(index, int):
         return
     layers, count = record.attention(kind).shape[:2]
-    if 0 <= place < layers * count:
-        pins.put(Head(kind, *divmod(place, count)))
+    if 0 <= index < layers * count:
+        pins.put(Head(kind, *divmod(index, count)))

@@ -1,4 +1,4 @@
-"""The two heads A and B that the compare page holds side by side: any head, of this run or of one kept beside it."""
+"""The two heads A and B of the compare page: any head of the current run, or of a second run that is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bartviz.ui.controls import pick, show
 from bartviz.ui.state import session, uploads
 from bartviz.ui.state.once import once
 
-LARGEST = 256  # MB of a run that a session may keep beside the current one
+LARGEST = 256  # MB of a second run that a session may keep
 THIS, OTHER = "this", "other"
 RUNS = {THIS: mark("this run"), OTHER: mark("pinned run")}
 _KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
@@ -41,7 +41,7 @@ class Pin:
 
     @property
     def rows(self) -> Tokens:
-        """Rows of cross-attention are named by the token that they predict, the others by the one they read."""
+        """The rows' tokens: those predicted for cross-attention, else those read."""
         return self.record.rows(self.head.kind, "predicts" if self.head.kind == "cross" else "reads")
 
     @property
@@ -49,40 +49,40 @@ class Pin:
         return self.head.layer, self.head.head
 
     def view(self, *, words: bool = False) -> heads.View:
-        """Its weights as they are shown."""
+        """The head's weights, as shown."""
         return heads.view(self.attention, *self.place, query=self.rows, words=words)
 
     @property
-    def told(self) -> str:
-        """The head, and of which run where that is not the current one."""
-        said = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
-        return _("{head} of {run}", head=said, run=about(self.record)) if self.other else said
+    def label(self) -> str:
+        """The head's name, and its run unless that is the current one."""
+        name = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
+        return _("{head} of {run}", head=name, run=about(self.record)) if self.other else name
 
 
 def about(record: Record) -> str:
-    """A run in a few words: its model and how its text begins."""
+    """A run in a few words: its model and the beginning of its text."""
     return f"{record.model.name}, “{shorten(' | '.join(record.texts), 42, placeholder=' …')}”"
 
 
 def kept() -> Record | None:
-    """The run that is kept beside the current one, if any."""
+    """The second run, if one is kept."""
     record: Record | None = st.session_state.get(_KEPT)
     return record
 
 
 def measured(record: Record, kind: Kind) -> Measured:
-    """All measures of one kind, computed once for each run that is shown."""
+    """All measures of one kind, computed once for each run."""
     return once(partial(of_record, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
 
 
 def to_a(a: Pin) -> Floats:
-    """(L, H) how far each head of A's kind and run is from A, computed once for each head that is pinned."""
+    """(L, H) the distance of each head of A's kind and run from A, computed once for each pinned head."""
     call = partial(distance.distances, a.attention, *a.place, rows=counted(a.attention, a.rows))
-    return once(call, _("Comparing every head with {head}", head=a.told))
+    return once(call, _("Comparing every head with {head}", head=a.label))
 
 
 def names(record: Record, first: Kind | None = None) -> list[str]:
-    """Every head of a record, those of one kind first: "cross L2H5"."""
+    """The names of a record's heads, those of kind ``first`` first: "cross L2H5"."""
     kinds = sorted(record.kinds, key=lambda kind: (kind != first, KINDS.index(kind)))
     return [
         str(Head(kind, layer, head))
@@ -93,7 +93,7 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 
 def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
-    """The pickers of A and B, which of them a click pins (URL ``click``), and the other run."""
+    """The pickers of A and B, of the pin that a click sets (URL ``click``), and of the other run."""
     first, second, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
     with run, st.popover(_("Other run"), width="stretch"):
         other_run(record)
@@ -107,34 +107,34 @@ def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin
 
 
 def _default(measured: Measured, threshold: float, but: Head | None = None) -> Head:
-    """The head whose name is clearest, or where none has one the first; another one than ``but``."""
+    """The head with the clearest name, or the first head if none has a name; never ``but``."""
     layers, count = measured.shape
-    named = [place for place, _ in naming.clearest(measured, threshold=threshold)]
-    places = [*named, *(divmod(place, count) for place in range(layers * count))]
+    named = [index for index, _ in naming.clearest(measured, threshold=threshold)]
+    places = [*named, *(divmod(index, count) for index in range(layers * count))]
     heads = [Head(measured.kind, layer, head) for layer, head in places]
     return next((head for head in heads if head != but), heads[0])
 
 
 def choose(record: Record, letter: str, default: Head) -> Pin:
-    """The picker of one pin (URL ``a`` or ``b``), and of its run where another is kept (``a_run``, ``b_run``)."""
+    """The picker of one pin (URL ``a`` or ``b``), and of its run if a second one is kept (``a_run``, ``b_run``)."""
     other = kept()
     of_other = other is not None and _run(letter) == OTHER
     shown = other if other is not None and of_other else record
     options = names(shown, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
-    said = once(partial(_called, options))
-    return Pin(letter, shown, Head.parse(pick.select(label, said, key=letter.lower(), default=first)), of_other)
+    labels = once(partial(_called, options))
+    return Pin(letter, shown, Head.parse(pick.select(label, labels, key=letter.lower(), default=first)), of_other)
 
 
 def _called(names: list[str]) -> dict[str, str]:
-    """Heads as a reader says them; the link has their English names."""
+    """Heads with their translated names; the link has the English ones."""
     heads = {name: Head.parse(name) for name in names}
     return {name: sentence_words.head(head.kind, head.layer, head.head) for name, head in heads.items()}
 
 
 def _run(letter: str) -> str:
-    """Which run a pin is of; asked only where there are two."""
+    """The run of a pin; the picker is drawn only if there are two runs."""
     key = f"{letter.lower()}_run"
     if st.session_state.get(key) not in (THIS, OTHER):
         st.session_state[key] = THIS
@@ -155,7 +155,7 @@ def put(head: Head, letter: str | None = None) -> None:
 
 
 def other_run(record: Record) -> None:
-    """Keep the current run, open a saved one, or forget the one that is kept."""
+    """Keep the current run, open a saved one, or drop the second run."""
     other = kept()
     if other is None:
         show.note(_("No other run is kept."))
@@ -178,7 +178,7 @@ def other_run(record: Record) -> None:
 
 
 def _keep(record: Record) -> None:
-    """Keep a run, and let B be the same head of it: in a callback."""
+    """Keep a run as the second one, and set B to its head A; call it in a callback."""
     st.session_state[_REFUSED] = ""
     if record.nbytes > LARGEST * 1_000_000:
         st.session_state[_REFUSED] = later(

@@ -1,4 +1,4 @@
-"""All heads as a table that is filtered and sorted, the ones nearest to A, and what each measure means."""
+"""All heads as a table to filter and sort, the heads nearest to A, and the meaning of each measure."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def _distance() -> Any:
 
 
 def table(chosen: Chosen) -> pd.DataFrame:
-    """All heads of the kind with all measures, names and scores, and how far each is from A."""
+    """All heads of the kind with their measures, names and scores, and their distance from A."""
     return analysis.table(chosen.measured, threshold=chosen.threshold, to_a=chosen.to_a)
 
 
 def all_heads(chosen: Chosen) -> None:
-    """The table with its filters, and beside it the heads nearest to A; a line that is marked becomes the pin."""
+    """The table with its filters, next to the heads nearest to A; selecting a line pins its head."""
     left, right = st.columns([2.1, 1], gap="medium")
     with left:
-        found = _filtered(table(chosen), chosen)
-        st.session_state[_LINES] = found["head"].tolist()
-        shown = found.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
+        filtered = _filtered(table(chosen), chosen)
+        st.session_state[_LINES] = filtered["head"].tolist()
+        shown = filtered.drop(columns=["layer", "number"]).dropna(axis="columns", how="all")
         order = sorted((str(column) for column in shown.columns), key=_order)
         st.dataframe(
             show.in_words(shown),
@@ -50,7 +50,7 @@ def all_heads(chosen: Chosen) -> None:
             key=_TABLE,
             column_order=order,
             column_config=show.headers(shown) | _columns(),
-            on_select=lambda: _take(_TABLE),
+            on_select=lambda: _pin_selected(_TABLE),
             selection_mode="single-row",
             placeholder="–",
         )
@@ -58,7 +58,7 @@ def all_heads(chosen: Chosen) -> None:
         show.note(
             _(
                 "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
-                found=len(found),
+                found=len(filtered),
                 count=count,
             )
         )
@@ -67,7 +67,7 @@ def all_heads(chosen: Chosen) -> None:
 
 
 def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
-    """The lines that the filters leave (URL ``show`` and ``least``)."""
+    """The lines that pass the filters (URL ``show`` and ``least``)."""
     first, second = st.columns([1.3, 1])
     with first:
         pick.one_of(_("Show"), named(WHICH), key="show")
@@ -77,16 +77,16 @@ def _filtered(whole: pd.DataFrame, chosen: Chosen) -> pd.DataFrame:
 
 
 def kept(chosen: Chosen) -> Bools:
-    """(L, H) the heads that the filters leave; all of them where the table is not open."""
+    """(L, H) the heads that pass the filters; all of them if the table is not open."""
     which, share = st.session_state.get("show", "all"), st.session_state.get("least", 0)
-    found = np.ones(chosen.measured.shape, np.bool_)
+    passing = np.ones(chosen.measured.shape, np.bool_)
     if which in ("named", "unnamed"):
-        found[:] = which == "unnamed"
+        passing[:] = which == "unnamed"
         for place in naming.names(chosen.measured, threshold=chosen.threshold):
-            found[place] = which == "named"
+            passing[place] = which == "named"
     if share:
-        found &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
-    return found
+        passing &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
+    return passing
 
 
 def _order(column: str) -> bool:
@@ -101,20 +101,20 @@ def _columns() -> dict[str, Any]:
     return named | {"score": score, analysis.TO_A: _distance()}
 
 
-def _take(key: str) -> None:
-    """The line that was marked becomes the pin."""
-    lines, found = st.session_state[key].selection.rows, st.session_state.get(_LINES, [])
-    if lines and lines[0] < len(found):
-        pins.put(Head.parse(found[lines[0]]))
+def _pin_selected(key: str) -> None:
+    """Pin the head of the selected line: a callback."""
+    lines, names = st.session_state[key].selection.rows, st.session_state.get(_LINES, [])
+    if lines and lines[0] < len(names):
+        pins.put(Head.parse(names[lines[0]]))
 
 
 def _nearest(chosen: Chosen) -> None:
-    """The heads of A's kind and run that do most nearly what A does."""
+    """The heads of A's kind and run that are most similar to A."""
     import pandas as pd
 
     a = chosen.a
     near = distance.nearest(pins.to_a(a), *a.place)
-    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.told))
+    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.label))
     lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
     frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
     config = show.headers(frame) | {analysis.TO_A: _distance()}
@@ -131,7 +131,7 @@ def _nearest(chosen: Chosen) -> None:
 
 
 def meanings(chosen: Chosen) -> None:
-    """Every measure of the kind with its formula, unit, range, rows, source, and how many rows it had here."""
+    """Every measure of the kind with its formula, unit, range, rows, source, and its number of rows here."""
     known = definitions(chosen.kind)
     rows = chosen.measured.rows.values()
     known["rows"] = [

@@ -1,4 +1,4 @@
-"""The heads A and B side by side: a canvas of each, what B does otherwise, their measures."""
+"""The heads A and B side by side: a canvas of each, their difference, and their measures."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ HEIGHT = 420  # pixels of the difference
 
 
 def two(chosen: Chosen) -> None:
-    """A and B, each a canvas of its own, and where they have the same tokens B minus A."""
+    """A and B, each in its own canvas, and B minus A if they have the same tokens."""
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
-    found = distance.contrast(a, b)
-    st.text(_verdict(found, distance.mismatch(a, b), words=chosen.words))
+    contrast = distance.contrast(a, b)
+    st.text(_verdict(contrast, distance.mismatch(a, b), words=chosen.words))
     together = a.query_labels == b.query_labels
     row, other = _rows(a, b, together=together)
     left, right = st.columns(2, gap="medium")
@@ -39,25 +39,25 @@ def two(chosen: Chosen) -> None:
         _canvas(chosen, chosen.a, row, key="row")
     with right:
         _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
-    if found is not None:
+    if contrast is not None:
         with st.columns([3, 2])[0]:
-            drawn = partial(difference, a, b, found, row=row, height=HEIGHT, dark=page.dark())
+            drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
         show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
     show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
-    if found is not None:
-        show.table(partial(rows_of, a, found), title=_("The distance of each row"))
-    arrays = {"A": a.weights, "B": b.weights} | ({} if found is None else {"difference": found.difference})
+    if contrast is not None:
+        show.table(partial(rows_of, a, contrast), title=_("The distance of each row"))
+    arrays = {"A": a.weights, "B": b.weights} | ({} if contrast is None else {"difference": contrast.difference})
     show.downloads(
         "difference",
-        table=None if found is None else rows_of(a, found),
+        table=None if contrast is None else rows_of(a, contrast),
         arrays=arrays,
         figure=lambda: pair(a, b, range=chosen.range, dark=page.dark()),
     )
 
 
 def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
-    """The rows of A and of B (URL ``row``): one for both where their rows are the same tokens, else B's is its own."""
+    """The rows of A and B (URL ``row``): one for both if their rows are the same tokens, else B has its own."""
     if together:
         row = pick.index(_("Row"), len(a.query_labels), key="row", default=_first(a))
         return row, row
@@ -69,16 +69,16 @@ def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
 
 
 def _first(view: View) -> int:
-    """The first row that tells something."""
+    """The first row with a choice of keys that is not a special token."""
     return int(np.argmax(view.told & ~view.query_special))
 
 
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
-    """One pin large; its row and its view become the page's, several rows and columns the link's."""
+    """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
     called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
     show.note(
-        _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.told, called=called)
+        _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.label, called=called)
     )
     letter = pin.letter.lower()
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
@@ -92,32 +92,32 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         query=pin.rows,
         words=chosen.words,
         span=chosen.range,
-        on_change=partial(_take, key),
+        on_change=partial(_follow_canvas, key),
     )
-    canvas.tell(several, choice)
+    canvas.publish(several, choice)
 
 
-def _take(key: str, choice: Choice) -> None:
-    """The pickers say what the canvas says."""
+def _follow_canvas(key: str, choice: Choice) -> None:
+    """Set the pickers to the canvas's choice: a callback."""
     st.session_state[key] = choice.row
     st.session_state["view"] = choice.view
 
 
-def _verdict(found: distance.Contrast | None, mismatch: str, *, words: bool) -> str:
-    if found is None:
+def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) -> str:
+    if contrast is None:
         return mismatch
-    if np.isnan(found.mean):
+    if np.isnan(contrast.mean):
         return _("No row has a choice of keys: there is nothing to compare.")
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:
         what = _("Jensen-Shannon distance between words: 0 the same weights, 1 no key in common")
-    if not np.nan_to_num(found.distance).any():
+    if not np.nan_to_num(contrast.distance).any():
         return _("A and B are the same ({what}).", what=what)
-    return _("A and B are {far:.3f} apart on average ({what}).", far=found.mean, what=what)
+    return _("A and B are {far:.3f} apart on average ({what}).", far=contrast.mean, what=what)
 
 
 def measures_of(chosen: Chosen) -> pd.DataFrame:
-    """The measures of A and of B, and B minus A; empty where one of them has none."""
+    """The measures of A and B, and B minus A; empty where one of them has no value."""
     import pandas as pd
 
     first, second = (
@@ -137,8 +137,8 @@ def measures_of(chosen: Chosen) -> pd.DataFrame:
     return frame.assign(difference=frame["B"] - frame["A"])
 
 
-def rows_of(a: View, found: distance.Contrast) -> pd.DataFrame:
-    """The distance of each row between A and B; empty where a row has no choice."""
+def rows_of(a: View, contrast: distance.Contrast) -> pd.DataFrame:
+    """The distance of each row between A and B; empty for a row without a choice of keys."""
     import pandas as pd
 
-    return pd.DataFrame({"row": range(len(a.query_labels)), "query": a.query_labels, "distance": found.distance})
+    return pd.DataFrame({"row": range(len(a.query_labels)), "query": a.query_labels, "distance": contrast.distance})

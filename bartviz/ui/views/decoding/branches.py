@@ -1,4 +1,4 @@
-"""What if it had said ...: a second text beside the first, asked for in the player, written by a task, in the link."""
+"""A branch: a second text with another token at one step, requested in the player or by a link, written by a task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.sentence_words import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
-from bartviz.ui.components.player import LONGEST_WISH, Wish
+from bartviz.ui.components.player import LONGEST_TYPED, BranchRequest
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.state import address, session
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-TASK, PARAMETER, _SHOWN, _WISH = "branch", "branch", "_branch_shown", "_branch_wish"
-_LEFT = "_branch_left"  # the links of branches that were left: a slow browser may send one once more
+TASK, PARAMETER, _SHOWN, _REQUEST = "branch", "branch", "_branch_shown", "_branch_request"
+_LEFT = "_branch_left"  # links of dropped branches: a slow browser may send one again
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a branch leaves the text: the step from 0, the token that stands there (id or typed text), and whether
-    the rest is written greedily, else as the first text was.
+    """Where a branch leaves the text: the step (from 0), its token (id or typed text), and whether the rest is written
+    greedily instead of like the main text.
     """
 
     step: int
@@ -39,20 +39,20 @@ class Turn:
 
 
 def current(record: Record) -> Record | None:
-    """The branch of this record, when it is there; else its progress is drawn, or why it failed.
+    """The branch of this record if it is ready; else draws its progress, or why it failed.
 
-    The link's branch is begun with the visit; the link follows the branch that there is. A typed text stands in the
-    link only where the visitor shares texts.
+    A branch in the link is started with the visit, and the link follows the current branch. A typed text is in the link
+    only if the visitor shares texts.
     """
-    _do(record)
+    _handle_pending(record)
     begun = tasks.begun(TASK)
-    if begun is not None and begun["record"] != _mark(record):
-        _forget()
+    if begun is not None and begun["record"] != _identity(record):
+        _drop()
         begun = None
     if begun is not None:
         _link(str(begun["link"]))
     if begun is None and session.running() is not None:
-        return None  # the link's branch is one of the text which its run will bring
+        return None  # the link's branch belongs to the text that is still running
     if begun is None:
         linked = _linked(record)
         if linked is None:
@@ -65,80 +65,80 @@ def current(record: Record) -> Record | None:
 
 
 def _linked(record: Record) -> Turn | None:
-    """What the address asks for, unless that was left and the browser has not gone back to it."""
-    said = st.query_params.get(PARAMETER, "")
-    if said in _left() and not address.is_back():
+    """The branch in the address, unless it was dropped and the browser has not gone back to it."""
+    link_text = st.query_params.get(PARAMETER, "")
+    if link_text in _dropped() and not address.is_back():
         return None
-    return read_link(said, len(record.steps), record.model.vocabulary)
+    return read_link(link_text, len(record.steps), record.model.vocabulary)
 
 
-def _left() -> set[str]:
+def _dropped() -> set[str]:
     left: set[str] = st.session_state.setdefault(_LEFT, set())
     return left
 
 
-def hear(record: Record, wish: Wish) -> None:
-    """Do what the visitor asks for in the player: a callback. What it does not come to, the next run does."""
-    st.session_state[_WISH] = wish
-    _do(record)
+def handle(record: Record, request: BranchRequest) -> None:
+    """Handle a request from the player: a callback. If it is interrupted, the next run completes it."""
+    st.session_state[_REQUEST] = request
+    _handle_pending(record)
 
 
-def _do(record: Record) -> None:
-    wish: Wish | None = st.session_state.get(_WISH)
-    if wish is None:
+def _handle_pending(record: Record) -> None:
+    request: BranchRequest | None = st.session_state.get(_REQUEST)
+    if request is None:
         return
-    if wish.then == "drop":
-        _forget()
-    elif wish.then == "adopt":
+    if request.then == "drop":
+        _drop()
+    elif request.then == "adopt":
         adopt()
-    elif wish.token is not None:
-        follow(record, Turn(wish.step, wish.token))
-    st.session_state[_WISH] = None
+    elif request.token is not None:
+        follow(record, Turn(request.step, request.token))
+    st.session_state[_REQUEST] = None
 
 
 def asked() -> bool:
-    """Whether the branch was asked for on the page: the link's leaves the visitor at the step that the link names."""
+    """Whether the branch was requested on the page; one from a link leaves the visitor at the link's step."""
     begun = tasks.begun(TASK)
     return begun is not None and begun["asked"] is True
 
 
 def follow(record: Record, turn: Turn, *, asked: bool = True) -> None:
-    """Begin to write the branch; ``asked``: by the visitor, not by the link."""
+    """Start writing the branch; ``asked``: by the visitor, not by a link."""
     st.session_state[_SHOWN] = None
     token = begins_word(record, turn.step, turn.token) if isinstance(turn.token, str) else turn.token
-    said = "" if turn.greedy else link(turn)
+    link_text = "" if turn.greedy else link(turn)
     key = {
-        "record": _mark(record),
+        "record": _identity(record),
         "step": turn.step,
         "token": token,
         "greedy": turn.greedy,
-        "link": said,
+        "link": link_text,
         "asked": asked,
     }
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
     tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
-    _left().discard(said)
-    _link(said)
+    _dropped().discard(link_text)
+    _link(link_text)
 
 
-def _link(said: str) -> None:
-    """The branch stands in the link, also when the visitor is back on the page; a typed text only where texts do."""
-    if not said or ("~" in said and not st.session_state.get("link")):
+def _link(link_text: str) -> None:
+    """Put the branch into the link, also after a visit to another page; typed text only if texts are shared."""
+    if not link_text or ("~" in link_text and not st.session_state.get("link")):
         st.query_params.pop(PARAMETER, None)
-    elif st.query_params.get(PARAMETER) != said:
-        st.query_params[PARAMETER] = said
+    elif st.query_params.get(PARAMETER) != link_text:
+        st.query_params[PARAMETER] = link_text
 
 
 def adopt() -> None:
-    """Make the branch the record that every page shows: a callback."""
+    """Make the branch the current record of all pages: a callback."""
     branch = st.session_state.get(_SHOWN)
     if branch is not None:
         st.session_state[session.RECORD] = branch
-        _forget()
+        _drop()
 
 
 def greedy_button(record: Record) -> None:
-    """Offer the greedy text beside one that was found with beams or drawn."""
+    """A button for the greedy text, if the main text was found by beam search or sampling."""
     away = turns(record)
     if not away:
         return
@@ -154,7 +154,7 @@ def greedy_button(record: Record) -> None:
 
 
 def numbers(record: Record, branch: Record) -> None:
-    """Both texts as a table, and to download."""
+    """Both texts as a table, and the downloads."""
     show.table(branches.table(record, branch), title=_("Main and branch as a table"))
     show.downloads(
         "branch",
@@ -166,7 +166,7 @@ def numbers(record: Record, branch: Record) -> None:
 
 
 def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -> Record:
-    """The branch itself: runs in the gate's thread."""
+    """Compute the branch; runs in the gate's thread."""
     from bartviz.run.branches import branch
 
     def on_step(step: int, longest: int) -> None:
@@ -182,21 +182,21 @@ def write(model: Model, ticket: Ticket[Record], *, record: Record, turn: Turn) -
 
 
 def begins_word(record: Record, step: int, text: str) -> str:
-    """The typed text with the space before it where the token that stands there begins a word after another.
+    """The typed text, with a space before it if the token at that step begins a new word.
 
-    At a special token, such as the end, it is a word of its own after what was said before.
+    At a special token, such as the end token, it is a new word unless it is the first.
     """
     if text[:1].isspace() or record.output is None or not text[:1].isalnum():
         return text
     row, pieces = record.steps[step].row, record.output.pieces
     if record.output.special[row]:
-        said = any(not record.output.special[one.row] for one in record.steps[:step])
-        return f" {text}" if said and any(_begins(piece) for piece in (*pieces, *record.source.pieces)) else text
+        has_words = any(not record.output.special[earlier.row] for earlier in record.steps[:step])
+        return f" {text}" if has_words and any(_begins(piece) for piece in (*pieces, *record.source.pieces)) else text
     return f" {text}" if _begins(pieces[row]) else text
 
 
 def _begins(piece: str) -> bool:
-    """Whether a piece of a vocabulary says that a space stands before it."""
+    """Whether a vocabulary piece marks a preceding space."""
     return piece[:1] in ("Ġ", "▁", " ")
 
 
@@ -207,13 +207,13 @@ def link(turn: Turn) -> str:
 
 
 def read_link(text: str, steps: int, vocabulary: int) -> Turn | None:
-    """What a link asks for, where it fits the record; None where it does not."""
+    """The branch that a link describes; None unless it is valid for the record."""
     for sign in (".", "~"):
-        place, found, token = text.partition(sign)
-        if not found or not (place.isascii() and place.isdigit() and len(place) < 6):
+        number, separator, token = text.partition(sign)
+        if not separator or not (number.isascii() and number.isdigit() and len(number) < 6):
             continue
-        step = int(place) - 1
-        if not 0 <= step < steps or not token.strip() or len(token) > LONGEST_WISH:
+        step = int(number) - 1
+        if not 0 <= step < steps or not token.strip() or len(token) > LONGEST_TYPED:
             return None
         if sign == "~":
             return Turn(step, token)
@@ -222,15 +222,15 @@ def read_link(text: str, steps: int, vocabulary: int) -> Turn | None:
     return None
 
 
-def _mark(record: Record) -> str:
-    """Changes with the record and with how it was made: a branch goes on in the same way."""
+def _identity(record: Record) -> str:
+    """Changes with the record and its settings, which a branch shares."""
     return f"{revision(record)} {dict(record.provenance.settings)}"
 
 
-def _forget() -> None:
+def _drop() -> None:
     begun = tasks.begun(TASK)
     if begun is not None:
-        _left().add(str(begun["link"]))
+        _dropped().add(str(begun["link"]))
     tasks.drop(TASK)
     st.session_state[_SHOWN] = None
     st.query_params.pop(PARAMETER, None)

@@ -28,8 +28,8 @@ from bartviz.ui.views.heads import parts
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
 WEIGHTS = {"layer": mark("mean of a layer"), "all": mark("mean of all"), "head": mark("one head")}
-_CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: what was last chosen among all heads
-LIGHT_INK = 0.55  # from this probability on, the chip's ink is light
+_CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: the last choice among all heads
+LIGHT_INK = 0.55  # probability from which the chip's text is light
 
 
 def style() -> None:
@@ -38,15 +38,15 @@ def style() -> None:
 
 
 def asked(record: Record) -> Place:
-    """The place that the link names, else the first step that no rule decided; the player clamps it."""
+    """The position in the link, else the first step not decided by a rule; the player clamps it."""
     step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
-    free = next((place for place, one in enumerate(record.steps) if one.rule is None), 0)
+    free = next((index for index, step_ in enumerate(record.steps) if step_.rule is None), 0)
     named: Reading = "reads" if reading == "reads" else "predicts"
     return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
 
 
 def choices(record: Record) -> tuple[int | None, int | None]:
-    """The layer and head whose weights are shown; None where their mean is."""
+    """The layer and head whose weights are shown; None for the mean."""
     canvas.catch_up(_CANVAS)
     kind = decoding.kind_of(record)
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
@@ -56,12 +56,12 @@ def choices(record: Record) -> tuple[int | None, int | None]:
 
 
 def all_heads(record: Record, place: Place, layer: int | None, head: int | None) -> None:
-    """Every head at once (URL ``all_heads``): its row is the player's step, its head the player's. Made when opened."""
-    with st.expander(_("All heads at this step"), key="all_heads", on_change="rerun", bind="query-params") as folded:
-        if not folded.open:
+    """All heads (URL ``all_heads``), in step with the player's step and head. Computed when the section is opened."""
+    with st.expander(_("All heads at this step"), key="all_heads", on_change="rerun", bind="query-params") as expander:
+        if not expander.open:
             return
         kind = decoding.kind_of(record)
-        said: Choice = st.session_state.get(_SAID, Choice(view=_linked_view()))
+        last: Choice = st.session_state.get(_SAID, Choice(view=_linked_view()))
         rows = tuple(step.row for step in record.steps)
         several, keys = canvas.linked(_CANVAS, parts.SEVERAL)
         choice = canvas.show(
@@ -70,30 +70,30 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             query=record.rows(kind, place.reading),
             page_keys=False,
             choice=Choice(
-                said.layer if layer is None else layer,
-                said.head if head is None else head,
+                last.layer if layer is None else layer,
+                last.head if head is None else head,
                 "all" if layer is None else "layer" if head is None else "head",
                 rows[place.step],
-                said.view,
+                last.view,
                 several,
                 keys,
             ),
             steps=Steps(revision(record), rows),
-            on_change=_take,
+            on_change=_follow_canvas,
         )
-        canvas.tell(parts.SEVERAL, choice)
-        address.tell("view", (choice.view,), ("map",))
+        canvas.publish(parts.SEVERAL, choice)
+        address.publish("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 
 
 def _linked_view() -> Views:
-    """How the link says that the heads are seen."""
-    said = st.query_params.get("view")
-    return cast("Views", said) if said in parts.VIEWS else "map"
+    """The view of the heads in the link."""
+    view = st.query_params.get("view")
+    return cast("Views", view) if view in parts.VIEWS else "map"
 
 
-def _take(choice: Choice) -> None:
-    """The player's layer and head are those that were chosen among all."""
+def _follow_canvas(choice: Choice) -> None:
+    """Set the player's layer and head to those chosen in the canvas: a callback."""
     st.session_state[_SAID] = choice
     st.session_state["step_weights"] = choice.what
     if choice.what != "all":
@@ -103,7 +103,7 @@ def _take(choice: Choice) -> None:
 
 
 def beam_tree(record: Record, step: int) -> None:
-    """The tree of the search, the texts that ended, and greedy search beside it; nothing without beams."""
+    """The tree of the search, the finished texts, and greedy search for comparison; nothing without beams."""
     if record.beams is None:
         return
     st.subheader(_("The beam search"), anchor=False)
@@ -127,7 +127,7 @@ def beam_tree(record: Record, step: int) -> None:
 
 
 def _texts(record: Record) -> str:
-    """The texts that ended, each in full, the winner first."""
+    """The finished texts in full, the winner first."""
     lines = [
         f"<tr><td>{'✓' if line['won'] else line['place']}</td><td><bdi>{html.escape(str(line['text']))}</bdi></td>"
         f"<td>{line['tokens']}</td><td>{sentence_words.signed(float(line['total']))}</td>"
@@ -162,8 +162,8 @@ def _chip(step: Step) -> str:
     ink = " class='bv-light'" if p >= LIGHT_INK else ""
     rather, rank = ("", html.escape(_("{share} · rank {rank}", share=percent(p), rank=teacher_forcing.rank_text(step))))
     if would is not None:
-        told = html.escape(_("rather {token} {share}", token="{token}", share=percent(would.probability)))
-        rather = told.replace("{token}", _bdi(would.label))
+        label = html.escape(_("rather {token} {share}", token="{token}", share=percent(would.probability)))
+        rather = label.replace("{token}", _bdi(would.label))
     return (
         f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
         f"<span>{rank}</span><span>{rather or '&nbsp;'}</span></div>"
@@ -175,8 +175,8 @@ def _bdi(label: str) -> str:
 
 
 def made(record: Record) -> None:
-    """How the text was written, with what; and which rules the checkpoint has, and at which steps one decided."""
+    """How the text was written, the rules of the checkpoint, and the steps that one of them decided."""
     used = settings.used(record, without=("rules",))
-    for said in (_("How this text was made: {used}.", used=used) if used else "", decoding.rules_notice(record)):
-        if said:
-            show.note(said)
+    for sentence in (_("How this text was made: {used}.", used=used) if used else "", decoding.rules_notice(record)):
+        if sentence:
+            show.note(sentence)

@@ -1,4 +1,4 @@
-"""A repair as HTML: three aligned lines of chips, and the guesses for each mask. Every text is escaped here."""
+"""A repair as HTML: three aligned lines of chips, and the guesses for each mask. All texts are escaped here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bartviz.text.labels import visible
 
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
-TOLD = {
+VERDICTS = {
     "kept": mark("copied"),
     "right": mark("back in its place"),
     "wrong": mark("another word than in the original"),
@@ -33,7 +33,7 @@ def repair_lines(found: Repair) -> str:
 
 
 def _columns(found: Repair, place: Place) -> list[str]:
-    """A place as columns of one word each, so that a long one can be broken between words."""
+    """A place as columns of one word each, so that a long one can wrap between words."""
     noised, lost = found.noised, set(found.noised.lost)
     numbered = bool(noised.moved)
     made = []
@@ -48,11 +48,13 @@ def _columns(found: Repair, place: Place) -> list[str]:
                 clean + 1 if numbered else None,
             )
         )
-        made.append(f"{above}{_seen(found, place, seen, number, numbered)}{_said(place, said, number)}")
+        made.append(
+            f"{above}{_corrupted_chip(found, place, seen, number, numbered)}{_written_chip(place, said, number)}"
+        )
     return [f"<div class='bv-column'>{column}</div>" for column in made]
 
 
-def _seen(found: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
+def _corrupted_chip(found: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
     if seen is None:
         if place.seen and number < len(place.clean):  # one mask stands for several words
             last = " bv-last" if number == len(place.clean) - 1 else ""
@@ -63,29 +65,29 @@ def _seen(found: Repair, place: Place, seen: int | None, number: int, numbered: 
     if not word.is_mask:
         return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
     count = len(word.origin)
-    told = (
+    tooltip = (
         plural("one mask for {count} word", "one mask for {count} words", count)
         if count
         else _("a mask where nothing was missing")
     )
-    return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], told)
+    return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
 
 
-def _said(place: Place, said: Said | None, number: int) -> str:
+def _written_chip(place: Place, said: Said | None, number: int) -> str:
     if said is None:
-        gone = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
-        return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if gone else "<span></span>" * 2
-    told = _("{judged}, probability {probability:.3f}", judged=_(TOLD[said.mark]), probability=said.probability)
+        missing = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
+        return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if missing else "<span></span>" * 2
+    tooltip = _("{judged}, probability {probability:.3f}", judged=_(VERDICTS[said.mark]), probability=said.probability)
     below = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
-    return f"{_chip(said.text, [f'bv-{said.mark}'], told)}<span class='bv-mark'>{below}</span>"
+    return f"{_chip(said.text, [f'bv-{said.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
 
 
-def _nothing(told: str) -> str:
-    return f"<span class='bv-chip bv-none' title='{html.escape(told, quote=True)}'>∅</span>"
+def _nothing(tooltip: str) -> str:
+    return f"<span class='bv-chip bv-none' title='{html.escape(tooltip, quote=True)}'>∅</span>"
 
 
-def _chip(text: str, names: list[str], told: str, number: int | None = None) -> str:
-    title = f"{text}: {told}" if told else text
+def _chip(text: str, names: list[str], tooltip: str, number: int | None = None) -> str:
+    title = f"{text}: {tooltip}" if tooltip else text
     small = "" if number is None else f"<sup>{number}</sup>"
     return (
         f"<span class='{' '.join(['bv-chip', *names])}' title='{html.escape(title, quote=True)}'>"
@@ -94,7 +96,7 @@ def _chip(text: str, names: list[str], told: str, number: int | None = None) -> 
 
 
 def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -> str:
-    """For each mask: what was there, what BART wrote, and what BERT puts, the likeliest first."""
+    """For each mask: the original, BART's words, and BERT's guesses, best first."""
     noised = found.noised
     places = [place for place in found.places if any(noised.words[i].is_mask for i in place.seen)]
     rows = []

@@ -41,7 +41,7 @@ SEED, MOST_SEED = "noise_seed", 9999
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is repaired, by which model, and how it is corrupted."""
+    """The text to repair, the model, and the corruption."""
 
     model: str
     text: str
@@ -51,18 +51,18 @@ class Chosen:
 
     @property
     def key(self) -> dict[str, object]:
-        """All that a repair depends on besides the model's weights."""
+        """Everything that a repair depends on besides the model's weights."""
         return {"model": self.model, "text": self.text, "noise": self.noise, "rate": self.rate, "seed": self.seed}
 
 
 def denoiser(info: ModelInfo) -> str:
-    """The model that repairs: the chosen one where it is a BART that may have learned to, else the one that ships."""
+    """The model that repairs: the chosen one if it is a BART that may have learned it, else the embedded one."""
     fits = FAMILIES[info.family].denoises and (info.name in DENOISERS or entry(info.name) is None)
     return info.name if fits else DENOISER
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: noise, share, seed, text; and a line that says which model repairs, where it is another one."""
+    """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
     first, second = st.columns([3, 1.7], vertical_alignment="center")
     with first:
         short = pick.one_of(_("Noise"), named(NOISE_NAMES), key="noise")
@@ -77,10 +77,10 @@ def choose(record: Record) -> Chosen:
     with fifth:
         st.button(_("Draw again"), on_click=_again, width="stretch", help=_("The next seed: other words are lost."))
     text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
-    told = [_(NOISE[noise].summary), *_said(record, which, noise, text)]
+    sentences = [_(NOISE[noise].summary), *_notes(record, which, noise, text)]
     chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
     with sixth:
-        show.note(" ".join(told))
+        show.note(" ".join(sentences))
     return chosen
 
 
@@ -89,18 +89,18 @@ def _first_text(record: Record) -> str:
     return "sentence" if MASK in text or "[MASK]" in text else "own"
 
 
-def _said(record: Record, which: str, noise: str, text: str) -> list[str]:
-    """What a reader should know of this choice."""
-    told, name = [], record.model.name
+def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
+    """Notes on this choice."""
+    notes, name = [], record.model.name
     if denoiser(record.model) != name:
-        told.append(_("{name} was not made to repair texts, so {other} does it here.", name=name, other=DENOISER))
+        notes.append(_("{name} was not made to repair texts, so {other} does it here.", name=name, other=DENOISER))
     elif name not in DENOISERS:
-        told.append(_("Whether {name} was trained to repair texts is not known.", name=name))
+        notes.append(_("Whether {name} was trained to repair texts is not known.", name=name))
     if which == "own" and (MASK in text or "[MASK]" in text):
-        told.append(_("Your text has masks already; this page needs a whole one, so an example stands in."))
+        notes.append(_("Your text has masks already; this page needs a whole one, so an example stands in."))
     elif noise == "sentence permutation" and len(sentences(text)) < 2:
-        told.append(_("This text is one sentence: take three sentences."))
-    return told
+        notes.append(_("This text is one sentence: take three sentences."))
+    return notes
 
 
 def _rate(noise: str, short: str) -> float | None:

@@ -1,4 +1,4 @@
-"""The parts of the denoising page: the three lines, tokens, attention, BERT beside, all five noises."""
+"""The parts of the denoising page: the three lines, tokens, attention, BERT for comparison, all five noises."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ LOOKS = {
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 KINDS: tuple[Kind, ...] = ("cross", "encoder")
-COPIES = (2, 4)  # the head of bart-tiny-denoise that looks at the token to copy, by its card
+COPIES = (2, 4)  # the head of bart-tiny-denoise that looks at the token to copy, according to its card
 
 
 def repaired(chosen: Chosen) -> Repair | None:
-    """The corruption and its repair; None while the model works."""
+    """The corruption and its repair; None while the model is running."""
 
     def work(model: Model, ticket: Ticket[Repair]) -> Repair:
         from bartviz.experiments.repair import repair
@@ -68,14 +68,14 @@ def repaired(chosen: Chosen) -> Repair | None:
     return tasks.ask("repair", chosen.model, chosen.key, work, lambda found: found.nbytes)
 
 
-def lines(found: Repair) -> None:
-    """Original, corrupted, reconstructed; and how the repair is scored."""
-    st.html(repair_lines(found))
+def lines(repair: Repair) -> None:
+    """Original, corrupted and reconstructed text, and the score of the repair."""
+    st.html(repair_lines(repair))
     legend = [_("Struck through: lost. ✓ back in its place, ✗ another word, + added, ∅ nothing.")]
-    if found.noised.moved:
+    if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     show.note(" ".join(legend))
-    told, (back, lost) = found.score, found.score.of_lost
+    told, (back, lost) = repair.score, repair.score.of_lost
     score = _(
         "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); of "
         "the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
@@ -86,79 +86,79 @@ def lines(found: Repair) -> None:
         back=back,
         loss=told.loss,
     )
-    show.note(f"{score} {found.given.model.name}: {'; '.join(facts(found.given))}.")
-    for notice in found.notices:
+    show.note(f"{score} {repair.given.model.name}: {'; '.join(facts(repair.given))}.")
+    for notice in repair.notices:
         show.note(_(notice))
-    if not found.given.model.trained:
+    if not repair.given.model.trained:
         st.warning(
             _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are chance.")
         )
 
 
-def look(chosen: Chosen, found: Repair) -> None:
+def look(chosen: Chosen, repair: Repair) -> None:
     """The part below the lines (URL ``look``)."""
     parts: dict[str, Callable[[], None]] = {
-        "tokens": lambda: tokens(found),
-        "attention": lambda: attention(found),
-        BERT.name: lambda: filled(found),
+        "tokens": lambda: tokens(repair),
+        "attention": lambda: attention(repair),
+        BERT.name: lambda: filled(repair),
         "noises": lambda: noises(chosen),
     }
     parts[pick.one_of(_("Look at"), named(LOOKS), key="look")]()
 
 
-def tokens(found: Repair) -> None:
-    """The probability of each token of the original."""
-    told = found.score
+def tokens(repair: Repair) -> None:
+    """The probability of each original token."""
+    score = repair.score
     alt = _(
         "Probabilities of {count} tokens; {right} are the model's best guess.",
-        count=len(told.labels),
-        right=told.right.sum(),
+        count=len(score.labels),
+        right=score.right.sum(),
     )
-    show.figure(partial(denoising, found, dark=page.dark()), key="denoising_tokens", alt=alt)
+    show.figure(partial(denoising, repair, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
             "Teacher forcing: each token is judged after the true ones before it, so a mistake is not carried on. "
             "Written by itself, the model goes on from its own words (the third line above)."
         )
     )
-    show.table(repairs.token_table(told), title=_("Every token as a table"))
-    show.downloads("denoising-tokens", table=lambda: repairs.token_table(told), arrays=lambda: repairs.arrays(found))
+    show.table(repairs.token_table(score), title=_("Every token as a table"))
+    show.downloads("denoising-tokens", table=lambda: repairs.token_table(score), arrays=lambda: repairs.arrays(repair))
 
 
-def attention(found: Repair) -> None:
-    """One head, or a mean, on the clean text and on the corrupted one."""
+def attention(repair: Repair) -> None:
+    """One head, or a mean, on the original and on the corrupted text."""
     first, second, third, fourth, fifth = st.columns([1.3, 2.3, 0.9, 0.9, 1.7], vertical_alignment="center")
     with first:
         kind = cast("Kind", pick.one_of(_("Attention"), {kind: pick.kind_name(kind) for kind in KINDS}, key="kind"))
     with second:
         weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
-    name, layer, head = found.given.model.name, None, None
-    layers = found.given.attention(kind).shape[0]
-    layer_, head_ = COPIES if name == DENOISER and kind == "cross" else (layers // 2, 0)
+    name, layer, head = repair.given.model.name, None, None
+    layers = repair.given.attention(kind).shape[0]
+    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (layers // 2, 0)
     if weights != "all":
         with third:
-            layer = pick.layer(found.given, kind, default=layer_)
+            layer = pick.layer(repair.given, kind, default=default_layer)
     if weights == "head":
         with fourth:
-            head = pick.head(found.given, kind, default=head_)
+            head = pick.head(repair.given, kind, default=default_head)
     with fifth:
         words = pick.by_words(default=True)
-    shown = pair(found, kind, layer, head, words=words)
-    for column, view, told in zip(st.columns(2, gap="small"), shown, NAMES, strict=True):
+    shown = pair(repair, kind, layer, head, words=words)
+    for column, view, label in zip(st.columns(2, gap="small"), shown, NAMES, strict=True):
         with column:
-            show.note(f"{view.name}, {_(told)}")
+            show.note(f"{view.name}, {_(label)}")
             alt = _(
                 "Weights of {head} on {text}: {rows} rows, {columns} columns.",
                 head=view.name,
-                text=_(told),
+                text=_(label),
                 rows=len(view.query_labels),
                 columns=len(view.key_labels),
             )
             figure = partial(one, view, height=430, dark=page.dark())
-            show.figure(figure, key=f"denoising_{NAMES.index(told)}", alt=alt)
+            show.figure(figure, key=f"denoising_{NAMES.index(label)}", alt=alt)
     share = repairs.mask_share(shown[1])
-    said = [_("A row attends to columns.")]
-    said.append(
+    sentences = [_("A row attends to columns.")]
+    sentences.append(
         _("There is no mask to look at.")
         if share is None
         else _(
@@ -168,20 +168,20 @@ def attention(found: Repair) -> None:
         )
     )
     if kind == "cross":
-        said.append(_("Rows of cross-attention are named by the token they predict."))
-    show.note(" ".join(said))
+        sentences.append(_("Rows of cross-attention are named by the token they predict."))
+    show.note(" ".join(sentences))
     which = "mean" if layer is None else f"L{layer}-mean" if head is None else f"L{layer}H{head}"
     show.downloads(
         "denoising-attention",
         of=f"{kind}-{which}",
         arrays=lambda: repairs.attention_arrays(*shown),
-        figure=lambda: both(found, kind, layer, head, words=words, dark=page.dark()),
+        figure=lambda: both(repair, kind, layer, head, words=words, dark=page.dark()),
     )
 
 
-def filled(found: Repair) -> None:
-    """What BERT puts for each mask, beside what BART wrote there."""
-    masks = [word for word in found.noised.words if word.is_mask]
+def filled(repair: Repair) -> None:
+    """BERT's guess for each mask, next to BART's words."""
+    masks = [word for word in repair.noised.words if word.is_mask]
     if not masks:
         show.note(
             _(
@@ -190,7 +190,7 @@ def filled(found: Repair) -> None:
             )
         )
         return
-    text = found.noised.text
+    text = repair.noised.text
 
     def work(model: Model, ticket: Ticket[tuple[Guess, ...]]) -> tuple[Guess, ...]:
         from bartviz.experiments.repair import guesses
@@ -201,14 +201,14 @@ def filled(found: Repair) -> None:
     answer = tasks.ask("guesses", FILLER, {"text": text}, work, lambda made: 2_000 * len(made) + 200)
     if answer is None:
         return
-    st.html(guess_lines(found, [one.candidates for one in answer]))
-    told = _(
+    st.html(guess_lines(repair, [one.candidates for one in answer]))
+    explanation = _(
         "{model} reads English in small letters and puts one token for each mask, all at once: it cannot know that a "
         "mask of infilling stands for several words, or for none. BART writes as many as it likes.",
         model=FILLER,
     )
-    cut = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
-    show.note(f"{told} {cut}".rstrip())
+    limit = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
+    show.note(f"{explanation} {limit}".rstrip())
     show.downloads("denoising-guesses", table=lambda: repairs.guess_table([one.candidates for one in answer]))
 
 
@@ -224,23 +224,23 @@ def noises(chosen: Chosen) -> None:
         return all_noises(model, chosen.text, seed=chosen.seed, cancelled=ticket.cancelled, on_progress=progress)
 
     key = {name: value for name, value in chosen.key.items() if name not in ("noise", "rate")}
-    found = tasks.ask(
+    scores = tasks.ask(
         "noises", chosen.model, key, work, lambda made: sum(200 * len(one.labels) for one in made.values())
     )
-    if found is None:
+    if scores is None:
         return
     path = EMBEDDED / chosen.model / "README.md"
     known = repairs.card(path.read_text(encoding="utf-8")) if entry(chosen.model) and path.is_file() else {}
-    frame = repairs.noise_table(found, known)
+    frame = repairs.noise_table(scores, known)
     digits = show.headers(frame)
     for name in frame.columns:
         if "acc" in name or "loss" in name:
             digits[name] = st.column_config.NumberColumn(digits[name], format="%.3f")
     st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True, column_config=digits)
-    told = [_("Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.")]
+    notes = [_("Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.")]
     if known:
-        told.append(_("The last two columns are of 1,500 texts that it did not learn from, as its card states."))
-    show.note(" ".join(told))
+        notes.append(_("The last two columns are of 1,500 texts that it did not learn from, as its card states."))
+    show.note(" ".join(notes))
     show.downloads("denoising-noises", table=frame)
 
 

@@ -1,4 +1,4 @@
-"""The parts of the experiments page: heads silenced, a token changed, how far a change is felt in one step."""
+"""The parts of the experiments page: silence heads, change a token, and follow how far a change reaches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPERIMENTS = {
 
 
 def choose() -> str:
-    """Which experiment (URL ``experiment``), and in words what it asks."""
+    """The experiment (URL ``experiment``), and its question."""
     left, right = st.columns([1.4, 3], vertical_alignment="bottom")
     with left:
         chosen = pick.one_of(_("What changes if ..."), named(NAMES), key="experiment")

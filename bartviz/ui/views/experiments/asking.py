@@ -1,4 +1,4 @@
-"""An experiment as a task: begun when its settings change, kept by all that it depends on."""
+"""An experiment as a task: started when its settings change, and cached by everything it depends on."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Sized(Protocol):
 
 
 T = TypeVar("T")
-LARGE = 1e11  # parameters x tokens x runs from which on a press of a button is asked for: some ten seconds
+LARGE = 1e11  # parameters x tokens x runs; from here on (about ten seconds) a button starts the task
 
 
 def identity(record: Record) -> dict[str, object]:
-    """What a record is, as JSON values: its ids and how it was made."""
+    """The identity of a record as JSON values: its ids and its settings."""
     parts: dict[str, object] = {"source": record.source.ids.tolist(), "segments": record.source.segments.tolist()}
     if record.decoder is not None:
         parts["inputs"] = record.decoder.query.ids.tolist()
@@ -37,7 +37,7 @@ def identity(record: Record) -> dict[str, object]:
 
 
 def large(record: Record, runs: int) -> bool:
-    """Whether so many runs of a record's model take long enough to be asked for."""
+    """Whether this many runs of a record's model take so long that a button should start them."""
     tokens = len(record.source) + (len(record.output) if record.cross is not None and record.output is not None else 0)
     return record.model.parameters * tokens * runs > LARGE
 
@@ -51,12 +51,12 @@ def ask(
     *,
     button: str | None = None,
 ) -> T | None:
-    """The answer to a question about this record, as ``tasks.ask`` gives it."""
+    """The result of a task about this record; see ``tasks.ask``."""
     return tasks.ask(name, record.model.name, identity(record) | dict(key), work, size, button=button)
 
 
-def say_ablated(record: Record) -> None:
-    """Say so where the record itself comes from a run with scaled heads: no experiment repeats that."""
+def note_ablated(record: Record) -> None:
+    """Add a note if the record itself was made with scaled heads, which experiments do not repeat."""
     names = record.provenance.settings.get("ablated", ())
     if isinstance(names, tuple) and names:
         show.note(

@@ -1,4 +1,4 @@
-"""Silence heads: the map of what each is worth, the heads that are ticked, and what becomes of the text."""
+"""Silence heads: the map of each head's importance, the selected heads, and the effect on the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
-from bartviz.ui.views.experiments.asking import ask, large, say_ablated
+from bartviz.ui.views.experiments.asking import ask, large, note_ablated
 from bartviz.ui.views.experiments.lines import lines
 
 if TYPE_CHECKING:
@@ -49,30 +49,30 @@ class Chosen:
 
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
-    """The whole part; gives what was found, for the downloads."""
-    said = st.container()
-    say_ablated(record)
+    """Draw this part; returns the results, for the downloads."""
+    lead = st.container()
+    note_ablated(record)
     chosen = _settings()
-    place = st.container()
+    map_container = st.container()
     sweep = _sweep(record, chosen)
     heads = _heads(record, sweep)
-    with place:
+    with map_container:
         _maps(record, chosen, sweep, heads)
-    found = _ablate(record, heads, chosen.factor) if heads else None
-    with said:
-        show.lead(_lead(found, sweep, heads))
-    if found is not None:
-        _found(found)
+    ablation = _ablate(record, heads, chosen.factor) if heads else None
+    with lead:
+        show.lead(_lead(ablation, sweep, heads))
+    if ablation is not None:
+        _effects(ablation)
     if sweep is not None:
         show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
-    if found is not None:
-        show.table(analysis.rows_table(found), title=_("Every token, before and after"))
-    return found, sweep
+    if ablation is not None:
+        show.table(analysis.rows_table(ablation), title=_("Every token, before and after"))
+    return ablation, sweep
 
 
-def _lead(found: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str:
-    if found is not None:
-        return analysis.notice(found)
+def _lead(ablation: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str:
+    if ablation is not None:
+        return analysis.notice(ablation)
     if sweep is not None:
         return analysis.sweep_notice(sweep)
     if heads:
@@ -90,7 +90,7 @@ def _settings() -> Chosen:
         held = st.session_state.get(FACTOR)
         if (
             held is not None and not 0 <= held <= LOUDEST
-        ):  # only then: what is set here undoes what is pressed meanwhile
+        ):  # only then: setting a value here discards a click made meanwhile
             st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
         hint = _("0 silences a head, 1 leaves it as it is, 2 doubles its output.")
         factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
@@ -98,7 +98,7 @@ def _settings() -> Chosen:
 
 
 def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
-    """Every head in turn: at once where that is quick, else when it is asked for."""
+    """Every head in turn: at once if that is quick, else on the press of a button."""
     count = sum(shape[0] * shape[1] for shape in _shapes(record).values())
 
     def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
@@ -112,8 +112,8 @@ def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
         )
 
     key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor}
-    asked = _("Measure all {count:,} heads, one after the other", count=count)
-    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=asked if large(record, count) else None)
+    label = _("Measure all {count:,} heads, one after the other", count=count)
+    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=label if large(record, count) else None)
 
 
 def _shapes(record: Record) -> dict[Kind, tuple[int, int]]:
@@ -121,7 +121,7 @@ def _shapes(record: Record) -> dict[Kind, tuple[int, int]]:
 
 
 def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]) -> None:
-    """One grid for each kind, side by side, in the same colours; a click ticks a head or takes it away."""
+    """One grid for each kind, side by side, in the same colours; a click selects or deselects a head."""
     shapes = _shapes(record)
     measure = chosen.measure
     if sweep is not None and measure not in sweep.measures:
@@ -129,7 +129,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         show.note(_("This network names no words, so heads are measured by how far the hidden states move."))
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
-    same = measure == "log_probability"  # its colours are those of differences, whatever the kind
+    same = measure == "log_probability"  # all kinds share its colour scale
     for column, kind in zip(columns, record.kinds, strict=True):
         bar = not same or kind == record.kinds[0]
         figure = partial(
@@ -143,44 +143,44 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             bar=bar,
             dark=page.dark(),
         )
-        words = (
+        message = (
             mark("{kind} heads, {layers} layers of {heads}, by {measure}")
             if sweep is not None
             else mark("{kind} heads, {layers} layers of {heads}, not measured yet")
         )
-        said = _(
-            words,
+        alt = _(
+            message,
             kind=sentence_words.begun(sentence_words.kind(kind)),
             layers=shapes[kind][0],
             heads=shapes[kind][1],
             measure=_(UNITS[measure]),
         )
         with column:
-            _clickable(figure, kind, said)
+            _clickable(figure, kind, alt)
     if sweep is not None:
-        told = [analysis.sweep_notice(sweep)] if heads else []
-        told += [_("Click heads to scale them together."), _("Head by head as in Michel et al. 2019.")]
-        show.note(" ".join(told))
+        notes = [analysis.sweep_notice(sweep)] if heads else []
+        notes += [_("Click heads to scale them together."), _("Head by head as in Michel et al. 2019.")]
+        show.note(" ".join(notes))
 
 
-def _clickable(drawn: partial[go.Figure], kind: Kind, said: str) -> None:
-    key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # new after a click: only then the same cell counts again
-    show.figure(drawn, key=key, name=f"worth_{kind}", alt=said, on_click=lambda: _toggle(key, kind))
+def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:
+    key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # changes, so that a cell can be clicked again
+    show.figure(drawn, key=key, name=f"worth_{kind}", alt=alt, on_click=lambda: _toggle(key, kind))
 
 
 def _toggle(key: str, kind: Kind) -> None:
-    """Take in a click: a head that is ticked is freed, another one is ticked."""
+    """Handle a click: toggle the head's selection."""
     chosen: list[str] = list(st.session_state.get(SILENCED, []))
     for point in st.session_state[key].selection.points:
         if {"x", "y"} <= set(point):
             name = str(Head(kind, int(point["y"]), int(point["x"])))
-            chosen = [one for one in chosen if one != name] if name in chosen else [*chosen, name]
+            chosen = [other for other in chosen if other != name] if name in chosen else [*chosen, name]
     st.session_state[SILENCED] = chosen
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
 def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
-    """The heads that are ticked; at first the one that the sweep found to matter most."""
+    """The selected heads; at first the one that matters most in the sweep."""
     names = {
         str(Head(k, layer, head)): sentence_words.head(k, layer, head)
         for k, (depth, wide) in _shapes(record).items()
@@ -210,21 +210,21 @@ def _several(record: Record) -> None:
     one = Head(kind, layer, head)
     row = [Head(kind, layer, other) for other in range(shape[1])]
     every = [Head(kind, deep, other) for deep in range(shape[0]) for other in range(shape[1])]
-    said = sentence_words.kind(kind)
+    kind_name = sentence_words.kind(kind)
     sets = {
-        "layer": (_("All heads of {kind} L{layer}", kind=said, layer=layer), row),
+        "layer": (_("All heads of {kind} L{layer}", kind=kind_name, layer=layer), row),
         "others": (_("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one]),
         "all": (
-            _("All {kind} heads but {head}", kind=said, head=one.short),
+            _("All {kind} heads but {head}", kind=kind_name, head=one.short),
             [other for other in every if other != one],
         ),
         "none": (_("None"), []),
     }
     for word, (label, heads) in sets.items():
-        st.button(label, key=f"set_{word}", width="stretch", on_click=_take, args=([str(name) for name in heads],))
+        st.button(label, key=f"set_{word}", width="stretch", on_click=_select, args=([str(name) for name in heads],))
 
 
-def _take(names: list[str]) -> None:
+def _select(names: list[str]) -> None:
     st.session_state[SILENCED] = names
 
 
@@ -240,61 +240,61 @@ def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None
     return ask("ablate", record, key, work, lambda found: found.nbytes)
 
 
-def _found(found: Ablation) -> None:
-    """What became of the output, of each token's probability, and of the attention of other heads."""
-    _written(found)
+def _effects(ablation: Ablation) -> None:
+    """The effect on the output, on each token's probability, and on the attention of other heads."""
+    _written(ablation)
     title = (
         mark("**The same tokens, given again**")
-        if found.before is not None
+        if ablation.before is not None
         else mark("**How far each hidden state moved**")
     )
     st.markdown(_(title))
-    alt = f"{_('Probability of each token before and after.')} {analysis.notice(found)}"
-    show.figure(partial(probabilities, found, dark=page.dark()), key="ablation_bars", alt=alt)
+    alt = f"{_('Probability of each token before and after.')} {analysis.notice(ablation)}"
+    show.figure(partial(probabilities, ablation, dark=page.dark()), key="ablation_bars", alt=alt)
     st.markdown(_("**What other heads did then**"))
-    if not any(change.any() for change in found.attention.values()):
+    if not any(change.any() for change in ablation.attention.values()):
         show.note(
             _("Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit.")
-            if set(found.factors.values()) == {1.0}
+            if set(ablation.factors.values()) == {1.0}
             else _("Nothing: every row of attention is equal to the last bit. Only heads after these can notice.")
         )
         return
-    widths = [change.shape[1] + 3 for change in found.attention.values()]
-    for column, (kind, change) in zip(st.columns(widths, gap="small"), found.attention.items(), strict=True):
+    widths = [change.shape[1] + 3 for change in ablation.attention.values()]
+    for column, (kind, change) in zip(st.columns(widths, gap="small"), ablation.attention.items(), strict=True):
         alt = _(
             "How far the attention of each {kind} head moved, at most {most:.3f}.",
             kind=sentence_words.kind(kind),
             most=change.max(),
         )
         with column:
-            show.figure(partial(moved, found, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
+            show.figure(partial(moved, ablation, dark=page.dark(), kinds=[kind]), key=f"moved_{kind}", alt=alt)
     show.note(
         _("Mean Jensen-Shannon distance of a head's rows, 0 to 1; a written 0 is exact; framed, the scaled heads.")
     )
 
 
-def _written(found: Ablation) -> None:
-    kind = found.record.kinds[-1]
-    if found.written is not None:
-        outputs = [part.output for part in found.written]
+def _written(ablation: Ablation) -> None:
+    kind = ablation.record.kinds[-1]
+    if ablation.written is not None:
+        outputs = [part.output for part in ablation.written]
         before, after = outputs
         if before is None or after is None:
             raise SettingError(_("The run wrote nothing."))
         stretches = aligned(before, after)
         same = all(stretch.same for stretch in stretches)
-        told = mark("It now writes the same output, token for token.")
+        message = mark("It now writes the same output, token for token.")
         if not same:
-            told = (
+            message = (
                 mark("Above what it wrote, below what it writes now: struck through what fell out, framed what is new.")
-                if found.written[0] is found.record
+                if ablation.written[0] is ablation.record
                 else mark(
                     "Above what greedy search writes, below what it writes now: struck through what fell out, framed "
                     "what is new."
                 )
             )
-        show.note(_(told))
+        show.note(_(message))
         special = (before.special.tolist(), after.special.tolist())
         lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
-    elif found.before is not None and found.after is not None:
+    elif ablation.before is not None and ablation.after is not None:
         show.note(_("The model's best guesses at these places, above before and below after."))
-        lines(found.before.labels, found.after.labels, paired(found), kind=kind, key="written")
+        lines(ablation.before.labels, ablation.after.labels, paired(ablation), kind=kind, key="written")

@@ -1,4 +1,4 @@
-"""Two outputs above each other, stretch by stretch, so that what changed stands over what it became."""
+"""Two outputs above each other, stretch by stretch, so that each change is above its replacement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lines(
     key: str,
     special: tuple[Sequence[bool], Sequence[bool]] | None = None,
 ) -> None:
-    """The labels of two outputs: equal stretches in both lines, what fell out struck through, what is new framed."""
+    """The labels of two outputs: equal stretches in both lines, removed ones struck through, new ones framed."""
     parts = []
     for stretch in stretches:
         if stretch.same:

@@ -1,4 +1,4 @@
-"""How far does the news of one changed word come in one step? The articles' sentence, three masks, layer by layer."""
+"""How far does the change of one word reach in one step? The articles' sentence, three masks, layer by layer."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SENTENCE = (
     "where it is easily accessible by public transport"
 )
 TEXTS = {"own": mark("this text"), "article": mark("the house and “it”")}
-NEWS, EAR = "house", "it"
+CHANGED, FELT = "house", "it"
 WINDOW, WIDEST = "window", 8
-MOST = 512  # tokens: a mask is held as n x n cells
+MOST = 512  # tokens, because a mask has n x n cells
 
 
 def draw(record: Record) -> Reach | None:
-    """The whole part; gives what was found, for the downloads."""
-    said = st.container()
+    """Draw this part; returns the result, for the downloads."""
+    lead = st.container()
     which = pick.one_of(_("In"), named(TEXTS), key="sentence")
     tokens = record.source if which == "own" else _sentence(record)
     if tokens is None:
@@ -48,26 +48,26 @@ def draw(record: Record) -> Reach | None:
             )
         )
         return None
-    news, ear = _places(tokens, which)
+    news, felt = _default_positions(tokens, which)
     first, second, third = st.columns([2, 2, 1], gap="medium")
     with first:
         position = pick.index(_("Changed"), len(tokens), key="changed", default=news)
     with second:
-        place = pick.index(_("Felt at"), len(tokens), key="felt", default=ear)
+        target = pick.index(_("Felt at"), len(tokens), key="felt", default=felt)
     with third:
         window = _window(min(WIDEST, len(tokens)))
-    found = _reach(record, which, position, window)
-    if found is None:
+    result = _reach(record, which, position, window)
+    if result is None:
         return None
-    with said:
-        show.lead(analysis.reach_notice(found, place))
-    _maps(found, place)
-    show.table(analysis.reach_table(found), title=_("The first layer that feels it, at every position"))
-    return found
+    with lead:
+        show.lead(analysis.reach_notice(result, target))
+    _maps(result, target)
+    show.table(analysis.reach_table(result), title=_("The first layer that feels it, at every position"))
+    return result
 
 
 def _window(most: int) -> int:
-    """Positions on each side that a window shows."""
+    """The positions on each side of a window."""
     if most < 2:
         return 1
     held = st.session_state.get(WINDOW)
@@ -86,14 +86,14 @@ def _sentence(record: Record) -> Tokens | None:
     return ask("sentence", record, {}, work, lambda tokens: 200 * len(tokens))
 
 
-def _places(tokens: Tokens, which: str) -> tuple[int, int]:
-    """Which token is changed at first, and where that is felt: of one's own text the first word and the last."""
+def _default_positions(tokens: Tokens, which: str) -> tuple[int, int]:
+    """The default position to change, and where to look for the effect: in one's own text the first and last word."""
     words = [i for i, label in enumerate(tokens.labels) if not tokens.special[i] and any(map(str.isalnum, label))]
     words = words or list(range(len(tokens)))
     if which == "own":
         return words[0], words[-1]
-    found = [[i for i in words if tokens.labels[i].lower() == word] for word in (NEWS, EAR)]
-    return (found[0] or words[:1])[0], (found[1] or words[-1:])[0]
+    matches = [[i for i in words if tokens.labels[i].lower() == word] for word in (CHANGED, FELT)]
+    return (matches[0] or words[:1])[0], (matches[1] or words[-1:])[0]
 
 
 def _reach(record: Record, which: str, position: int, window: int) -> Reach | None:
@@ -108,11 +108,11 @@ def _reach(record: Record, which: str, position: int, window: int) -> Reach | No
     return ask("reach", record, key, work, lambda found: found.nbytes)
 
 
-def _maps(found: Reach, place: int) -> None:
-    """The three masks under each other: long sentences need the width."""
-    for mask in found.changes:
-        layer = int(found.first_layer(mask)[place])
-        title = _(MASKS[mask]).format(found.window)
+def _maps(result: Reach, target: int) -> None:
+    """The three masks below each other, as long sentences need the width."""
+    for mask in result.changes:
+        layer = int(result.first_layer(mask)[target])
+        title = _(MASKS[mask]).format(result.window)
         felt = (
             _("{mask}: never felt there.", mask=title)
             if layer < 0
@@ -120,20 +120,20 @@ def _maps(found: Reach, place: int) -> None:
                 "{mask}: felt there after {count} layer.", "{mask}: felt there after {count} layers.", layer, mask=title
             )
         )
-        last = mask == list(found.changes)[-1]  # one bar of colours for all three
-        figure = partial(reach, found, masks=[mask], place=place, bar=last, dark=page.dark())
+        last = mask == list(result.changes)[-1]  # one colour bar for all three
+        figure = partial(reach, result, masks=[mask], place=target, bar=last, dark=page.dark())
         show.figure(figure, key=f"reach_{mask}", alt=felt)
-    told = (
+    message = (
         mark(
             "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; 0: "
             "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
             "felt."
         )
-        if written(found.changes["causal"])
+        if written(result.changes["causal"])
         else mark(
             "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; grey: "
             "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
             "felt."
         )
     )
-    show.note(_(told, old=found.old, new=found.new))
+    show.note(_(message, old=result.old, new=result.new))

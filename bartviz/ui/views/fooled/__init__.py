@@ -1,4 +1,4 @@
-"""The page against being fooled: one claim each, with this text's numbers, a picture, sources, and where to go on."""
+"""The pitfalls page: one claim per part, with this text's numbers, a picture, sources, and a link to more."""
 
 from __future__ import annotations
 

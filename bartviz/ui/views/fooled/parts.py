@@ -1,4 +1,4 @@
-"""What every part of the page has: a heading, its record, a map, and below it the sources and a link."""
+"""Shared elements of the page's parts: a heading, a suitable record, a map, and the sources with a link."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HEIGHT = 340
 
 
 def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Record] | None:
-    """What the record shows, else what the shipped one does, with a word about it; None where neither has it."""
-    found = once(partial(make, record))
-    if found is not None:
-        return found, record
+    """A finding in the record, else in the embedded one with a note; None if neither has it."""
+    finding = once(partial(make, record))
+    if finding is not None:
+        return finding, record
     shipped = first_record.record()
-    found = None if shipped is None or shipped is record else once(partial(make, shipped))
-    if found is None or shipped is None:
+    finding = None if shipped is None or shipped is record else once(partial(make, shipped))
+    if finding is None or shipped is None:
         show.note(_("This text has nothing to show here: take a longer one, or a model with an encoder and a decoder."))
         return None
     show.note(
@@ -45,23 +45,23 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
             text=shipped.source_text,
         )
     )
-    return found, shipped
+    return finding, shipped
 
 
-def title(number: int, said: str) -> None:
-    """The heading of one warning."""
-    st.subheader(f"{number} · {said}", anchor=False)
+def title(number: int, text: str) -> None:
+    """The heading of one pitfall."""
+    st.subheader(f"{number} · {text}", anchor=False)
 
 
-def below(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
-    """Who found it out, and the page that goes deeper, as the link sets it."""
+def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
+    """The sources, and a link to the page with more detail."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         show.note(sources)
         st.page_link(sitemap.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
 
 
-def place(head: Head, **more: str) -> dict[str, str]:
-    """A head as the addresses of the pages name it."""
+def head_query(head: Head, **more: str) -> dict[str, str]:
+    """The address words of a head."""
     return {"kind": head.kind, "layer": str(head.layer), "head": str(head.head), **more}
 
 
@@ -76,12 +76,14 @@ def named(head: Head) -> str:
 
 
 def begun(sentence: str) -> str:
-    """An English sentence with a capital letter, whatever its first value is; other languages have no need of it."""
+    """The sentence with a capital first letter, in English only."""
     return sentence[:1].upper() + sentence[1:] if current() == "en" else sentence
 
 
-def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key: str, row: int | None = None) -> None:
-    """A map with its title above; of a long text the first rows and columns, and it says so: other pages show all."""
+def one_map(
+    weights: Floats, attention: Attention, rows: Tokens, caption: str, key: str, row: int | None = None
+) -> None:
+    """A map with its title; for a long text only the first rows and columns, with a note."""
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
     drawn = partial(
@@ -98,5 +100,5 @@ def one_map(weights: Floats, attention: Attention, rows: Tokens, said: str, key:
         dark=page.dark(),
     )
     cut = max(weights.shape) > FIRST
-    show.note(begun(said) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
-    show.figure(drawn, key=key, alt=said)
+    show.note(begun(caption) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
+    show.figure(drawn, key=key, alt=caption)

@@ -1,4 +1,4 @@
-"""What another run shows: heads that look sharply and may be silenced, and the same architecture untrained."""
+"""Pitfalls that need another run: sharp heads that can be silenced, and the same architecture untrained."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 from bartviz.ui.views.experiments.asking import ask
-from bartviz.ui.views.fooled.parts import begun, below, kind_of, named, one_map, title
+from bartviz.ui.views.fooled.parts import begun, kind_of, named, one_map, sources_and_link, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 RANDOM_SEED = 0
 LARGE = 50_000_000
-"""Parameters from which on a second network is drawn only when asked for: 200 MB."""
+"""Parameters from which a second network (200 MB) is created only on request."""
 
 
 def silence(record: Record) -> None:
-    """Every head in turn, when asked for: who looks sharply, and who matters."""
+    """Silence every head in turn, on request: which look sharply, and which matter."""
 
     def work(model: Model, ticket: Ticket[Sweep]) -> Sweep:
         from bartviz.experiments.ablation import ablate_sweep
@@ -44,43 +44,45 @@ def silence(record: Record) -> None:
     shapes = [record.attention(kind).shape for kind in record.kinds]
     count = sum(shape[0] * shape[1] for shape in shapes)
     label = _("Silence each of {count} heads, one after the other", count=count)
-    sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda found: found.nbytes, button=label)
+    sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda finding: finding.nbytes, button=label)
     if sweep is None:
         return
-    found = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
-    show.lead(begun(_quiet_said(found)))
-    show.figure(partial(figures.sharp_and_silent, found, dark=page.dark()), key="fooled_quiet", alt=_quiet_said(found))
-    if found.quietest is not None:
-        below(
+    finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
+    show.lead(begun(_quiet_sentence(finding)))
+    show.figure(
+        partial(figures.sharp_and_silent, finding, dark=page.dark()), key="fooled_quiet", alt=_quiet_sentence(finding)
+    )
+    if finding.quietest is not None:
+        sources_and_link(
             _(
                 "Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
                 "head does nothing."
             ),
             "experiments",
             _("Silence it"),
-            {"experiment": "ablation", "silenced": str(found.heads[found.quietest])},
+            {"experiment": "ablation", "silenced": str(finding.heads[finding.quietest])},
         )
 
 
-def _quiet_said(found: experiment_findings.Quiet) -> str:
-    if found.quietest is None:
+def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
+    if finding.quietest is None:
         return _("No head of this text puts half of a row's weight on one token.")
-    told = {
-        "head": named(found.heads[found.quietest]),
-        "peak": float(found.peak[found.quietest]),
-        "change": float(found.change[found.quietest]),
-        "idle": found.idle,
-        "sharp": found.sharp,
+    values = {
+        "head": named(finding.heads[finding.quietest]),
+        "peak": float(finding.peak[finding.quietest]),
+        "change": float(finding.change[finding.quietest]),
+        "idle": finding.idle,
+        "sharp": finding.sharp,
     }
     return _(
         "{head} puts {peak:.2f} of a row's weight on one token on the mean, and silencing it changes log p by "
         "{change:+.3f} nats. Of {sharp} heads that look so sharply, {idle} change it by less than 0.1.",
-        **told,
+        **values,
     )
 
 
 def untrained(record: Record) -> None:
-    """The same architecture with random weights, on the same text."""
+    """Run the same architecture with random weights on the same text."""
     title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
@@ -107,7 +109,7 @@ def untrained(record: Record) -> None:
         return
     show.lead(_less_even(kind, before, after, learned=fresh.model.trained))
     _sharpest(record, fresh, kind)
-    below(
+    sources_and_link(
         _(
             "Random weights: normal, with the configuration's spread. A model that looks untrained is named in large "
             "letters on every page."
@@ -121,8 +123,8 @@ def untrained(record: Record) -> None:
 def _less_even(
     kind: Kind, before: experiment_findings.Evenness, after: experiment_findings.Evenness, *, learned: bool
 ) -> str:
-    """How even the rows are with random weights, and how even they are in the model itself."""
-    told = {
+    """How even the rows are with random weights, compared with the model itself."""
+    values = {
         "kind": kind_of(kind),
         "after": after.bits,
         "possible": after.possible,
@@ -130,23 +132,23 @@ def _less_even(
         "before": before.bits,
         "own": before.share,
     }
-    said = _(
+    sentence = _(
         "With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
         "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).",
-        **told,
+        **values,
     )
     if learned:
-        return said
-    return f"{said} " + _(
+        return sentence
+    return f"{sentence} " + _(
         "That nothing was learned shows in the weights: every layer norm still has a gain of exactly 1."
     )
 
 
 def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
-    """The head whose rows are the most peaked, beside itself with random weights."""
+    """The head with the most peaked rows, next to the same head with random weights."""
     attention = record.attention(kind)
     measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
-    layer, head = (int(at) for at in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
+    layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
     names = fooled.names(record, kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
@@ -165,6 +167,6 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
 
 
 def _evenness(record: Record, kind: Kind) -> experiment_findings.Evenness | None:
-    """How even the rows of one kind are, where rows count."""
-    found = once(partial(experiment_findings.evenness, record, [kind]))
-    return found[0] if found else None
+    """How even the rows of one kind are; None if no row counts."""
+    results = once(partial(experiment_findings.evenness, record, [kind]))
+    return results[0] if results else None

@@ -1,4 +1,4 @@
-"""What a record alone shows: weight beside contribution, a mean beside its heads, sinks, and the shift by one."""
+"""Pitfalls visible in one record: weight and contribution, a mean and its heads, sinks, and the shift by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bartviz.record.attention import Head
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.views.alignment.gold import OURS
-from bartviz.ui.views.fooled.parts import begun, below, kind_of, named, one_map, place, suited, title
+from bartviz.ui.views.fooled.parts import begun, head_query, kind_of, named, one_map, sources_and_link, suited, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.pharaoh import Gold
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def weight_and_effect(record: Record) -> None:
-    """Weight is not contribution, and a head that looks sharply may be silenced at no cost."""
+    """Weight is not contribution, and a sharp head may be silenced at no cost."""
     title(1, _("Attention is not explanation"))
     example = suited(record, fooled.gap)
     if example is not None:
         gap, shown = example
         attention, names = shown.attention(gap.head.kind), fooled.names(shown, gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
-        told = {
+        values = {
             "head": named(gap.head),
             "token": quote(names.labels[gap.row]),
             "looked": looked,
@@ -42,20 +42,20 @@ def weight_and_effect(record: Record) -> None:
             "small": float(gap.weights[gap.brought]),
         }
         if gap.looked == gap.brought:
-            said = _(
+            sentence = _(
                 "{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives is "
                 "from there.",
-                **told,
+                **values,
             )
         else:
-            said = _(
+            sentence = _(
                 "{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives is "
                 "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
-                **told,
+                **values,
             )
-        show.lead(begun(said))
+        show.lead(begun(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
-        show.figure(drawn, key="fooled_gap", alt=said)
+        show.figure(drawn, key="fooled_gap", alt=sentence)
         if np.isfinite(gap.rank):
             show.note(
                 _(
@@ -64,135 +64,135 @@ def weight_and_effect(record: Record) -> None:
                     rank=gap.rank,
                 )
             )
-        below(
+        sources_and_link(
             _(
                 "Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
                 "Wiegreffe and Pinter 2019, “Attention is not not explanation”."
             ),
             "compare",
             _("Attention and contribution"),
-            place(gap.head, a=str(gap.head), below="contribution"),
+            head_query(gap.head, a=str(gap.head), below="contribution"),
         )
 
 
 def averages(record: Record) -> None:
-    """A mean map beside two heads that it hides."""
+    """A mean map next to two heads that it hides."""
     title(2, _("An average hides its heads"))
     example = suited(record, fooled.average)
     if example is None:
         return
-    found, shown = example
-    attention, names = shown.attention(found.kind), fooled.names(shown, found.kind)
-    weights = attention.layer(found.layer)
-    pair = [Head(found.kind, found.layer, head) for head in found.pair]
-    columns = (found.first, found.second)
-    told = {
-        "kind": kind_of(found.kind),
-        "layer": found.layer,
-        "mean": found.mean,
-        "heads": found.heads,
-        "token": quote(names.labels[found.row]),
+    finding, shown = example
+    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    weights = attention.layer(finding.layer)
+    pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
+    columns = (finding.first, finding.second)
+    values = {
+        "kind": kind_of(finding.kind),
+        "layer": finding.layer,
+        "mean": finding.mean,
+        "heads": finding.heads,
+        "token": quote(names.labels[finding.row]),
         "a": pair[0].short,
         "b": pair[1].short,
         "first": quote(attention.key.labels[columns[0]]),
         "second": quote(attention.key.labels[columns[1]]),
-        "x": float(weights[found.pair[0], found.row, columns[0]]),
-        "y": float(weights[found.pair[1], found.row, columns[1]]),
+        "x": float(weights[finding.pair[0], finding.row, columns[0]]),
+        "y": float(weights[finding.pair[1], finding.row, columns[1]]),
     }
-    said = _(
+    sentence = _(
         "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. At "
         "{token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a little.",
-        **told,
+        **values,
     )
-    show.lead(begun(said))
+    show.lead(begun(sentence))
     maps = {
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
-        pair[0].short: weights[found.pair[0]],
-        pair[1].short: weights[found.pair[1]],
+        pair[0].short: weights[finding.pair[0]],
+        pair[1].short: weights[finding.pair[1]],
     }
-    beside = st.columns(3, gap="small", vertical_alignment="bottom")
-    for number, (column, (said, one)) in enumerate(zip(beside, maps.items(), strict=True)):
-        with column, st.container(key=f"square_mean_{number}"):  # as the masks: two and one where there is no room
-            one_map(one, attention, names, said, f"fooled_mean_{number}", found.row)
-    below(
+    map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
+    for number, (column, (sentence, map_)) in enumerate(zip(map_columns, maps.items(), strict=True)):
+        with column, st.container(key=f"square_mean_{number}"):  # on a narrow screen two and one, as on Masks
+            one_map(map_, attention, names, sentence, f"fooled_mean_{number}", finding.row)
+    sources_and_link(
         _(
             "Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
             "divergence of the heads (Lin 1991)."
         ),
         "heads",
         _("The mean, and every head of it"),
-        place(pair[0], weights="layer", row=str(found.row)),
+        head_query(pair[0], weights="layer", row=str(finding.row)),
     )
 
 
 def sinks(record: Record) -> None:
-    """Where attention rests, and what is left when that is hidden."""
+    """Attention sinks, and the weights that remain when they are hidden."""
     title(3, _("Much of the weight rests"))
     example = suited(record, fooled.sinks)
     if example is None:
         return
-    found, shown = example
-    attention, names = shown.attention(found.kind), fooled.names(shown, found.kind)
-    tokens = ", ".join(f"{label} {share:.0%}" for label, share in found.tokens[:4])
-    said = _(
+    finding, shown = example
+    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    tokens = ", ".join(f"{label} {share:.0%}" for label, share in finding.tokens[:4])
+    sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
         "it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns hidden at {after}.",
-        kind=kind_of(found.kind),
-        share=found.share,
+        kind=kind_of(finding.kind),
+        share=finding.share,
         tokens=tokens,
-        even=found.even,
-        head=named(found.head),
-        token=quote(names.labels[found.row]),
-        before=quote(attention.key.labels[found.before]),
-        after=quote(attention.key.labels[found.after]),
+        even=finding.even,
+        head=named(finding.head),
+        token=quote(names.labels[finding.row]),
+        before=quote(attention.key.labels[finding.before]),
+        after=quote(attention.key.labels[finding.after]),
     )
-    show.lead(begun(said))
-    place_ = (found.head.layer, found.head.head)
-    closed = heads.sinks(attention)
-    whole = attention.head(*place_)
-    left = np.where(closed, 0, whole).astype(np.float32)
-    rows = np.maximum(left.sum(axis=1, keepdims=True), np.float32(1e-9))
+    show.lead(begun(sentence))
+    indices = (finding.head.layer, finding.head.head)
+    hidden = heads.sinks(attention)
+    whole = attention.head(*indices)
+    remaining = np.where(hidden, 0, whole).astype(np.float32)
+    rows = np.maximum(remaining.sum(axis=1, keepdims=True), np.float32(1e-9))
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(whole, attention, names, _("{head} as it is", head=named(found.head)), "fooled_sinks", found.row)
+        one_map(whole, attention, names, _("{head} as it is", head=named(finding.head)), "fooled_sinks", finding.row)
     with second:
-        said = _(
-            "without them: {share:.0%} of its weight is hidden, rows are divided by the rest", share=found.share_head
+        sentence = _(
+            "without them: {share:.0%} of its weight is hidden, rows are divided by the rest", share=finding.share_head
         )
-        one_map(left / rows, attention, names, said, "fooled_hidden", found.row)
-    below(
+        one_map(remaining / rows, attention, names, sentence, "fooled_hidden", finding.row)
+    sources_and_link(
         _("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
         "heads",
         _("This head, sinks hidden"),
-        place(found.head, row=str(found.row), hide="true", divide="true"),
+        head_query(finding.head, row=str(finding.row), hide="true", divide="true"),
     )
 
 
 def shifted(record: Record) -> None:
-    """The same head named by what its rows read, and by what they predict."""
+    """The same head with rows named by the token read, and by the token predicted."""
     title(4, _("Rows are one step late"))
     example = suited(record, _shift)
     if example is None:
         return
-    found, shown = example
+    finding, shown = example
     attention = shown.attention("cross")
-    told = {"head": named(found.head), "predicts": found.errors["predicts"], "reads": found.errors["reads"]}
-    said = (
+    values = {"head": named(finding.head), "predicts": finding.errors["predicts"], "reads": finding.errors["reads"]}
+    sentence = (
         _(
             "Row t is computed from token t and predicts token t + 1. Against an alignment made by hand, {head} has an "
             "error rate of {predicts:.2f} if a row is named by the token that it predicts, and {reads:.2f} if it is "
             "named by the one that it reads.",
-            **told,
+            **values,
         )
-        if found.by_hand
+        if finding.by_hand
         else _(
             "Row t is computed from token t and predicts token t + 1. Named by what a row reads instead of what it "
             "predicts, {reads:.0%} of the links of {head} are others.",
-            **told,
+            **values,
         )
     )
-    show.lead(begun(said))
-    weights = attention.head(found.head.layer, found.head.head)
+    show.lead(begun(sentence))
+    weights = attention.head(finding.head.layer, finding.head.head)
     titles = {
         "predicts": _("Rows named by what they predict"),
         "reads": _("The same weights, rows named by what they read"),
@@ -203,11 +203,11 @@ def shifted(record: Record) -> None:
         with column:
             names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
             one_map(weights, attention, names, words, f"fooled_{reading}")
-    below(
+    sources_and_link(
         _("Och and Ney 2003 (alignment error rate)."),
         "alignment",
         _("These links, by what rows read"),
-        place(found.head, align="one", reading="reads"),
+        head_query(finding.head, align="one", reading="reads"),
     )
 
 
@@ -216,7 +216,7 @@ def _shift(record: Record) -> fooled.Shift | None:
 
 
 def by_hand(record: Record) -> Gold | None:
-    """The alignment made by hand that ships for this pair of texts, if there is one."""
+    """The built-in alignment for this pair of texts, if there is one."""
     written = OURS.get((record.source_text, record.target_text or ""))
     if written is None or record.cross is None:
         return None

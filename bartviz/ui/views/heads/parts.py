@@ -1,4 +1,4 @@
-"""The parts of the heads page: what is chosen, the canvas, and the numbers of what is chosen."""
+"""The parts of the heads page: the pickers, the canvas, and the numbers of the chosen rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
 VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
 _CANVAS = "heads_canvas"
-SEVERAL = ("chosen_row", "chosen_column")  # of which the link may have several
-NAMED = 3  # rows that a title names
+SEVERAL = ("chosen_row", "chosen_column")  # address words that a link may repeat
+NAMED = 3  # rows named in a title
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the page shows. ``layer`` and ``head`` are those of the pickers, also where a mean is shown."""
+    """The page's choice. ``layer`` and ``head`` are those of the pickers, even if a mean is shown."""
 
     attention: Attention
     layer: int
@@ -51,12 +51,12 @@ class Chosen:
 
     @property
     def stem(self) -> str:
-        """What is shown, for the name of a file: ``cross-L2H5``, ``cross-L2-mean``, ``cross-mean``."""
+        """The choice as part of a file name: ``cross-L2H5``, ``cross-L2-mean``, ``cross-mean``."""
         place = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
         return f"{self.attention.kind}{place[self.what]}"
 
     def view(self) -> heads.View:
-        """The weights as they are shown."""
+        """The weights, as shown."""
         return heads.view(
             self.attention,
             None if self.what == "all" else self.layer,
@@ -69,7 +69,7 @@ class Chosen:
 
 
 def choose(record: Record) -> Chosen:
-    """The kind; and folded away all else that the canvas does not ask for itself, or that somebody wants to type."""
+    """The picker of the kind, and a popover with all other settings."""
     canvas.catch_up(_CANVAS)
     first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
@@ -106,7 +106,7 @@ def choose(record: Record) -> Chosen:
 
 
 def large(chosen: Chosen) -> Choice:
-    """The canvas; what is chosen in it becomes the page's choice, and the link's (several rows and columns too)."""
+    """The canvas; a choice in it becomes the choice of the page and of the link, with its rows and columns."""
     rows, keys = canvas.linked(_CANVAS, SEVERAL)
     choice = canvas.show(
         chosen.attention,
@@ -118,20 +118,20 @@ def large(chosen: Chosen) -> Choice:
         renormalise=chosen.renormalise,
         span=chosen.range,
         small=chosen.small,
-        on_change=_take,
+        on_change=_follow_canvas,
     )
-    canvas.tell(SEVERAL, choice)
+    canvas.publish(SEVERAL, choice)
     return choice
 
 
-def _take(choice: Choice) -> None:
-    """The pickers say what the canvas says."""
+def _follow_canvas(choice: Choice) -> None:
+    """Set the pickers to the canvas's choice: a callback."""
     for key, value in zip(("layer", "head", "weights", "row", "view"), choice.core, strict=True):
         st.session_state[key] = value
 
 
 def note(chosen: Chosen, shown: heads.View) -> None:
-    """What kind of picture this is, and what is hidden in it."""
+    """A note on the picture and on what is hidden in it."""
     parts = [_("{name}. A row attends to columns.", name=sentence_words.begun(shown.name))]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
@@ -139,18 +139,18 @@ def note(chosen: Chosen, shown: heads.View) -> None:
 
 
 def numbers(shown: heads.View, choice: Choice) -> None:
-    """The chosen rows and the whole map, as tables; each is made when it is opened."""
+    """The chosen rows and the whole map as tables, each computed when it is opened."""
     rows = choice.rows or (choice.row,)
     names, more = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED]), len(rows) - NAMED
     title = plural("The numbers of the row {names}", "The numbers of the rows {names}", len(rows), names=names)
     if more > 0:
         title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
-    _folded(title, "row", lambda: _rows(shown, rows))
-    _folded(_("The whole map as a table"), "map", lambda: heads.table(shown))
+    _table_in_expander(title, "row", lambda: _rows(shown, rows))
+    _table_in_expander(_("The whole map as a table"), "map", lambda: heads.table(shown))
 
 
 def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
-    """One row's numbers, or of several their mean, their sum and each of them."""
+    """The numbers of one row, or the mean, the sum and each of several rows."""
     frame = heads.row_table(shown, rows[0])
     if len(rows) == 1:
         return frame
@@ -161,7 +161,7 @@ def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
     return frame
 
 
-def _folded(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
+def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
     with st.expander(title, key=f"heads_{name}_table", on_change="rerun") as folded:
         if folded.open:
             frame = make()
@@ -170,4 +170,4 @@ def _folded(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
 
 def _first_word(rows: Tokens, groups: Groups) -> int:
     """The first row that is not a special token."""
-    return next((place for place, group in enumerate(groups) if not rows.special[group[0]]), 0)
+    return next((index for index, group in enumerate(groups) if not rows.special[group[0]]), 0)

@@ -1,4 +1,4 @@
-"""The parts of the inputs page: the text in pieces, the embeddings that are summed, positions, three tokenizers."""
+"""The parts of the inputs page: the text in pieces, the sum of embeddings, positions, three tokenizers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SAMPLES = {
     "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
     "long": "The Donaudampfschifffahrtsgesellschaft is antidisestablishmentarianism, untranslatably.",
 }
-MOST = 128  # positions that the maps show
+MOST = 128  # positions in the maps
 
 
 def choose(record: Record) -> tuple[str, Stack]:
-    """The pickers: which part of the way is shown, and whose inputs."""
+    """The pickers: the part of the page, and the stack whose inputs are shown."""
     first, second = st.columns([3, 1.4], vertical_alignment="center")
     with first:
         look = pick.one_of(_("Look at"), named(LOOKS), key="look")
@@ -55,7 +55,7 @@ def tokens_of(record: Record, stack: Stack) -> Tokens:
 
 
 def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | None = None, label: str = "") -> str:
-    """HTML of the text cut into pieces: what each is cut from, the piece, its id. Escaped; words stand apart."""
+    """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated."""
     columns, before, even = [], None, False
     for i, special in enumerate(tokens.special):
         word, span, segment = tokens.words[i], tokens.spans[i], int(tokens.segments[i])
@@ -66,11 +66,13 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
         even = even if again else not even
         written = "" if span is None or segment >= len(texts) else visible(texts[segment][slice(*span)])
         shade = "" if span is None else (" bv-a" if even else " bv-b")
-        lost = unknown[i] if unknown is not None else tokens.pieces[i] in ("[UNK]", "<unk>") and span is not None
-        chip = "bv-chip" + " bv-special" * bool(special) + " bv-unknown" * bool(lost)
-        told = _("piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment)
+        is_unknown = unknown[i] if unknown is not None else tokens.pieces[i] in ("[UNK]", "<unk>") and span is not None
+        chip = "bv-chip" + " bv-special" * bool(special) + " bv-unknown" * bool(is_unknown)
+        tooltip = _(
+            "piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment
+        )
         columns.append(
-            f"<span class='bv-piece{' bv-on' * goes_on}' title='{html.escape(told, quote=True)}'>"
+            f"<span class='bv-piece{' bv-on' * goes_on}' title='{html.escape(tooltip, quote=True)}'>"
             f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
             f"</span><span class='{chip}'>{html.escape(name) or '&nbsp;'}</span>"
             f"<span class='bv-id'>{tokens.ids[i]}</span></span>"
@@ -81,32 +83,36 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
 
 
 def pieces(record: Record, stack: Stack) -> None:
-    """The text above, the pieces below it, their ids below those; then the table."""
+    """The text, its pieces and their ids below each other; then the table."""
     tokens = tokens_of(record, stack)
     read = record.source_text if stack == "encoder" or record.cross is None else record.target_text or ""
     st.html(cut(tokens, _texts(tokens, read)))
-    said = [
+    notes = [
         _(
             "Above the text, below it the pieces, below them the ids that the model gets. ⋯ goes on with a word; ″ is "
             "the same character, cut into bytes; a dashed frame is a piece that the vocabulary does not have."
         )
     ]
     if len(set(tokens.segments.tolist())) > 1:
-        said.append(_("Its two sentences are two segments."))
+        notes.append(_("Its two sentences are two segments."))
     if stack != "encoder" and record.cross is not None:
-        said.append(_("The decoder reads its own output, one place later, behind a start token."))
-    show.note(" ".join(said))
+        notes.append(_("The decoder reads its own output, one place later, behind a start token."))
+    show.note(" ".join(notes))
     show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:
-    """The text, where the spans point into it; without it the pieces are named by themselves alone."""
-    ends = [span[1] for span, one in zip(tokens.spans, tokens.segments, strict=True) if span is not None and one == 0]
+    """The text if the spans fit it; otherwise only the pieces are shown."""
+    ends = [
+        span[1]
+        for span, segment in zip(tokens.spans, tokens.segments, strict=True)
+        if span is not None and segment == 0
+    ]
     return (text,) if max(ends, default=0) <= len(text) else ()
 
 
 def summed(record: Record, stack: Stack) -> Inputs | None:
-    """The embeddings of the record's tokens; None while the model works."""
+    """The embeddings of the record's tokens; None while the model is running."""
 
     def work(model: Model, ticket: Ticket[Inputs]) -> Inputs:
         from bartviz.experiments import embeddings
@@ -125,28 +131,30 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
     return tasks.ask("inputs", record.model.name, key, work, lambda found: found.nbytes)
 
 
-def parts(one: Inputs) -> None:
+def parts(embedded: Inputs) -> None:
     """The lengths of the parts, and the self-check."""
-    told = _("Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(one)), count=len(one.tokens))
-    show.figure(partial(inputs, one, dark=page.dark()), key="inputs_sum", alt=told)
+    alt = _(
+        "Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(embedded)), count=len(embedded.tokens)
+    )
+    show.figure(partial(inputs, embedded, dark=page.dark()), key="inputs_sum", alt=alt)
     check = _(
         "Self-check: the network's own first hidden state differs by at most {error:.1e} (limit {limit:.0e}): "
         "{verdict}.",
-        error=one.error,
+        error=embedded.error,
         limit=analysis.LIMIT,
-        verdict=_("ok") if one.passed else _("NOT the same"),
+        verdict=_("ok") if embedded.passed else _("NOT the same"),
     )
-    said = [f"{analysis.formula(one)}.", check]
-    if one.rows is not None:
-        said.append(_("Row {row} of the position table is the first that is read.", row=one.rows[0]))
-    show.note(" ".join(said))
-    show.table(analysis.table(one))
+    notes = [f"{analysis.formula(embedded)}.", check]
+    if embedded.rows is not None:
+        notes.append(_("Row {row} of the position table is the first that is read.", row=embedded.rows[0]))
+    show.note(" ".join(notes))
+    show.table(analysis.table(embedded))
 
 
-def positions(record: Record, one: Inputs) -> Floats | None:
-    """The position table beside a sinusoidal one, and what a shift is in both; T5's bias instead. Gives the rows."""
-    if one.table is None:
-        bias = record.attention(one.stack).bias
+def positions(record: Record, embedded: Inputs) -> Floats | None:
+    """The position table next to a sinusoidal one, and shifts in both; for T5 its bias. Returns the table's rows."""
+    if embedded.table is None:
+        bias = record.attention(embedded.stack).bias
         show.note(
             _(
                 "This model has no position embeddings. A number for each distance is added to the scores of every "
@@ -155,15 +163,15 @@ def positions(record: Record, one: Inputs) -> Floats | None:
         )
         if bias is not None:
             alt = _("The bias of {count} heads by distance.", count=len(bias))
-            show.figure(partial(relative, bias, one.stack, dark=page.dark()), key="inputs_bias", alt=alt)
+            show.figure(partial(relative, bias, embedded.stack, dark=page.dark()), key="inputs_bias", alt=alt)
             show.downloads(
                 "inputs-bias",
-                of=one.stack,
+                of=embedded.stack,
                 arrays={"bias": bias},
-                figure=lambda: relative(bias, one.stack, dark=page.dark()),
+                figure=lambda: relative(bias, embedded.stack, dark=page.dark()),
             )
         return None
-    table = shown(one)
+    table = shown(embedded)
     learned = FAMILIES[record.model.family].positions != "sinusoidal"
     name = _("learned") if learned else _("this model's (sinusoidal)")
     if not record.model.trained:
@@ -174,17 +182,17 @@ def positions(record: Record, one: Inputs) -> Floats | None:
     show.figure(partial(maps, table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:
         return table
-    found = analysis.shift(table)
+    shifts = analysis.shift(table)
     st.subheader(_("Is one place further on a linear map?"), anchor=False)
     own = _("This model's positions are sinusoidal themselves.")
-    show.note(analysis.shift_sentence(found) if learned else own)
-    show.figure(partial(shift, found, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
-    show.table(analysis.shift_table(found))
+    show.note(analysis.shift_sentence(shifts) if learned else own)
+    show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
+    show.table(analysis.shift_table(shifts))
     return table
 
 
 def near(table: Floats) -> str:
-    """How alike neighbours and positions further apart are, in this table."""
+    """How similar neighbouring and distant positions are in this table."""
     alike = analysis.similarity(table)
     far = max(len(table) // 2, 1)
     near, distant = (float(alike.diagonal(step).mean()) if len(table) > step else 1.0 for step in (1, far))
@@ -203,17 +211,17 @@ def near(table: Floats) -> str:
     )
 
 
-def shown(one: Inputs) -> Floats:
-    """As many rows of the position table as the slider says (URL ``rows``)."""
-    assert one.table is not None
-    most = min(len(one.table), MOST)
+def shown(embedded: Inputs) -> Floats:
+    """The rows of the position table up to the slider's position (URL ``rows``)."""
+    assert embedded.table is not None
+    most = min(len(embedded.table), MOST)
     hint = _("Positions beyond the texts of the training are hardly touched by it.")
     count = 1 + pick.index(_("Last position"), most, key="rows", default=max(min(most, 64) - 1, 7), hint=hint)
-    return one.table[: max(count, min(8, most))]
+    return embedded.table[: max(count, min(8, most))]
 
 
 def tokenizers(record: Record) -> tuple[Split, ...]:
-    """The same text through three tokenizers, one below the other; those that have come so far."""
+    """The same text through three tokenizers, one below the other; returns those that are ready."""
     first, second = st.columns([2.2, 1.6], vertical_alignment="bottom")
     with first:
         which = pick.one_of(_("Text"), named(TEXTS), key="sample")
@@ -227,9 +235,9 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
         return split(model, text)
 
     found: list[Split] = []
-    for place, name in enumerate((*TWO, third)):
-        with st.container(key=f"inputs_split_{place}"):
-            one = tasks.ask(f"split_{place}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens))
+    for number, name in enumerate((*TWO, third)):
+        with st.container(key=f"inputs_split_{number}"):
+            one = tasks.ask(f"split_{number}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens))
             if one is None:
                 continue
             found.append(one)
@@ -253,21 +261,21 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
 
 
 def _third(record: Record) -> str:
-    """The third tokenizer: the current model's, else the denoiser's; or of a folder (URL ``third``)."""
+    """The third tokenizer: the current model's, else the denoiser's, or one of a folder (URL ``third``)."""
     folders = [name for name in listed(default_roots()) if entry(name) is None]
     names = list(dict.fromkeys([*([] if record.model.name in TWO else [record.model.name]), THIRD, *folders]))
     return pick.select(_("The third tokenizer is of"), names, key="third")
 
 
 def split_sentence(found: tuple[Split, ...]) -> str:
-    """Which tokenizer needs fewest pieces, and what it does not know."""
+    """The tokenizers with the fewest and most pieces, and their unknown pieces."""
     if len(found) < 2:
         return _("The same text, cut by three tokenizers.")
     least, most = min(found, key=lambda one: one.count), max(found, key=lambda one: one.count)
     lost = [one for one in found if one.unknown.any()]
-    said = [_("All need {count} tokens", count=least.count)]
+    clauses = [_("All need {count} tokens", count=least.count)]
     if least.count < most.count:
-        said = [
+        clauses = [
             _(
                 "{least} needs {count} tokens, {most} {other}",
                 least=least.model,
@@ -276,7 +284,7 @@ def split_sentence(found: tuple[Split, ...]) -> str:
                 other=most.count,
             )
         ]
-    said += [
+    clauses += [
         _("{model} does not know {count} of its pieces", model=one.model, count=int(one.unknown.sum())) for one in lost
     ]
-    return f"{'; '.join(said)}."
+    return f"{'; '.join(clauses)}."

@@ -1,5 +1,5 @@
-"""The parts of the inside page: what is chosen, the row of arithmetic, one key's products, what the head adds, and
-beside attention the scaling, the activation and the norms."""
+"""The parts of the inside page: the pickers, the row of arithmetic, one key's products, the head's contribution, and
+around attention the scaling, the activation and the norms."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _HERO, _AUTO = "inside_row", "_inside_key"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the page shows: one head, one query token, which of its keys, and one of them, its products by size or not.
+    """The page's choice: one head, one query token, the keys shown, one key, and the order of its products.
 
-    Of ``choose`` the key is the strongest; ``choose_key`` gives the one that the visitor chose.
+    ``choose`` returns the strongest key; ``choose_key`` returns the one that the visitor chose.
     """
 
     attention: Attention
@@ -58,7 +58,7 @@ class Chosen:
 
     @property
     def stem(self) -> str:
-        """Head and row, for the name of a file: ``cross-L2H5-row3``."""
+        """Head and row as part of a file name: ``cross-L2H5-row3``."""
         return f"{self.one.kind}-L{self.one.layer}H{self.one.head}-row{self.one.row}"
 
     @property
@@ -67,7 +67,7 @@ class Chosen:
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: kind, layer, head, query token; of a long text which keys are shown."""
+    """The pickers: kind, layer, head, query token; and for a long text the keys shown."""
     first, second, third, fourth, fifth = st.columns([2.2, 1, 1, 1.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
@@ -89,12 +89,12 @@ def choose(record: Record) -> Chosen:
 
 
 def choose_key(chosen: Chosen) -> Chosen:
-    """The pickers of the key that is taken apart; it is chosen here or by a click in the row above."""
+    """The pickers of the key to examine, which a click in the row above chooses, too."""
     one = chosen.one
     st.subheader(_("How the score of one key comes about"), anchor=False)
     first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
     moved = {"token", _AUTO} <= st.session_state.keys() and st.session_state["token"] != st.session_state[_AUTO]
-    if moved:  # by hand
+    if moved:  # by the visitor
         st.session_state["follow"] = False
     with first:
         follow = pick.switch(_("The strongest key"), key="follow", default=True)
@@ -114,7 +114,7 @@ def _first_word(attention: Attention) -> int:
 
 
 def row(record: Record, chosen: Chosen) -> None:
-    """The formula and the row of arithmetic; a click on a weight takes that key apart below."""
+    """The formula and the row of arithmetic; a click on a weight examines that key below."""
     formula.show(chosen.one, key="inside_formula", within=f".st-key-{_HERO}")
     shown = chosen.shown
     alt = _(
@@ -124,67 +124,67 @@ def row(record: Record, chosen: Chosen) -> None:
     )
     figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
     with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
-        show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _take(shown.keys), most=1.1)
-    told = [
+        show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
+    notes = [
         _("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."),
         _("The numbers beside the bars are rounded."),
     ]
     if shown.rest:
-        told.append(_("{count:,} of {all:,} keys are one row.", count=shown.rest, all=len(chosen.one.keys)))
-    show.note(" ".join(told))
+        notes.append(_("{count:,} of {all:,} keys are one row.", count=shown.rest, all=len(chosen.one.keys)))
+    show.note(" ".join(notes))
     if not available(chosen.attention):
         st.info(_(NO_VALUES))
 
 
 def predicts(record: Record, one: Inside) -> str | None:
-    """What a decoder's row predicts, or None for a row that predicts nothing."""
+    """The token that a decoder row predicts, or None if it predicts nothing."""
     return None if one.kind == "encoder" or record.output is None else record.output.labels[one.row]
 
 
-def _take(keys: tuple[int, ...]) -> None:
+def _choose_clicked(keys: tuple[int, ...]) -> None:
     points = st.session_state[_HERO].selection.points
-    place = points[0].get("y") if points else None
-    if isinstance(place, int | float) and 0 <= int(place) < len(keys):
+    index = points[0].get("y") if points else None
+    if isinstance(index, int | float) and 0 <= int(index) < len(keys):
         st.session_state["follow"] = False
-        st.session_state["token"] = keys[int(place)]
+        st.session_state["token"] = keys[int(index)]
 
 
 def text(record: Record, chosen: Chosen) -> None:
     """The text of the keys, shaded by the weights of the row."""
     one = chosen.one
-    who = called(one, predicts(record, one), start=False)
+    subject = called(one, predicts(record, one), start=False)
     show.running_text(
         one.keys,
         None if one.masked else one.weights,
         kind=one.kind,
         chosen=one.row if one.kind != "cross" else None,
-        label=_("{head}: where {who} looks", head=one.name, who=who),
+        label=_("{head}: where {who} looks", head=one.name, who=subject),
         key="inside_text",
     )
 
 
 def key(chosen: Chosen) -> None:
-    """The key's score from its products to its weight: the picture, and the line of arithmetic."""
-    one, at = chosen.one, chosen.key
+    """A key's way from its products to its weight: the picture, and the line of arithmetic."""
+    one, index = chosen.one, chosen.key
     show.note(
         _(
             "Query {query}, key {key}: {count} products and their sum",
             query=quote(one.query_label),
-            key=quote(one.label(at)),
+            key=quote(one.label(index)),
             count=one.width,
         )
     )
-    figure = partial(products.products, one, at, by_size=chosen.by_size, dark=page.dark())
-    alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[at])
+    figure = partial(products.products, one, index, by_size=chosen.by_size, dark=page.dark())
+    alt = _("The products of query and key; their sum is {sum:.3f}.", sum=one.dots[index])
     show.figure(figure, key="inside_products", alt=alt)
-    _equation(inside.equation(one, at))
+    _equation(inside.equation(one, index))
     show.note(_(inside.ROUNDED))
-    show.table(partial(inside.dimensions, one, at), title=_("The products as a table"))
+    show.table(partial(inside.dimensions, one, index), title=_("The products as a table"))
     show.downloads(
         "inside-products",
-        of=f"{chosen.stem}-key{at}",
-        table=lambda: inside.dimensions(one, at),
-        figure=lambda: products.products(one, at, by_size=chosen.by_size, dark=page.dark()),
+        of=f"{chosen.stem}-key{index}",
+        table=lambda: inside.dimensions(one, index),
+        figure=lambda: products.products(one, index, by_size=chosen.by_size, dark=page.dark()),
     )
 
 
@@ -200,13 +200,13 @@ def _equation(steps: tuple[tuple[str, str], ...]) -> None:
 
 
 def share(chosen: Chosen) -> None:
-    """What the head adds to its layer's output, beside the other heads."""
+    """The head's contribution to its layer's output, next to those of the other heads."""
     one = chosen.one
     if one.shares is None or one.added is None or one.block is None:
         return
     st.subheader(_("What the head adds to its layer"), anchor=False)
     length, whole = (float((part.astype(float) ** 2).sum() ** 0.5) for part in (one.added, one.block))
-    told = _(
+    sentence = _(
         "The output, {width} numbers, times the head's part of the output matrix is a vector of length {length:.3f}: "
         "{share:.1%} of the lengths that the {heads} heads add.",
         width=one.width,
@@ -219,65 +219,65 @@ def share(chosen: Chosen) -> None:
         if one.projection_bias
         else mark("Heads may point against each other: together they add a vector of length {length:.3f}.")
     )
-    told = f"{told} {_(together, length=whole)}"
-    show.note(told)
-    show.figure(partial(products.share, one, dark=page.dark()), key="inside_share", alt=told)
+    sentence = f"{sentence} {_(together, length=whole)}"
+    show.note(sentence)
+    show.figure(partial(products.share, one, dark=page.dark()), key="inside_share", alt=sentence)
 
 
 def around(record: Record, chosen: Chosen) -> None:
-    """Folded away: the scaling, the activation, the norms."""
-    part, place = pick.tabs(named(AROUND), key="around")
-    with place:
+    """The tabs on scaling, activation and norms."""
+    part, tab = pick.tabs(named(AROUND), key="around")
+    with tab:
         if part == "scaling":
             _scaling(chosen)
         elif part == "norms":
             _norms(record, chosen)
         else:
-            told = activations.sentence(record.model)
-            show.note(told)
+            sentence = activations.sentence(record.model)
+            show.note(sentence)
             name = activations.of(record.model)[0]
-            show.figure(partial(beside.activation, name, dark=page.dark()), key="inside_gelu", alt=told)
+            show.figure(partial(beside.activation, name, dark=page.dark()), key="inside_gelu", alt=sentence)
 
 
 def _scaling(chosen: Chosen) -> None:
     one = chosen.one
     whole = pick.switch(_("All heads of the layer"), key="whole")
-    found = scaling.scaling(chosen.attention, one.layer, None if whole else one.head)
-    told = scaling.sentence(found)
-    said = [told]
-    if found.rows < found.of_rows:
-        said.append(_("{count} of {all:,} rows were looked at.", count=found.rows, all=found.of_rows))
-    q, k = found.components
-    said.append(
+    scaled = scaling.scaling(chosen.attention, one.layer, None if whole else one.head)
+    sentence = scaling.sentence(scaled)
+    notes = [sentence]
+    if scaled.rows < scaled.of_rows:
+        notes.append(_("{count} of {all:,} rows were looked at.", count=scaled.rows, all=scaled.of_rows))
+    q, k = scaled.components
+    notes.append(
         _(
             "The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, products of "
             "{width}-wide vectors would have a variance of {width}.",
             q=q,
             k=k,
-            width=found.width,
+            width=scaled.width,
         )
     )
-    show.note(" ".join(said))
-    show.figure(partial(beside.scaling, found, one.kind, dark=page.dark()), key="inside_scaling", alt=told)
-    show.table(partial(scaling.table, found))
+    show.note(" ".join(notes))
+    show.figure(partial(beside.scaling, scaled, one.kind, dark=page.dark()), key="inside_scaling", alt=sentence)
+    show.table(partial(scaling.table, scaled))
     show.downloads(
         "inside-scaling",
         of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}",
-        table=scaling.table(found),
-        figure=lambda: beside.scaling(found, one.kind, dark=page.dark()),
+        table=scaling.table(scaled),
+        figure=lambda: beside.scaling(scaled, one.kind, dark=page.dark()),
     )
 
 
 def _norms(record: Record, chosen: Chosen) -> None:
-    told, one = activations.norm_sentence(record.model), chosen.one
-    show.note(told)
+    sentence, one = activations.norm_sentence(record.model), chosen.one
+    show.note(sentence)
     pre = FAMILIES[record.model.family].norm == "pre"
-    show.figure(partial(beside.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=told)
+    show.figure(partial(beside.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=sentence)
     if not available(chosen.attention):
         show.note(_(NO_VALUES))
         return
     lengths = inside.growth(chosen.attention, one.row)
-    said = _(
+    measured = _(
         "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
         "The stream that it is added to is not in a record.",
         kind=sentence_words.kind(one.kind),
@@ -285,8 +285,10 @@ def _norms(record: Record, chosen: Chosen) -> None:
         least=lengths.min(),
         most=lengths.max(),
     )
-    show.note(said)
-    show.figure(partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=said)
+    show.note(measured)
+    show.figure(
+        partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=measured
+    )
     show.downloads(
         "inside-growth",
         of=f"{one.kind}-row{one.row}",

@@ -1,4 +1,4 @@
-"""The lessons as cards: what one will see, how long it takes, how far one is."""
+"""The lessons as cards: their content, duration and progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACROSS = 3
 
 
 def lead() -> str:
-    """The sentence over the cards: how much of the course has been walked."""
+    """The sentence above the cards: the progress in the whole course."""
     reached = walk.current().reached
     done = sum(1 for lesson in LESSONS if reached.get(lesson.word, 0) >= len(lesson.steps))
     if not reached:
@@ -25,7 +25,7 @@ def lead() -> str:
 
 
 def cards() -> None:
-    """All lessons, in their order."""
+    """One card for each lesson, in order."""
     for first in range(0, len(LESSONS), ACROSS):
         columns = st.columns(ACROSS, gap="medium")
         for column, lesson in zip(columns, LESSONS[first : first + ACROSS], strict=False):
@@ -43,7 +43,7 @@ def _card(lesson: Lesson, number: int) -> None:
         f"<p class='bv-card-about'>{html.escape(lesson.about)}</p>"
     )
     show.note(f"{size} · {minutes}")
-    st.progress(reached / count, text=_said(reached, count))
+    st.progress(reached / count, text=_progress_text(reached, count))
     runs = now.lesson is lesson
     label = _("Go on with step {step}", step=at + 1) if at else _("Walk it again") if reached == count else _("Start")
     st.button(
@@ -56,7 +56,7 @@ def _card(lesson: Lesson, number: int) -> None:
     )
 
 
-def _said(reached: int, count: int) -> str:
+def _progress_text(reached: int, count: int) -> str:
     if reached == 0:
         return _("not begun")
     if reached >= count:

@@ -1,4 +1,4 @@
-"""Several short texts padded into one pass, run while the page waits: for the masks page, which shows the padding."""
+"""Several short texts padded into one batch, for the masks page, which waits for the result and shows the padding."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ T = TypeVar("T")
 
 
 def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
-    """The record of each text, padded to the longest in one pass of the model of this name.
+    """The record of each text, padded to the longest, from one pass of the model of this name.
 
-    The script run waits here, says what it waits for, and stops the work when it is itself stopped (a new click).
+    The script run waits here, shows the progress, and stops the work when it is itself stopped (by a new click).
     Raises TextError, ModelError, BudgetError, Cancelled, Busy.
     """
     owner, engine = session.owner(), session.engine()
-    own, alive = f"{owner} batch", partial(session.is_alive, owner)
-    model = _await(engine.loading.submit(own, lambda ticket: engine._load(ticket, name), alive=alive))
-    return _await(engine.gate.submit(own, lambda ticket: _capture(ticket, model, texts), alive=alive))
+    ticket_owner, alive = f"{owner} batch", partial(session.is_alive, owner)
+    model = _await(engine.loading.submit(ticket_owner, lambda ticket: engine._load(ticket, name), alive=alive))
+    return _await(engine.gate.submit(ticket_owner, lambda ticket: _capture(ticket, model, texts), alive=alive))
 
 
 def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:
@@ -41,14 +41,14 @@ def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[s
 
 
 def _await(ticket: Ticket[T]) -> T:
-    """What the ticket brings; every look at it is a place where Streamlit can stop this script."""
-    said = st.empty()
+    """Wait for the ticket's result; at every poll Streamlit may stop this script."""
+    placeholder = st.empty()
     try:
         while not ticket.wait(0.2):
-            waits = _("Waiting: {count} before this one", count=ticket.position)
-            note = waits if ticket.state == "waiting" else _(ticket.note)
-            said.caption(show.plain(note or _("Starting")))
+            queued = _("Waiting: {count} before this one", count=ticket.position)
+            note = queued if ticket.state == "waiting" else _(ticket.note)
+            placeholder.caption(show.plain(note or _("Starting")))
         return ticket.result()
     finally:
-        said.empty()
+        placeholder.empty()
         ticket.cancel()

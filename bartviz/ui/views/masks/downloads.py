@@ -1,4 +1,4 @@
-"""What the masks page gives to take along: the masks with what is shown of them, a pattern's effect, a padded batch."""
+"""The downloads of the masks page: the masks with the chosen weights, a pattern's effect, a padded batch."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
 
 
 def arrays(record: Record, view: View, layer: int, head: int) -> dict[str, Bools | Floats]:
-    """The mask of each kind (Q, K), True where a row may look; where weights are shown those of the head, too."""
-    found: dict[str, Bools | Floats] = {kind: record.attention(kind).mask for kind in record.kinds}
+    """The mask of each kind (Q, K), True where a row may look; with the view of weights also those of the head."""
+    named: dict[str, Bools | Floats] = {kind: record.attention(kind).mask for kind in record.kinds}
     for kind in record.kinds if view == "weights" else ():
         attention = record.attention(kind)
         layers, heads = attention.shape[:2]
-        place = min(layer, layers - 1), min(head, heads - 1)
-        found[f"{kind}_L{place[0]}H{place[1]}"] = attention.head(*place)
-    return found
+        indices = min(layer, layers - 1), min(head, heads - 1)
+        named[f"{kind}_L{indices[0]}H{indices[1]}"] = attention.head(*indices)
+    return named
 
 
-def batch(given: Sequence[Attention]) -> None:
+def batch(attentions: Sequence[Attention]) -> None:
     """The padded masks of a batch, (Q, K) each, and the weights of L0H0."""
-    masks = {f"mask_{place + 1}": one.mask for place, one in enumerate(given)}
+    masks = {f"mask_{number + 1}": one.mask for number, one in enumerate(attentions)}
     show.downloads(
-        "masks-padding", arrays=lambda: masks | {f"L0H0_{place + 1}": one.head(0, 0) for place, one in enumerate(given)}
+        "masks-padding",
+        arrays=lambda: masks | {f"L0H0_{number + 1}": one.head(0, 0) for number, one in enumerate(attentions)},
     )
 
 
 def effect(changed: Attention, before: Floats, after: Floats, row: int, name: str, title: str) -> None:
-    """What a pattern does: one row of it as a table and a figure, all rows (n, n) as arrays."""
+    """The effect of a pattern: one row as a table and a figure, all rows (n, n) as arrays."""
     show.downloads(
         "masks-pattern",
         of=name,

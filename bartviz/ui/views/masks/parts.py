@@ -26,7 +26,7 @@ from bartviz.ui.views.masks import batch, downloads
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
 VIEW_NAMES: Mapping[View, str] = {"pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights")}
-SMALL = 312  # pixels of a square with its labels, a third of the page wide
+SMALL = 312  # pixels of a square with its labels, which is a third of the page wide
 MOST = 24  # tokens to which a pattern is applied
 RELATIVE = "relative"
 TEXTS = ("The cat sleeps.", "Yes!")
@@ -36,7 +36,7 @@ _HINT = mark("Open and closed cells; the numbers that the formula adds; the weig
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How the squares are shown: the view, the number that is added, the layer and head of the weights."""
+    """How the squares are shown: the view, the added number, the layer and head of the weights."""
 
     view: View
     number: str
@@ -45,7 +45,7 @@ class Shown:
 
 
 def choose(record: Record) -> Shown:
-    """The pickers above the squares; those that the view does not need are not drawn."""
+    """The pickers above the squares; only those that the view needs are drawn."""
     which, first, second = st.columns([1.6, 1, 1], vertical_alignment="center")
     with which:
         view = cast(
@@ -68,7 +68,7 @@ def choose(record: Record) -> Shown:
 
 
 def squares(record: Record, shown: Shown) -> None:
-    """One square for each kind, a picker for its row, and in words whom that row may see."""
+    """One square for each kind, with a picker of its row and a sentence on what that row may see."""
     for column, kind in zip(st.columns(len(record.kinds), gap="medium"), record.kinds, strict=True):
         attention = record.attention(kind)
         with column:
@@ -77,9 +77,9 @@ def squares(record: Record, shown: Shown) -> None:
 
 def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") -> None:
     st.markdown(f"**{title}**")
-    place, rows = st.container(), attention.shape[2]
+    container, rows = st.container(), attention.shape[2]
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
-    told = masks.who(attention, row)
+    sentence = masks.who(attention, row)
     figure = partial(
         square,
         attention,
@@ -91,13 +91,13 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
         dark=page.dark(),
         height=SMALL + (40 if shown.view == "weights" else 0),
     )
-    with place:
-        show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {told}")
-    show.note(told)
+    with container:
+        show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {sentence}")
+    show.note(sentence)
 
 
 def formula(attention: Attention, number: str) -> None:
-    """The formula that the mask enters, with this model's own numbers."""
+    """The formula with the mask, in this model's own numbers."""
     width = attention.q.shape[-1]
     scaled = (
         rf"\frac{{QK^{{\mathsf T}}}}{{\sqrt{{{width}}}}}"
@@ -125,8 +125,8 @@ def padding(record: Record) -> None:
             box.text_input(_("Text {number}", number=place + 2), text, max_chars=300, key=f"batch_{place}")
             for place, (box, text) in enumerate(zip(boxes, TEXTS, strict=True))
         ]
-        asked = st.form_submit_button(_("Run the three texts in one pass"))
-    if asked:
+        submitted = st.form_submit_button(_("Run the three texts in one pass"))
+    if submitted:
         try:
             ran = batch.run(record.model.name, [record.source_text, *others])
             st.session_state[_BATCH] = (record, ran)
@@ -138,32 +138,32 @@ def padding(record: Record) -> None:
 
 
 def _batch(records: tuple[Record, ...]) -> None:
-    """The padded squares of each text, and how much of the pass was filling."""
+    """The padded squares of each text, and the share of the pass that is padding."""
     kind: Kind = "encoder" if records[0].encoder is not None else "decoder"
-    given = [record.attention(kind) for record in records]
-    lengths = [int(one.mask.any(axis=0).sum()) for one in given]
-    total, filled = given[0].shape[3] * len(given), given[0].shape[3] * len(given) - sum(lengths)
+    attentions = [record.attention(kind) for record in records]
+    lengths = [int(one.mask.any(axis=0).sum()) for one in attentions]
+    total, filled = attentions[0].shape[3] * len(attentions), attentions[0].shape[3] * len(attentions) - sum(lengths)
     show.lead(
         _(
             "{lengths} tokens, filled to {longest} each: {filled} of {total} columns are padding ({share:.0%}), "
             "computed and thrown away.",
             lengths=", ".join(map(str, lengths)),
-            longest=given[0].shape[3],
+            longest=attentions[0].shape[3],
             filled=filled,
             total=total,
             share=filled / total,
         )
     )
     heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
-    downloads.batch(given)
-    for place, (column, one) in enumerate(zip(st.columns(len(given), gap="medium"), given, strict=True)):
+    downloads.batch(attentions)
+    for number, (column, one) in enumerate(zip(st.columns(len(attentions), gap="medium"), attentions, strict=True)):
         with column:
-            title = _("Text {number}: {count} tokens", number=place + 1, count=lengths[place])
-            _square(one, heads, title, key=f"_batch{place}")
+            title = _("Text {number}: {count} tokens", number=number + 1, count=lengths[number])
+            _square(one, heads, title, key=f"_batch{number}")
 
 
 def patterns(record: Record) -> None:
-    """The gallery, and what one of its patterns does to a row of this text's own scores."""
+    """The gallery, and the effect of one pattern on a row of this text's own scores."""
     st.html(gallery(16, dark=page.dark()))
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
@@ -178,13 +178,13 @@ def patterns(record: Record) -> None:
     before, after, changed = _effect(short, name, settings, layer, head)
     with right:
         _show_effect(changed, before, after, row, names[name])
-        said = _(
+        sentence = _(
             "Scores of {head}, {count} tokens of this text: the same for every pattern.",
             head=sentence_words.head(kind, layer, head),
             count=short.shape[2],
         )
-        made_up = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
-        show.note(said + made_up)
+        caveat = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
+        show.note(sentence + caveat)
         downloads.effect(changed, before, after, row, name, names[name])
 
 
@@ -212,7 +212,7 @@ def _settings(name: str) -> dict[str, int]:
 def _effect(
     short: Attention, name: str, settings: Mapping[str, int], layer: int, head: int
 ) -> tuple[Floats, Floats, Attention]:
-    """Weights (n, n) with nothing closed and with the pattern, and the attention that has it."""
+    """The weights (n, n) with nothing closed and with the pattern, and the attention with the pattern."""
     n = short.shape[2]
     scores = short.scores(layer, head)
     before = masked_softmax(scores.copy(), short.mask)
@@ -248,7 +248,7 @@ def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, ti
 
 
 def zero(record: Record) -> None:
-    """When "about 0" is exactly 0, in computed numbers; and the row that may look nowhere."""
+    """When "about 0" is exactly 0, in computed numbers; and a row that may look nowhere."""
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
     limits = ", ".join(
@@ -279,7 +279,7 @@ def zero(record: Record) -> None:
 
 
 def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None:
-    """A row that may look nowhere: what the arithmetic makes of it, hatched because it means nothing."""
+    """The weights of a row that may look nowhere, hatched because they are meaningless."""
     scores = short.scores(0, 0)[row]
     none = np.zeros(scores.size, np.bool_)
     before = added.softmax_added(scores, ~none, 0.0, to)

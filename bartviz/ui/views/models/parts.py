@@ -1,4 +1,4 @@
-"""The models page: which models stand side by side, their table, and what each family reads and predicts."""
+"""The parts of the models page: the pickers, the table, and what each family reads and predicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
 from bartviz.ui.state.once import once
 
-MOST = 5  # models whose columns and panels can still be read
+MOST = 5  # models; more columns and panels would be unreadable
 SETS = {
     "three": (mark("BERT, BART, GPT-2"), ("bert-base-uncased", "facebook/bart-base", "gpt2")),
     "two": (mark("BART and T5"), ("facebook/bart-base", "t5-base")),
@@ -46,7 +46,7 @@ _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
 
 
 def choose() -> tuple[Subject, ...]:
-    """The pickers of the models (URL ``models``, and ``which`` for one's own): at most MOST, at least one."""
+    """The pickers of the models (URL ``models``, and ``which`` for one's own choice): 1 to MOST of them."""
     known = [entry.name for entry in CATALOGUE]
     names = {word: _(title) for word, (title, _models) in SETS.items()}
     chosen = SETS[pick.one_of(_("Side by side"), names, key="models", default="three")][1]
@@ -55,21 +55,21 @@ def choose() -> tuple[Subject, ...]:
         chosen = pick.several(_("Models"), known, key="which", default=SETS["three"][1], hint=hint)
         if len(chosen) > MOST:
             show.note(_("{count} were chosen; the first {most} are shown.", count=len(chosen), most=MOST))
-    found = tuple(_subject(name) for name in chosen[:MOST] if name in known)
-    if not found:
+    subjects = tuple(_subject(name) for name in chosen[:MOST] if name in known)
+    if not subjects:
         st.info(_("Choose at least one model."))
         st.stop()
-    return found
+    return subjects
 
 
 @lru_cache(maxsize=64)
 def _subject(name: str) -> Subject:
-    """A model of the catalogue; what follows from its configuration is counted once."""
+    """A model of the catalogue; its numbers are computed from the configuration once."""
     return model_table.subject(name)
 
 
 def picture(drawn: partial[go.Figure], *, count: int) -> None:
-    """The drawing of ``count`` models, wider than a narrow screen where it has to be: then it is moved sideways."""
+    """The drawing of ``count`` models; on a narrow screen it scrolls sideways."""
     st.html(_STYLE)
     alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
     with st.container(key=f"models_wide_{count}"):
@@ -78,19 +78,19 @@ def picture(drawn: partial[go.Figure], *, count: int) -> None:
 
 
 def notice(subjects: Sequence[Subject]) -> str:
-    """The one sentence of what to notice: how many properties differ, and which one most people miss."""
+    """The one sentence on what to notice: how many properties differ, and one that is often missed."""
     different = once(partial(_different, subjects))
     if len(subjects) == 1:
         return _("{name} alone: add another model to see what differs.", name=subjects[0].name)
     norms = {one.sizes.family.norm for one in subjects}
-    said = _(
+    sentence = _(
         "{different} of {all} properties differ between these {models} models.",
         different=different,
         all=len(PROPERTIES),
         models=len(subjects),
     )
     hint = _("Look where LayerNorm stands: the drawings of textbooks often show only one of the two ways.")
-    return f"{said} {hint}" if len(norms) > 1 else said
+    return f"{sentence} {hint}" if len(norms) > 1 else sentence
 
 
 def _different(subjects: Sequence[Subject]) -> int:
@@ -98,7 +98,7 @@ def _different(subjects: Sequence[Subject]) -> int:
 
 
 def table(subjects: Sequence[Subject]) -> None:
-    """The table, its groups named, equal rows quieter; only what differs where that is asked for (URL ``differ``)."""
+    """The table with named groups and dimmed equal rows; on request only what differs (URL ``differ``)."""
     only = pick.switch(_("Only what differs"), key="differ") if len(subjects) > 1 else False
     head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
     st.html(_STYLE)
@@ -139,17 +139,17 @@ def goals(record: Record | None) -> tuple[Example, ...]:
     text = record.source_text if record is not None else ""
     translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
     seed = pick.index(_("Seed"), 100, key="hidden_seed", default=1, hint=_("Another seed hides other words."))
-    found = objectives(text, seed=seed, translation=translation)
-    if not found:
+    examples = objectives(text, seed=seed, translation=translation)
+    if not examples:
         st.info(_("Run a text with at least one word, then it is shown here as each model would be trained on it."))
         return ()
     st.html(_STYLE)
-    st.html("".join(_goal(example) for example in found))
-    return found
+    st.html("".join(_goal(example) for example in examples))
+    return examples
 
 
 def goal_table(examples: Sequence[Example]) -> pd.DataFrame:
-    """The same as a table: family, reads, decoder_reads, predicts."""
+    """The examples as a table: family, reads, decoder_reads, predicts."""
     rows = [(each.family, each.reads, each.starts, each.predicts) for each in examples]
     return pd.DataFrame(rows, columns=["family", "reads", "decoder_reads", "predicts"])
 

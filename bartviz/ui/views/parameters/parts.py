@@ -1,4 +1,4 @@
-"""What the parameters page asks and tells: which model (or whose configuration), its numbers, and the check."""
+"""The parts of the parameters page: the model (or a configuration), its numbers, and the check."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DEFAULT, _CHECKED, _ASKED = "facebook/bart-base", "_checked", "_check_asked"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The model that the page is about: its name, its configuration, the class that is counted."""
+    """The page's choice: the model's name, its configuration, and the class that is counted."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class Chosen:
 
 
 def choose() -> Chosen:
-    """The pickers of model and class (URL ``of`` and ``class``); a configuration that is refused says why."""
+    """The pickers of model and class (URL ``of`` and ``class``); shows why a configuration is invalid."""
     model, kind = st.columns([3, 2])
     with model:
         folders = [name for name in listed(default_roots()) if entry(name) is None]
@@ -74,8 +74,8 @@ def choose() -> Chosen:
         st.stop()
     variants = sizes.family.variants
     with kind:
-        told = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
-        architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=told)
+        hint = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
+        architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=hint)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     return Chosen(name, title, config, architecture)
 
@@ -86,7 +86,7 @@ def treemap(chosen: Chosen, *, dark: bool) -> go.Figure:
 
 
 def _known(name: str) -> Mapping[str, Any]:
-    """The configuration of a model of the catalogue, or of a folder under the configured roots; raises ModelError."""
+    """The configuration of a catalogue model, or of a folder in the configured roots; raises ModelError."""
     known = entry(name)
     if known is not None:
         return known.config
@@ -109,14 +109,14 @@ def _pasted() -> str:
             "GPT-2. What it leaves out is as in transformers."
         ),
     )
-    st.button(_("Count it"), key="count")  # leaving the field is enough; the button says so
+    st.button(_("Count it"), key="count")  # leaving the field is enough, but a button is easier to find
     return pasted or ""
 
 
 def numbers(rows: tuple[Parameter, ...]) -> None:
-    """Beside the map: the parts with the right and the naive total, or every matrix of one part (URL ``part``)."""
-    found = [name for name in parameter_totals.COMPONENTS if any(row.component == name for row in rows)]
-    names = named({word: COMPONENTS[word] for word in (ALL, *found)})
+    """Next to the map: the parts with the correct and the naive total, or one part's matrices (URL ``part``)."""
+    present = [name for name in parameter_totals.COMPONENTS if any(row.component == name for row in rows)]
+    names = named({word: COMPONENTS[word] for word in (ALL, *present)})
     part = pick.one_of(_("Numbers of"), names, key="part")
     if part != ALL:
         table = matrices([row for row in rows if row.component == part])
@@ -131,12 +131,14 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
     if naive == total:
         show.note(_("Every matrix is used in one place: both columns add up to {total:,}.", total=total))
     else:
-        show.note(_("{total:,} is right. {naive:,} is wrong: {why}", total=total, naive=naive, why=_why(rows)))
+        show.note(
+            _("{total:,} is right. {naive:,} is wrong: {why}", total=total, naive=naive, why=_why_naive_is_wrong(rows))
+        )
     show.note(_("Choose a part for its matrices, name by name; or open an area of the map with a click."))
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:
-    """The rows as a reader's table: layer, role, shape, parameters, the state dict's name, what it is shared with."""
+    """The rows as a table: layer, role, shape, parameters, the name in the state dict, what it is shared with."""
     return pd.DataFrame(
         {
             _("Layer"): pd.array([row.layer for row in rows], dtype="Int64"),
@@ -150,7 +152,7 @@ def matrices(rows: list[Parameter]) -> pd.DataFrame:
 
 
 def length(costs: Costs) -> tuple[int, str]:
-    """The pickers of the text's length and the number format (URL ``n`` and ``format``), and what they come to."""
+    """The pickers of the text's length and the number format (URL ``n`` and ``format``), and the resulting cost."""
     slider, formats = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
         if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
@@ -169,14 +171,14 @@ def length(costs: Costs) -> tuple[int, str]:
     table, memory = costs.operations(n), costs.memory(n, dtype=dtype)
     every = int(table["multiply_adds"].sum())
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
-    told = (
+    metrics = (
         (_("Multiply-adds of one pass"), _big(every), f"{_big(FLOPS * every)} FLOPs"),
         (_("Scores and sums"), percent(scores / every), _("of them: what grows with n²")),
         (_("Attention of all heads"), bytes_text(memory.attention), _("if it is kept, in float32")),
         (_("Queries and keys instead"), bytes_text(memory.captured), _("what a record keeps")),
     )
     with st.container(horizontal=True, gap="small", key="told"):
-        for label, value, note in told:
+        for label, value, note in metrics:
             with st.container(width=178, gap=None):
                 st.metric(label, value)
                 show.note(note)
@@ -192,7 +194,7 @@ def length(costs: Costs) -> tuple[int, str]:
 
 
 def claims(found: tuple[Claim, ...]) -> None:
-    """What the articles say, beside what is computed, with the verdict in words and a sign."""
+    """The articles' statements next to the computed numbers, with the verdict as a word and a sign."""
     table = pd.DataFrame(
         [
             (claim.topic, claim.claim, _(claim.computed), f"{SIGNS[claim.verdict]} {_(claim.verdict)}")
@@ -204,39 +206,39 @@ def claims(found: tuple[Claim, ...]) -> None:
 
 
 def check(chosen: Chosen, record: Record | None) -> None:
-    """The closed form beside the loaded model's own count, and on request beside a model built by transformers."""
+    """The closed form against the loaded model's count, and on request against a model built by transformers."""
     total = parameter_totals.total(chosen.rows)
     if record is not None and record.model.name == chosen.name:
         loaded, same = record.model, record.model.parameters == total
-        told = (
+        message = (
             mark("The model of your last run, a {name}, has {count:,}: the same number.")
             if same
             else mark("The model of your last run, a {name}, has {count:,}: not {total:,}: choose its class above.")
         )
-        show.note(_(told, name=loaded.architecture, count=loaded.parameters, total=total))
+        show.note(_(message, name=loaded.architecture, count=loaded.parameters, total=total))
     show.note(
         _(
             "Everything above is computed from the configuration. transformers can build the same class without "
             "weights (on torch's meta device, which takes no memory): name by name, shape by shape, is it the same?"
         )
     )
-    asked = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
-    st.button(_("Build it and compare"), key="build", on_click=_ask, args=(asked,))
-    if st.session_state.get(_ASKED) == asked:
-        st.session_state[_CHECKED] = (asked, _built(chosen))
-        st.session_state[_ASKED] = None  # not before: a script run may be broken off in between
+    request = (chosen.name, chosen.architecture, tuple(row.count for row in chosen.rows))
+    st.button(_("Build it and compare"), key="build", on_click=_request_check, args=(request,))
+    if st.session_state.get(_ASKED) == request:
+        st.session_state[_CHECKED] = (request, _built(chosen))
+        st.session_state[_ASKED] = None  # last: the script run may be interrupted before
     kept = st.session_state.get(_CHECKED)
-    if kept is not None and kept[0] == asked:
+    if kept is not None and kept[0] == request:
         _compared(kept[1])
 
 
-def _ask(asked: object) -> None:
-    """Ask for the model to be built: a callback."""
-    st.session_state[_ASKED] = asked
+def _request_check(request: object) -> None:
+    """Request that the model be built: a callback."""
+    st.session_state[_ASKED] = request
 
 
 def _built(chosen: Chosen) -> parameter_totals.Comparison:
-    """The closed form beside a model that transformers builds. What fails once is not tried again by itself."""
+    """The closed form compared with a model that transformers builds. After a failure it does not retry by itself."""
     with st.spinner(_("Building with transformers; the first time loads torch")):
         torch_import.load()
         from bartviz.models import skeleton
@@ -248,21 +250,29 @@ def _built(chosen: Chosen) -> parameter_totals.Comparison:
             raise
 
 
-def _compared(found: parameter_totals.Comparison) -> None:
-    if found.passed:
+def _compared(comparison: parameter_totals.Comparison) -> None:
+    if comparison.passed:
         st.success(
             _(
                 "Equal: all {equal:,} matrices and vectors, in name, shape and ties; {built:,} parameters.",
-                equal=found.equal,
-                built=found.built,
+                equal=comparison.equal,
+                built=comparison.built,
             ),
             icon=":material/check:",
         )
         return
     st.error(
-        _("Not equal: {closed:,} parameters in closed form, {built:,} built.", closed=found.closed, built=found.built)
+        _(
+            "Not equal: {closed:,} parameters in closed form, {built:,} built.",
+            closed=comparison.closed,
+            built=comparison.built,
+        )
     )
-    lists = {_("Different"): found.different, _("Not built"): found.missing, _("Only built"): found.unexpected}
+    lists = {
+        _("Different"): comparison.different,
+        _("Not built"): comparison.missing,
+        _("Only built"): comparison.unexpected,
+    }
     for label, names in lists.items():
         if names:
             show.note(f"{label}: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}")
@@ -277,13 +287,13 @@ def _big(count: float) -> str:
     return f"{count:,.3g} P"
 
 
-def _why(rows: tuple[Parameter, ...]) -> str:
+def _why_naive_is_wrong(rows: tuple[Parameter, ...]) -> str:
     """Why the naive sum is wrong, for a model that shares something."""
     ties = parameter_totals.shared(rows)
     if not ties:
         return _("it counts one set of weights once for every layer that uses it.")
-    kept = [_("where it is kept")] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []
-    uses = [*kept, *(_("as {use}", use=_(use)) for use in ties[0].uses)]
+    places = [_("where it is kept")] if ties[0].name in {row.name for row in rows if row.component == "shared"} else []
+    uses = [*places, *(_("as {use}", use=_(use)) for use in ties[0].uses)]
     return _(
         "it counts the shared matrix of {numbers:,} numbers {count} times, {uses}.",
         numbers=ties[0].elements,

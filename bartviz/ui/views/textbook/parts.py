@@ -1,4 +1,4 @@
-"""What the textbook page asks and tells: which lines of the ledger, each with its verdict, its numbers, its link."""
+"""The parts of the textbook page: the statements, each with its verdict, its numbers and a link."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("textbook.css")
 ALL, TASK, GUESS = "all", "textbook", "guess"
-NUMBER_BYTES = 1_000  # of one number of a verdict, in memory
-DRAWN = 16  # ways to draw the lines that are kept, some 0.2 MB each
+NUMBER_BYTES = 1_000  # estimated memory of one number of a verdict
+DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
 OPEN = mark("not computed yet")
 LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
 
 
 def judged(record: Record | None) -> Verdicts:
-    """Every verdict that can be had now; the others are computed meanwhile, and a line says how far they are."""
-    found = once(partial(textbook.verdicts, record))
+    """All verdicts that are ready; the others are computed in the background, with a progress line."""
+    verdicts = once(partial(textbook.verdicts, record))
     with st.container(key="textbook_pending"):
         more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work, _size)
-    return {**found, **(more or {})}
+    return {**verdicts, **(more or {})}
 
 
 def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
@@ -51,28 +51,28 @@ def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
     return measured.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
 
 
-def _size(found: Verdicts) -> int:
-    return NUMBER_BYTES * sum(len(one.numbers) for one in found.values())
+def _size(verdicts: Verdicts) -> int:
+    return NUMBER_BYTES * sum(len(verdict.numbers) for verdict in verdicts.values())
 
 
-def tally(found: Verdicts) -> None:
-    """How many lines hold and how many do not: the sentence of the page, and a bar."""
-    counts = textbook.tally(found)
-    said = _(
+def tally(verdicts: Verdicts) -> None:
+    """How many statements hold and how many do not: the lead sentence of the page, and a bar."""
+    counts = textbook.tally(verdicts)
+    sentence = _(
         "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
         "do not hold.",
         claims=len(CLAIMS),
         **counts,
     )
-    show.lead(said)
+    show.lead(sentence)
     parts = "".join(f"<span class='bv-{word}' style='flex:{count}'></span>" for word, count in counts.items() if count)
-    left = len(CLAIMS) - len(found)
+    left = len(CLAIMS) - len(verdicts)
     parts += f"<span class='bv-open' style='flex:{left}'></span>" if left else ""
-    st.html(f"<div class='bv-tally' role='img' aria-label='{html.escape(said, quote=True)}'>{parts}</div>")
+    st.html(f"<div class='bv-tally' role='img' aria-label='{html.escape(sentence, quote=True)}'>{parts}</div>")
 
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
-    """The lines of one verdict and chapter (URL ``verdict``, ``chapter``); whether verdicts are folded (``guess``)."""
+    """The lines of one verdict and chapter (URL ``verdict``, ``chapter``); with the switch ``guess``."""
     counts = textbook.tally(found)
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}
@@ -104,13 +104,13 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
 
 @st.cache_data(max_entries=DRAWN, show_spinner=False)
 def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess: bool) -> None:
-    """Draw the lines; ``key`` is all that they depend on. Streamlit says again what it has said for the same key."""
+    """Draw the lines; ``key`` covers everything they depend on. Streamlit replays the output for the same key."""
     chosen = [line for line in CLAIMS if line.number in _numbers]
     for chapter, name in CHAPTERS.items():
-        mine = [line for line in chosen if line.chapter == chapter]
-        if mine:
+        in_chapter = [line for line in chosen if line.chapter == chapter]
+        if in_chapter:
             st.subheader(_(name), anchor=False)
-        for line in mine:
+        for line in in_chapter:
             verdict, unfolded = _found.get(line.number), line.number == _wanted
             colour = "open" if verdict is None or _guess else verdict.word
             with st.container(key=f"claim_{colour}_{line.number}", gap=None):
@@ -119,28 +119,28 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess
 
 
 def _link(line: Claim) -> None:
-    """To the view that shows it; where that needs the run of another model, in a visit of its own."""
+    """A link to the view that shows the statement; in a new tab if that needs another model."""
     page = sitemap.page(line.page)
     label = _("See it: {page}", page=_(page.label))
     if "model" not in line.query:
         st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)
         return
     address = f"{line.page}?{urlencode(dict(line.query) | {languages.KEY: current(), levels.KEY: levels.current()})}"
-    told = _("Opens in a new tab, where {model} runs.", model=line.query["model"])
-    st.link_button(label, address, icon=":material/open_in_new:", type="tertiary", help=told)
+    hint = _("Opens in a new tab, where {model} runs.", model=line.query["model"])
+    st.link_button(label, address, icon=":material/open_in_new:", type="tertiary", help=hint)
 
 
 def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
-    """One line as HTML; everything in it is escaped."""
+    """One line as HTML; all texts are escaped."""
     why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>"
-    folded = "" if verdict is None else _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
-    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}{why}{folded}</div>"
+    numbers = "" if verdict is None else _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
+    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}{why}{numbers}</div>"
 
 
 def _hidden(line: Claim, verdict: Verdict) -> str:
-    """One line whose verdict is folded away with its numbers."""
-    told = f"<p>{_badge(verdict)}</p><p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict)}"
-    answer = f"<div class='bv-is-{verdict.word}'>{told}</div>"
+    """One line whose verdict and numbers are folded."""
+    content = f"<p>{_badge(verdict)}</p><p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict)}"
+    answer = f"<div class='bv-is-{verdict.word}'>{content}</div>"
     return f"<div class='bv-claim'>{_head(line, '')}{_folded(_('The verdict'), answer, unfolded=False)}</div>"
 
 
@@ -159,7 +159,7 @@ def _folded(title: str, content: str, *, unfolded: bool) -> str:
 
 
 def _numbers(line: Claim, verdict: Verdict) -> str:
-    """The numbers found beside the numbers claimed, the source and what was computed on."""
+    """The numbers found next to those claimed, the source, and the basis of the computation."""
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
         f"<td class='bv-number'>{_safe(textbook.text(number.claimed))}</td>"
