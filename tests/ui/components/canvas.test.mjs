@@ -408,7 +408,9 @@ test("several rows that a link names, or that were chosen at this step, outlive 
 });
 
 const packed = (meta) => {
-  const said = new TextEncoder().encode(JSON.stringify({ revision: "a", shape: [2, 3, 3, 3], tiles: [], arrays: [], exact: true, light: true, ...meta }));
+  const said = new TextEncoder().encode(
+    JSON.stringify({ revision: "a", shape: [2, 3, 3, 3], tiles: [], arrays: [], exact: true, light: true, ...meta }),
+  );
   const bytes = new Uint8Array(8 + said.length);
   bytes.set(new TextEncoder().encode("BVC1"));
   new DataView(bytes.buffer).setUint32(4, said.length, true);
@@ -418,9 +420,31 @@ const packed = (meta) => {
 const begin = (head) => ({ layer: 0, head, what: "head", row: 0, view: "map", rows: [], keys: [] });
 
 test("a picture that comes between a frame and what waits for it is not scrolled by the one before", () => {
-  const it = { $: () => ({}), root: { querySelectorAll: () => [] }, special: { key: new Set() }, maps: new Map(), choice: begin(0), rows: [0], keys: [] };
-  Object.assign(it, { meta: { revision: "a", shape: [2, 3, 3, 3] }, shaded: [["strip", "key", [1, 2]]], chips: { strip: new Map() } });
-  const next = { revision: "b", serial: 1, light: false, words: meta.words, span: "fixed", unit: 65535, small: { codes: 255, top: 1 }, query_special: [], key_special: [] };
+  const it = {
+    $: () => ({}),
+    root: { querySelectorAll: () => [] },
+    special: { key: new Set() },
+    maps: new Map(),
+    choice: begin(0),
+    rows: [0],
+    keys: [],
+  };
+  Object.assign(it, {
+    meta: { revision: "a", shape: [2, 3, 3, 3] },
+    shaded: [["strip", "key", [1, 2]]],
+    chips: { strip: new Map() },
+  });
+  const next = {
+    revision: "b",
+    serial: 1,
+    light: false,
+    words: meta.words,
+    span: "fixed",
+    unit: 65535,
+    small: { codes: 255, top: 1 },
+    query_special: [],
+    key_special: [],
+  };
   state.take(it, { data: packed({ ...next, begin: begin(1) }) });
   text.bringForward(it);
   assert.deepEqual(it.chips, {});
