@@ -71,7 +71,7 @@ def swallowing() -> Iterator[tuple[str, list[bytes]]]:
         connection.close()
 
 
-def test_seventeen_visitors_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
+def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
     async def open_page(address: str, word: str) -> tuple[str, list[str], str]:
         async with visitor(address, page="" if word == PAGES[0].word else word) as one:
             sent = await one.run()
@@ -82,7 +82,7 @@ def test_seventeen_visitors_of_a_server_that_has_just_started_all_see_their_page
 
     with served(tmp_path / "log") as (address, _):
         found = wait_for(all_at_once(address))
-    assert len(found) == 17
+    assert len(found) == len(PAGES)
     assert {word: failed for word, failed, _ in found if failed} == {}
     assert all(said for _, _, said in found)
     assert "Traceback" not in (tmp_path / "log").read_text("utf-8")

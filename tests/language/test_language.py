@@ -66,7 +66,7 @@ def test_what_follows_the_visitor_gives_way_to_what_was_said_aloud() -> None:
 
 
 def test_a_language_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="en, ko"), speaking("de"):
+    with pytest.raises(ValueError, match=", ".join(LANGUAGES)), speaking("de"):
         pass
 
 
@@ -89,9 +89,8 @@ def test_nothing_is_translated_that_is_not_said(code: str) -> None:
 def test_a_translation_has_the_places_of_its_message(code: str) -> None:
     for message, (file, strings) in translated(code).items():
         for translation in strings:
-            assert places(translation) == places(message[-1] if isinstance(message, tuple) else message), (
-                f"{file.name}: {message}"
-            )
+            forms = message if isinstance(message, tuple) else (message,)  # a language may have the places of either
+            assert places(translation) in [places(form) for form in forms], f"{file.name}: {message}"
     english = written("en")
     for name, section in written(code).items():
         assert places(section.text) == places(english[name].text), name
@@ -125,7 +124,7 @@ REJECTED = {
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_term_has_one_word(code: str) -> None:
-    rejected = REJECTED[code]
+    rejected = REJECTED.get(code, {})
     messages = [(file.name, said) for file, forms in translated(code).values() for said in forms]
     sections = [(file, section.text) for (file, _name), section in written(code).items()]
     found = [
