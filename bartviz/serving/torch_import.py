@@ -48,7 +48,7 @@ def load() -> None:
             raise _too_small()
         try:
             pages()
-            import bartviz.run.forward  # noqa: F401 - imported for what it brings in, the model classes too
+            import bartviz.run.forward  # noqa: F401 - imports the model classes too
         except Exception as error:
             if not memory.was_short(error):
                 raise
