@@ -30,9 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(f"bartviz: {error.name} is not installed: pip install 'bartviz[app]'", file=sys.stderr)
         return 1
-    except (
-        BrokenPipeError
-    ):  # the reader, such as ``head``, has stopped; avoid a second error when Python flushes stdout at exit
+    except BrokenPipeError:  # the reader, such as ``head``, has stopped: avoid a second error at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -90,7 +88,7 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top-p", type=float, help="only the most probable that together reach this")
     parser.add_argument("--seed", type=int)
     parser.add_argument(
-        "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text that must stand there"
+        "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text to force at a position"
     )
 
 

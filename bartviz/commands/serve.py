@@ -19,7 +19,7 @@ from bartviz.ui.frame.place import APP
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    app = commands.add_parser("app", help="serve the app, on 127.0.0.1 unless said otherwise")
+    app = commands.add_parser("app", help="serve the app, by default on 127.0.0.1")
     app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
     app.add_argument(
         "--host",

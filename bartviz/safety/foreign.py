@@ -27,7 +27,7 @@ def guarded(error: BartvizError) -> Iterator[None]:
         log_fault(fault)
         if memory.was_short(fault):
             raise BudgetError(
-                later("There is not enough memory for this. Take less text or a smaller model, or free some memory.")
+                later("There is not enough memory for this. Use less text or a smaller model, or free some memory.")
             ) from None
         raise error from None
 

@@ -81,7 +81,7 @@ class Room:
     def claim(
         self, size: int, check: Callable[[], None] = lambda: None, waits: Callable[[], None] = lambda: None
     ) -> Claim:
-        """Wait until ``size`` bytes fit. A size above the limit has the whole room: who refuses it does so before.
+        """Wait until ``size`` bytes fit. A size above the limit claims everything: callers reject it beforehand.
 
         ``check`` is called repeatedly while waiting and may raise to end the wait; ``waits`` is called once if there is
         one.

@@ -212,7 +212,7 @@ class Engine:
             known = self.results.peek(full_key)
             if known is not None:  # a cached result does not queue
                 return Ticket.of(self.gate, owner, known)
-            return self.gate.submit(owner, partial(compute, loaded=loaded, whole=full_key), alive=run.wanted)
+            return self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
 
         def load(ticket: Ticket[None]) -> None:
             with speaking(spoken):

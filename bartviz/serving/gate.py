@@ -19,7 +19,7 @@ T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
-_NO_MEMORY = mark("The machine has no memory left for this run. Take a shorter text.")
+_NO_MEMORY = mark("The machine has no memory left for this run. Use a shorter text.")
 
 
 def _always() -> bool:

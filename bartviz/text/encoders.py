@@ -165,10 +165,10 @@ class FastEncoder(Encoder):
 
 
 class MarianEncoder(Encoder):
-    """Marian's tokenizer: one SentencePiece model a language, and a vocabulary of its own beside them.
+    """Marian's tokenizer: one SentencePiece model per language, and a separate vocabulary.
 
-    A language code (``>>deu<<``) that the model has is a special token at the beginning of a text, also when typed:
-    it is how the target language is chosen.
+    A known language code (``>>deu<<``) at the beginning of a text is a special token even if typed: it selects the
+    target language.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
