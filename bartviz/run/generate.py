@@ -197,12 +197,10 @@ def _method(model: Model, options: Options) -> beam_search.Settings | Sampling |
                 later("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
             )
         return sample
-    penalty = (
-        penalty if penalty is not None else checkpoint.length_penalty if checkpoint.length_penalty is not None else 1.0
-    )
-    early = (
-        early if early is not None else checkpoint.early_stopping if checkpoint.early_stopping is not None else False
-    )
+    if penalty is None:
+        penalty = 1.0 if checkpoint.length_penalty is None else checkpoint.length_penalty
+    if early is None:
+        early = False if checkpoint.early_stopping is None else checkpoint.early_stopping
     if not (math.isfinite(penalty) and abs(penalty) <= beam_search.LARGEST_PENALTY):
         limit = f"{beam_search.LARGEST_PENALTY:g}"
         raise SettingError(
