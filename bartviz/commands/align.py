@@ -1,4 +1,4 @@
-"""The command ``align``: word links of saved records in Pharaoh's format, one line a record. Needs no torch."""
+"""The command ``align``: word links of saved records in Pharaoh's format, one line per record. Needs no torch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
+    """Add the command to the parser."""
     align = commands.add_parser(
         "align", help="print the word links of saved records", description=(__doc__ or "").split("\n")[0]
     )
@@ -40,12 +40,12 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Links to stdout; what they are of, and how right they are, to stderr."""
+    """Print links to stdout, and their source and scores to stderr."""
     gold = _gold_lines(options)
     total = Score(0, 0, 0, 0)
-    for place, path in enumerate(options.records):
+    for index, path in enumerate(options.records):
         record = open_record(path)
-        known = _gold(record, gold[place], options) if gold else None
+        known = _gold(record, gold[index], options) if gold else None
         if options.rank:
             _rank(record, known, options)
             continue
@@ -75,7 +75,7 @@ def _rank(record: Record, gold: Gold | None, options: argparse.Namespace) -> Non
 
 
 def _gold_lines(options: argparse.Namespace) -> list[str]:
-    """The lines of the gold file, one for each record; none without a file. Raises TextError."""
+    """The lines of the gold file, one per record; empty without a file. Raises TextError."""
     if options.gold is None:
         return []
     try:
@@ -92,13 +92,16 @@ def _gold(record: Record, text: str, options: argparse.Namespace) -> Gold:
     return pharaoh.read(text, len(source), len(target), base=1 if options.one_based else 0, swap=options.swap)
 
 
-def _sum(one: Score, other: Score) -> Score:
+def _sum(first: Score, second: Score) -> Score:
     return Score(
-        one.found + other.found, one.sure + other.sure, one.right + other.right, one.right_sure + other.right_sure
+        first.found + second.found,
+        first.sure + second.sure,
+        first.right + second.right,
+        first.right_sure + second.right_sure,
     )
 
 
 def _measures(judged: Score) -> str:
-    """Over all records together, as Och and Ney 2003 count."""
-    told = [("precision", judged.precision), ("recall", judged.recall), ("error rate", judged.error_rate)]
-    return ", ".join(f"{name} {'-' if value is None else f'{value:.3f}'}" for name, value in told)
+    """Precision, recall and error rate over all records together (Och and Ney 2003)."""
+    measures = [("precision", judged.precision), ("recall", judged.recall), ("error rate", judged.error_rate)]
+    return ", ".join(f"{name} {'-' if value is None else f'{value:.3f}'}" for name, value in measures)

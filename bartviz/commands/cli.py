@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0, 1 with one sentence on stderr, or 2 for wrong arguments."""
+    """Run one command; returns the exit status: 0, 1 with one sentence on stderr, or 2 for invalid arguments."""
     options = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(f"bartviz: {error.name} is not installed: pip install 'bartviz[app]'", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # who reads has seen enough, as ``head`` does; nothing is left to be written at the end
+    except BrokenPipeError:  # the reader, such as ``head``, has stopped: avoid a second error at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -88,7 +88,7 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top-p", type=float, help="only the most probable that together reach this")
     parser.add_argument("--seed", type=int)
     parser.add_argument(
-        "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text that must stand there"
+        "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text to force at a position"
     )
 
 
@@ -161,13 +161,13 @@ def _decode(options: argparse.Namespace) -> int:
 
 
 def _print_texts(tree: BeamTree | None) -> None:
-    """The texts that ended in a beam search, the best score first."""
+    """The finished texts of a beam search, best score first."""
     if tree is None:
         return
     ended = [number for number, node in enumerate(tree.nodes) if node.state in ("finished", "best")]
     for number in sorted(ended, key=lambda number: -tree.nodes[number].score):
-        node, said = tree.nodes[number], " ".join(tree.nodes[one].token.label for one in tree.path(number))
-        print(f"{node.state:8} score {node.score:8.4f}  log p {node.total:8.3f}  {said}")
+        node, labels = tree.nodes[number], " ".join(tree.nodes[ancestor].token.label for ancestor in tree.path(number))
+        print(f"{node.state:8} score {node.score:8.4f}  log p {node.total:8.3f}  {labels}")
 
 
 def _save(options: argparse.Namespace, record: object) -> int:

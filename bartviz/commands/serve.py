@@ -1,4 +1,4 @@
-"""The command ``app``: serve the app, and say who can open it."""
+"""The command ``app``: serve the app, and print who can open it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from bartviz.ui.frame.place import APP
 
 
 def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    app = commands.add_parser("app", help="serve the app, on 127.0.0.1 unless said otherwise")
+    """Add the command to the parser."""
+    app = commands.add_parser("app", help="serve the app, by default on 127.0.0.1")
     app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
     app.add_argument(
         "--host",
-        type=_said(hosts.address),
+        type=_argument(hosts.address),
         metavar="ADDRESS",
         help="address to listen on; 0.0.0.0 is all of this machine's, and lets your network in (127.0.0.1)",
     )
     app.add_argument(
         "--allow",
-        type=_said(hosts.names),
+        type=_argument(hosts.names),
         action="extend",
         default=[],
         metavar="NAME",
@@ -39,14 +39,14 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until somebody ends it: by Ctrl+C or SIGTERM, which are no error."""
+    """Serve until Ctrl+C or SIGTERM, which are not errors."""
     if not APP.is_file():
         return _refuse("the app is not part of this installation. Run it from a copy of the repository.")
     host = options.host or hosts.LOCAL[0]
-    taken = _taken(host, options.port)
-    if taken == errno.EADDRNOTAVAIL:
+    error = _port_error(host, options.port)
+    if error == errno.EADDRNOTAVAIL:
         return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
-    if taken is not None:
+    if error is not None:
         other = options.port % 60_000 + 1
         way_out = f"Choose another: bartviz app --port {other} (or make run PORT={other})."
         return _refuse(f"port {options.port} is not free. {way_out}")
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
     print(f"bartviz: {hosts.url(shown, options.port)} (Ctrl+C ends it)", flush=True)
-    os.chdir(APP.parent)  # where .streamlit lies
+    os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
     from bartviz.ui.frame import server
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_settings() -> None:
-    """Refuse a setting of the environment that makes no sense before anything starts. Raises SettingError."""
+    """Validate the environment settings before anything starts. Raises SettingError."""
     from bartviz.serving.limits import Limits
 
     Limits.read()
@@ -84,8 +84,8 @@ def _port(text: str) -> int:
     return port
 
 
-def _said(check: Any) -> Any:
-    """A check of ours as argparse wants it: what is wrong in our own words."""
+def _argument(check: Any) -> Any:
+    """Wrap a check for argparse, so that its SettingError becomes the error message."""
 
     def checked(text: str) -> Any:
         try:
@@ -96,12 +96,12 @@ def _said(check: Any) -> Any:
     return checked
 
 
-def _taken(host: str, port: int) -> int | None:
-    """Why the port cannot be had, as the system's number for it; None where it can."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _port_error(host: str, port: int) -> int | None:
+    """The system's error number if the port cannot be bound, else None."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((host, port))
+            probe.bind((host, port))
         except OSError as error:
             return error.errno or 0
     return None

@@ -182,7 +182,7 @@ def _check_factors(model: Model, heads: Heads) -> Factors:
     if not factors:
         raise SettingError(later('Name at least one head, such as "encoder L0H0".'))
     if not all(0 <= factor <= LARGEST for factor in factors.values()):
-        raise SettingError(later("A factor goes from 0 (silent) over 1 (unchanged) to {largest:g}.", largest=LARGEST))
+        raise SettingError(later("A factor is between 0 (silent) and {largest:g}; 1 changes nothing.", largest=LARGEST))
     return factors
 
 

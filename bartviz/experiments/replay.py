@@ -228,29 +228,29 @@ class Replay:
 
 def renamed(model: Model, old: Tokens, ids: list[int], position: int) -> Tokens:
     """The tokens with another one at a position, labelled for that position; the others keep their labels."""
-    made = tokenize.from_ids(model.tokenizer, ids)[1]
+    tokens = tokenize.from_ids(model.tokenizer, ids)[1]
 
     def put(values: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
         return (*values[:position], new, *values[position + 1 :])
 
     special = old.special.copy()
-    special[position] = made.special[position]
+    special[position] = tokens.special[position]
     return replace(
         old,
-        ids=made.ids,
+        ids=tokens.ids,
         special=special,
-        pieces=put(old.pieces, made.pieces[position]),
-        labels=put(old.labels, made.labels[position]),
+        pieces=put(old.pieces, tokens.pieces[position]),
+        labels=put(old.labels, tokens.labels[position]),
     )
 
 
 def respelled(model: Model, named: Tokens) -> tuple[str, str | None, Tokens]:
-    """The text that the tokens' ids stand for, of a pair both, and the tokens with its spans and words."""
+    """The decoded text of the tokens (both texts of a pair), and the tokens with its spans and words."""
     cuts = [0, *(np.flatnonzero(np.diff(named.segments)) + 1).tolist(), len(named)]
-    made = [tokenize.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
-    whole = tokenize.join(*(part for _, part in made))
-    second = made[1][0] if len(made) > 1 else None
-    return made[0][0], second, replace(named, spans=whole.spans, words=whole.words)
+    decoded = [tokenize.from_ids(model.tokenizer, named.ids[a:b].tolist()) for a, b in pairwise(cuts)]
+    whole = tokenize.join(*(part for _, part in decoded))
+    second = decoded[1][0] if len(decoded) > 1 else None
+    return decoded[0][0], second, replace(named, spans=whole.spans, words=whole.words)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""What a reader is told, in the reader's language: messages are written in English and looked up here.
+"""Messages in the reader's language: they are written in English and translated here.
 
-``_("{count} heads", count=3)`` is the message in the current language with its values filled in; ``plural`` chooses
-by a number; ``mark`` names a message that is looked up later, as one must where a constant is made at import.
-``later`` is for what is said where nobody listens yet (errors, notices, the notes of a run): English with its values
-filled in, which ``_`` says again in the language of whoever reads it.
+``_("{count} heads", count=3)`` is the message in the current language with its values filled in; ``plural`` selects
+by a number; ``mark`` marks a message that is translated later, as constants made at import must be.
+``later`` is for messages made before the reader is known (errors, notices, progress notes): English with its values
+filled in, which ``_`` translates for whoever reads it.
 Translations are gettext catalogues, ``locale/<language>/<area>.po``, read when first needed.
 
-Which language: the one of ``speaking`` around the call (a context variable, so each thread has its own), else what
-``follow`` was given (the app asks the visitor's session), else English.
+The language is that of the surrounding ``speaking`` (a context variable, so each thread has its own), else that of the
+function given to ``follow`` (the app reads the visitor's session), else English.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bartviz.language import korean_particles
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
 LANGUAGES = {"en": "English", "ko": "한국어"}
-PSEUDO = "pseudo"  # every message in ⟦brackets⟧: what stands without them on a page was never looked up
+PSEUDO = "pseudo"  # every message in ⟦brackets⟧: text without them on a page was not translated
 HOME = Path(__file__).parent / "locale"
 
 _spoken: ContextVar[str | None] = ContextVar("bartviz_language", default=None)
@@ -34,13 +34,13 @@ _followed: list[Callable[[], str]] = []
 
 
 def current() -> str:
-    """The language of what is said now: a key of LANGUAGES, or PSEUDO."""
+    """The current language: a key of LANGUAGES, or PSEUDO."""
     return _spoken.get() or (_followed[-1]() if _followed else "en")
 
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Within it this thread speaks ``language``. Raises ValueError for one that is not there."""
+    """Use ``language`` within this block, in this thread. Raises ValueError for an unknown one."""
     if language not in LANGUAGES and language != PSEUDO:
         raise ValueError(f"No language {language!r}: there are {', '.join(LANGUAGES)}.")
     token = _spoken.set(language)
@@ -50,26 +50,26 @@ def speaking(language: str) -> Iterator[None]:
         _spoken.reset(token)
 
 
-def follow(ask: Callable[[], str]) -> None:
-    """Ask ``ask`` for the language wherever no ``speaking`` is around."""
-    _followed[:] = [ask]
+def follow(language: Callable[[], str]) -> None:
+    """Call ``language`` for the current language wherever there is no ``speaking``."""
+    _followed[:] = [language]
 
 
 class Later(str):
-    """A message in English that remembers how it was made, so that ``_`` can say it in another language."""
+    """An English message that keeps its template and values, so that ``_`` can translate it."""
 
     message: str
     values: dict[str, object]
 
 
 def later(message: str, /, **values: object) -> str:
-    """``message`` in English, its ``{names}`` filled; given to ``_`` it is said in the current language then.
+    """``message`` in English with its ``{names}`` filled; ``_`` later translates it.
 
-    A value that was itself made by ``later`` is said in that language too.
+    A value that was itself made by ``later`` is translated too.
     """
-    said = Later(message.format(**values) if values else message)
-    said.message, said.values = message, values
-    return said
+    text = Later(message.format(**values) if values else message)
+    text.message, text.values = message, values
+    return text
 
 
 def _(message: str, /, **values: object) -> str:
@@ -79,18 +79,18 @@ def _(message: str, /, **values: object) -> str:
             message.message,
             **{name: _(value) if isinstance(value, Later) else value for name, value in message.values.items()},
         )
-    said = _catalogue(language := current()).gettext(message) if message else ""
-    return _filled(language, said, values) if values else said
+    text = _catalogue(language := current()).gettext(message) if message else ""
+    return _filled(language, text, values) if values else text
 
 
 def plural(one: str, many: str, count: int, /, **values: object) -> str:
-    """``one`` or ``many``, as the language has it for ``count``; ``{count}`` and ``{names}`` are filled."""
-    said = _catalogue(language := current()).ngettext(one, many, count)
-    return _filled(language, said, {"count": count} | values)
+    """``one`` or ``many``, by the plural rule of the language for ``count``; ``{count}`` and ``{names}`` are filled."""
+    text = _catalogue(language := current()).ngettext(one, many, count)
+    return _filled(language, text, {"count": count} | values)
 
 
-def _filled(language: str, said: str, values: Mapping[str, object]) -> str:
-    return korean_particles.filled(said, values) if language == "ko" else said.format(**values)
+def _filled(language: str, text: str, values: Mapping[str, object]) -> str:
+    return korean_particles.filled(text, values) if language == "ko" else text.format(**values)
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:
@@ -99,12 +99,12 @@ def fill(text: str, values: Mapping[str, object]) -> str:
 
 
 def mark(message: Message, /) -> Message:
-    """The message itself; its translation is looked up by ``_`` when it is shown."""
+    """Return the message unchanged; ``_`` translates it when it is shown."""
     return message
 
 
 def named(options: Mapping[K, str]) -> dict[K, str]:
-    """Options by word with their names, which were marked, in the current language."""
+    """Options with their marked names translated into the current language."""
     return {word: _(name) for word, name in options.items()}
 
 
@@ -118,7 +118,7 @@ class _Pseudo(gettext.NullTranslations):
 
 @lru_cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """All areas of a language as one catalogue; what it lacks is said in English."""
+    """All areas of a language as one catalogue; missing messages stay in English."""
     if language == PSEUDO:
         return _Pseudo()
     files = sorted((HOME / language).glob("*.po"))

@@ -1,10 +1,11 @@
-"""Korean particles that follow a value: 을/를, 은/는, 이/가, 과/와, (으)로, (이)라고, by how it is read aloud.
+"""Korean particles after a value: 을/를, 은/는, 이/가, 과/와, (으)로, (이)라고, chosen by its pronunciation.
 
-A translation writes both, ``{token}을(를)``; ``filled`` puts the value in and keeps the one that fits. What counts is
-the last sound: a final consonant (받침) asks for 을, 은, 이, 과, none for 를, 는, 가, 와; ``(으)`` stands after a final
-consonant other than ㄹ. Hangul says it, numbers are read as Sino-Korean, Latin words by the usual way of writing them
-in Hangul (외래어 표기법), letters and acronyms by the names of the letters. What stands in brackets after a word is an
-aside, so the word before it counts. Where nothing can be said, as after an emoji, both stay.
+A translation contains both, ``{token}을(를)``; ``filled`` inserts the value and keeps the particle
+that fits. It depends on the last sound: a final consonant (받침) asks for 을, 은, 이, 과, none for 를, 는,
+가, 와; ``(으)`` stands after a final consonant other than ㄹ. Hangul spells it out, numbers are read as
+Sino-Korean, Latin words by the usual way of writing them in Hangul (외래어 표기법), letters and acronyms
+by the names of the letters. Text in brackets after a word is an aside, so the word before it
+counts. If the sound is unknown, as after an emoji, both stay.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ PAIR = re.compile(r"(을\(를\)|은\(는\)|이\(가\)|[와과]\([와과]\)|\(으
 _CHOICES = {"을(를)": "을를", "은(는)": "은는", "이(가)": "이가", "와(과)": "과와", "과(와)": "과와"}
 
 _CLOSING = re.compile(r"(?:</(?:b|i|code|em|span|strong)>|[*_`~$\\”’\"'»›」』])+$")
-# A mark that stands alone is read by its name: 마침표 쉼표 느낌표 물음표 줄임표, but 쌍점 쌍반점 공백.
+# A lone punctuation mark is read by its name: 마침표 쉼표 느낌표 물음표 줄임표, but 쌍점 쌍반점 공백.
 _MARK = re.compile(r"(?:^|[\s“‘\"'`*(\[>])\\?([.,!?…⋯:;␣])$")
 _BRACKETED = re.compile(r"(?<=\S)\s*\([^()]*\)$")
-_PLACE = re.compile(r"\{[^{}]*\}$")  # filled by somebody else: a script, plotly
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}$")  # filled elsewhere: by a script, by plotly
 _BEYOND = re.compile(r"[.,:;!?…)\]}>]+$")
 _NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?$")
 _LATIN = re.compile(r"[a-z]+$", re.IGNORECASE)
@@ -45,7 +46,7 @@ _DIGITS: tuple[Sound, ...] = (
 # by zeros at the end: 십 백 천, 만 (to 천만), 억 (to 천억), 조 (to 천조)
 _ZEROS: tuple[Sound, ...] = (*("consonant",) * 11, *("vowel",) * 4)
 _LETTERS: dict[str, Sound] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}  # 엘 알 엠 엔
-# How a word ends in Hangul: the first that fits.
+# The final sound of a word in Hangul: the first pattern that fits.
 _ENDINGS: tuple[tuple[str, Sound], ...] = (
     (r"^(?:set|bit|hit|net|mat|hat|gut|mit|dot|kit|check|knock)$", "vowel"),  # 세트 비트 체크
     (r"(?:web|club|pub|lab|job|tab|good|god|big|bag)$", "consonant"),  # 웹 클럽 굿
@@ -58,19 +59,19 @@ _ENDINGS: tuple[tuple[str, Sound], ...] = (
 
 
 def filled(message: str, values: Mapping[str, object]) -> str:
-    """``message`` with its ``{names}`` filled as ``str.format`` does, and each pair of particles decided."""
-    said = ""
+    """``message`` with its ``{names}`` filled as by ``str.format``, and each pair of particles resolved."""
+    text = ""
     for number, part in enumerate(_parts(message)):
-        said += _decided(part, said) if number % 2 else part.format(**values)
-    return said
+        text += _decided(part, text) if number % 2 else part.format(**values)
+    return text
 
 
 def sound(text: str) -> Sound | None:
-    """How ``text`` ends when it is read aloud; None where that cannot be told."""
+    """The final sound of ``text`` when read aloud; None if unknown."""
     text = _CLOSING.sub("", unicodedata.normalize("NFC", html.unescape(text[-200:])))
     if mark := _MARK.search(text):
         return "consonant" if mark[1] in ":;␣" else "vowel"
-    if _PLACE.search(text):
+    if _PLACEHOLDER.search(text):
         return None
     aside = _BRACKETED.search(text)
     if aside and (before := sound(text[: aside.start()])):
@@ -96,12 +97,12 @@ def _parts(message: str) -> tuple[str, ...]:
 
 
 def _decided(pair: str, before: str) -> str:
-    found = sound(before)
-    if found is None:
+    final = sound(before)
+    if final is None:
         return pair
     if pair in _CHOICES:
-        return _CHOICES[pair][found == "vowel"]
-    wanted = found == "consonant" or (found == "ㄹ" and pair == "(이)")
+        return _CHOICES[pair][final == "vowel"]
+    wanted = final == "consonant" or (final == "ㄹ" and pair == "(이)")
     return pair[1] if wanted else ""
 
 

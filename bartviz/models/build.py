@@ -52,7 +52,7 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int
         raise BudgetError(
             later(
                 "The model needs {needed} of memory as float32, but only {limit} may be used. Choose a smaller "
-                "model, or give up one that is loaded.",
+                "model, or unload another one.",
                 needed=_size(needed),
                 limit=_size(limit),
             )

@@ -216,19 +216,17 @@ def _check_ids(settings: PreTrainedConfig | GenerationConfig, sizes: configs.Siz
 
 
 def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping[str, Any] | None) -> GenerationConfig:
-    """The rules of decoding. Without a file of their own they stand in config.json, as older models have it."""
+    """The generation settings. Older models without a separate file keep them in config.json."""
     given = raw if rules is None else rules
     kept = {key: value for key, value in given.items() if key in _RULES and value is not None}
     for key, value in kept.items():
         if not _RULES[key](value):
-            raise ModelError(
-                later("The model's generation setting {key} holds a value that cannot be obeyed.", key=key)
-            )
+            raise ModelError(later("The model's generation setting {key} has a value that is not supported.", key=key))
     for key in _SPECIAL:
         kept.setdefault(key, getattr(config, key, None))
     if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
         kept["forced_eos_token_id"] = config.forced_eos_token_id
-    with guarded(ModelError(later("The model's generation settings hold values that cannot be obeyed."))):
+    with guarded(ModelError(later("The model's generation settings have values that are not supported."))):
         generation = GenerationConfig(**kept)
         generation.validate()
     _check_ids(generation, configs.sizes({**raw, "model_type": config.model_type}))

@@ -99,7 +99,7 @@ def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tupl
     if target is None or (proxy and not bypass(target[0])):
         target = _host_port(proxy if proxy and "//" in proxy else f"http://{proxy}")
     if target is None:
-        raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not one: put it right."))
+        raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not valid: correct it."))
     return target
 
 
@@ -113,7 +113,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
                 job.check()
                 content += chunk
                 if len(content) > MAX_ANSWER_BYTES:
-                    raise Unreachable(later("The hub gives an answer that is not understood."))
+                    raise Unreachable(later("The hub's answer cannot be understood."))
             return bytes(content)
 
     content = _with_retries(read, job, lambda: 0)
@@ -122,7 +122,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Unreachable(later("The hub gives an answer that is not understood."))
+        raise Unreachable(later("The hub's answer cannot be understood."))
     return value
 
 

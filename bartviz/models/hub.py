@@ -60,7 +60,7 @@ def check_name(name: str) -> None:
     if not plain or "--" in name or ".." in name or name.endswith(".git"):
         raise ModelError(
             later(
-                "That is no name of a model. Give an embedded model ({names}), the path of a folder, or a hub "
+                "That is not the name of a model. Give an embedded model ({names}), the path of a folder, or a hub "
                 "id such as facebook/bart-base: letters, digits, dots, dashes and underscores, at most 96 each "
                 "side of one slash.",
                 names=choices(embedded()),
@@ -74,7 +74,7 @@ def check_revision(revision: str | None) -> None:
         _REVISION.fullmatch(revision) and not any(bad in revision for bad in ("..", "//", "./", "/."))
     ):
         return
-    raise ModelError(later("That is no revision: give a branch, a tag or a commit of the model, or leave it out."))
+    raise ModelError(later("That is not a revision: give a branch, a tag or a commit of the model, or leave it out."))
 
 
 def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None]) -> Snapshot:

@@ -38,7 +38,7 @@ def of(name: str, revision: str, job: Job) -> Listing:
     )
     commit, siblings = answer.get("sha"), answer.get("siblings")
     if not isinstance(commit, str) or not COMMIT.fullmatch(commit) or not isinstance(siblings, list):
-        raise Unreachable(later("The hub gives an answer that is not understood."))
+        raise Unreachable(later("The hub's answer cannot be understood."))
     address = f"{download.endpoint()}/{name}/resolve/{commit}"
     files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
     return Listing(commit, {file.name: file for file in files if file is not None})
@@ -52,7 +52,7 @@ def _file(sibling: Mapping[str, Any], address: str) -> File | None:
         return None
     if type(size) is not int or size < 0 or not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         if is_read(name):
-            raise Unreachable(later("The hub does not say of {name} how large it is and what it holds.", name=name))
+            raise Unreachable(later("The hub does not give the size and hash of {name}.", name=name))
         return None
     return File(name, size, digest, f"{address}/{quote(name)}")
 

@@ -84,7 +84,7 @@ def load(
 
     ``claims`` reserves the model's bytes before its weights are read; they stay reserved while the model exists.
     """
-    unforeseen = later("The model cannot be loaded: its files hold what nobody has foreseen. Choose another model.")
+    unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
 
     def work(job: Job) -> Model:
         with guarded(ModelError(unforeseen)):

@@ -142,7 +142,7 @@ def write(
     started: perf_counter when the work began. notices: builds the notices once the text is written.
     settings: entries for the record's provenance in addition to the options.
     """
-    way = _way(model, options)
+    way = _method(model, options)
     generation = _generation(model, options)
     longest = _longest(model, generation, len(start), options.max_new_tokens)
     source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt
@@ -176,16 +176,16 @@ def _check_writer(model: Model) -> None:
         )
 
 
-def _way(model: Model, options: Options) -> beam_search.Settings | Sampling | None:
-    """Beams, sampling, or None for greedy search. Raises SettingError for what does not go together."""
-    own, sample = model.generation, options.sample
+def _method(model: Model, options: Options) -> beam_search.Settings | Sampling | None:
+    """Beams, sampling, or None for greedy search. Raises SettingError for incompatible options."""
+    checkpoint, sample = model.generation, options.sample
     if options.beams != "own" and not isinstance(options.beams, Integral):
         raise _wrong_beams(options.beams)
-    beams = (own.num_beams or 1) if options.beams == "own" else int(options.beams)
+    beams = (checkpoint.num_beams or 1) if options.beams == "own" else int(options.beams)
     if not 1 <= beams <= MOST_BEAMS:
         raise _wrong_beams(beams)
-    if options.beams == "own" and sample is None and own.do_sample and beams == 1:
-        sample = Sampling(own.temperature or 1.0, own.top_k or 0, own.top_p or 1.0)
+    if options.beams == "own" and sample is None and checkpoint.do_sample and beams == 1:
+        sample = Sampling(checkpoint.temperature or 1.0, checkpoint.top_k or 0, checkpoint.top_p or 1.0)
     if sample is not None and beams > 1:
         raise SettingError(
             later("Sampling writes one text, not {beams} beams: leave out beams or sample.", beams=beams)
@@ -197,8 +197,10 @@ def _way(model: Model, options: Options) -> beam_search.Settings | Sampling | No
                 later("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
             )
         return sample
-    penalty = penalty if penalty is not None else own.length_penalty if own.length_penalty is not None else 1.0
-    early = early if early is not None else own.early_stopping if own.early_stopping is not None else False
+    if penalty is None:
+        penalty = 1.0 if checkpoint.length_penalty is None else checkpoint.length_penalty
+    if early is None:
+        early = False if checkpoint.early_stopping is None else checkpoint.early_stopping
     if not (math.isfinite(penalty) and abs(penalty) <= beam_search.LARGEST_PENALTY):
         limit = f"{beam_search.LARGEST_PENALTY:g}"
         raise SettingError(
@@ -214,14 +216,14 @@ def _way(model: Model, options: Options) -> beam_search.Settings | Sampling | No
 
 
 def _wrong_beams(beams: object) -> SettingError:
-    said = later(
+    message = later(
         'beams is {beams}; choose 1 (greedy) to {limit}, or "own" for the checkpoint\'s.', beams=beams, limit=MOST_BEAMS
     )
-    return SettingError(said)
+    return SettingError(message)
 
 
 def _generation(model: Model, options: Options) -> GenerationConfig:
-    """The checkpoint's settings with those that were chosen instead."""
+    """The checkpoint's settings, overridden by the chosen options."""
     asked = {"min_new_tokens": options.min_new_tokens, "no_repeat_ngram_size": options.no_repeat_ngram_size}
     chosen = {name: value for name, value in asked.items() if value is not None}
     for name, value in chosen.items():

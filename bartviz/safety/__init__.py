@@ -1,1 +1,1 @@
-"""Bounded memory, the one logger, and faults of other libraries as our errors. Imports errors and language alone."""
+"""Bounded memory, the logger, and errors of other libraries as our own. Imports only errors and language."""

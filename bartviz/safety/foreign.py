@@ -1,4 +1,4 @@
-"""Work that other libraries do: whatever they raise leaves as one of our errors, and the log says where it was."""
+"""Calls into other libraries: whatever they raise becomes one of our errors, and the log shows where it happened."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bartviz.safety import logs, memory
 
 @contextmanager
 def guarded(error: BartvizError) -> Iterator[None]:
-    """Raise ``error`` in place of anything that is not ours, BudgetError where memory ran out.
+    """Raise ``error`` in place of any foreign exception, or BudgetError if memory ran out.
 
-    A Rust library's panic too: it is a BaseException, which ``except Exception`` lets through. What stops a program or
-    a thread (KeyboardInterrupt, SystemExit, a rerun of Streamlit) is none of our business and passes.
+    This includes the panic of a Rust library, a BaseException that ``except Exception`` misses. Whatever stops a
+    program or a thread (KeyboardInterrupt, SystemExit, a rerun of Streamlit) passes through.
     """
     try:
         yield
@@ -24,21 +24,21 @@ def guarded(error: BartvizError) -> Iterator[None]:
     except BaseException as fault:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
-        told(fault)
+        log_fault(fault)
         if memory.was_short(fault):
             raise BudgetError(
-                later("There is not enough memory for this. Take less text or a smaller model, or free some memory.")
+                later("There is not enough memory for this. Use less text or a smaller model, or free some memory.")
             ) from None
         raise error from None
 
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Raise ModelError where the model library cannot be imported: what else fails within is no business of ours."""
+    """Raise ModelError if the model library cannot be imported; other exceptions pass through."""
     try:
         yield
     except (ImportError, OSError, MemoryError, RuntimeError) as fault:
-        told(fault)
+        log_fault(fault)
         raise ModelError(
             later(
                 "The model library (torch) cannot be started. Most often the machine has too little memory left: about "
@@ -48,10 +48,10 @@ def starting() -> Iterator[None]:
 
 
 def run_failed() -> ModelError:
-    """What a run ends with where the network, or what it is made of, fails on a text."""
+    """The error of a run whose network fails on a text."""
     return ModelError(later("The run failed inside the model. Try another text or model."))
 
 
-def told(fault: BaseException) -> None:
-    """Log the kind of a fault and where it happened; not its message, which may hold what a visitor typed."""
+def log_fault(fault: BaseException) -> None:
+    """Log the type of a fault and where it happened, but not its message, which may contain a visitor's text."""
     logs.log.info("From another library:\n%s", logs.where(fault))

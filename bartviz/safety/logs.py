@@ -1,7 +1,7 @@
-"""The one logger, "bartviz": what the owner of a server should know, and never what a visitor wrote.
+"""The logger, "bartviz", for the owner of a server; it never contains what a visitor wrote.
 
-``BARTVIZ_LOG`` sets how much is told. A fault is told by its type and the lines of code it went through; its message
-and the values of variables may hold a visitor's text and stay out.
+``BARTVIZ_LOG`` sets the level. A fault is logged by its type and traceback; its message and the values of variables may
+contain a visitor's text and are left out.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from bartviz.language import later
 
 SETTING = "BARTVIZ_LOG"
 LEVELS = ("debug", "info", "warning", "error")
-OURS = "warning"
+DEFAULT = "warning"
 
 log = logging.getLogger("bartviz")
 
 
 def level() -> str:
-    """What ``BARTVIZ_LOG`` says. Raises SettingError for a word that is no level."""
-    said = os.environ.get(SETTING, "").strip().lower() or OURS
-    if said not in LEVELS:
-        told = later(
-            "{name} is {levels}; leave it out for {otherwise}.", name=SETTING, levels=choices(LEVELS), otherwise=OURS
+    """The level set by ``BARTVIZ_LOG``. Raises SettingError for an unknown one."""
+    name = os.environ.get(SETTING, "").strip().lower() or DEFAULT
+    if name not in LEVELS:
+        message = later(
+            "{name} is {levels}; leave it out for {otherwise}.", name=SETTING, levels=choices(LEVELS), otherwise=DEFAULT
         )
-        raise SettingError(told)
-    return said
+        raise SettingError(message)
+    return name
 
 
-def begin(said: str) -> None:
-    """Write what is at least of this level to stderr: called once by a server, never by the library."""
-    log.setLevel(said.upper())
+def begin(level: str) -> None:
+    """Log to stderr from this level up: called once by a server, never by the library."""
+    log.setLevel(level.upper())
     if not log.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -41,20 +41,20 @@ def begin(said: str) -> None:
 
 
 def fault(what: str, error: BaseException) -> None:
-    """Log a fault that nobody foresaw: ``what`` failed, in words of ours, and where."""
+    """Log an unexpected fault: ``what`` failed, and where."""
     log.error("%s\n%s", what, where(error))
 
 
 def where(error: BaseException) -> str:
-    """The traceback of an error and of those that led to it, without what they say."""
+    """The traceback of an error and of its causes, without their messages."""
     parts: list[str] = []
     seen: list[BaseException] = []
-    following: BaseException | None = error
-    while following is not None and following not in seen:
-        seen.append(following)
-        frames = "".join(traceback.format_tb(following.__traceback__))
-        kind = type(following)
+    current: BaseException | None = error
+    while current is not None and current not in seen:
+        seen.append(current)
+        frames = "".join(traceback.format_tb(current.__traceback__))
+        kind = type(current)
         parts.insert(0, f"Traceback (most recent call last):\n{frames}{kind.__module__}.{kind.__qualname__}")
-        hidden = following.__suppress_context__
-        following = following.__cause__ or (None if hidden else following.__context__)
+        hidden = current.__suppress_context__
+        current = current.__cause__ or (None if hidden else current.__context__)
     return "\n\nwhich led to\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""Memory that is bounded in bytes: claimed before it is taken, counted until it is gone, handed back to the system."""
+"""Bounded memory: reserved before it is allocated, counted until it is freed, and returned to the system."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from collections.abc import Callable
 from functools import cache
 from types import TracebackType
 
-TICK = 0.05  # seconds between two looks at whether there is room
-_COLLECT = 1.0  # seconds between two collections while somebody waits for room
-_SAID = ("allocate memory", "failed to map segment", "bad_alloc", "can't start new thread")  # by torch, the linker ...
+TICK = 0.05  # seconds between checks for room
+_COLLECT = 1.0  # seconds between garbage collections while a claim waits
+_OUT_OF_MEMORY = (
+    "allocate memory",
+    "failed to map segment",
+    "bad_alloc",
+    "can't start new thread",
+)  # messages of torch, the linker, ...
 
 
 class Claim:
-    """Bytes of one thing: reserved while it is on its way, taken while it is alive, free when it is gone.
+    """The bytes of one object: reserved while it is being made, in use while it is alive, free afterwards.
 
-    A block that ends without ``become`` gives them back.
+    A ``with`` block that ends without ``become`` releases them.
     """
 
     def __init__(self, size: int) -> None:
@@ -34,7 +39,7 @@ class Claim:
         return self._size
 
     def become(self, thing: object, size: int) -> None:
-        """From now on the bytes are those of ``thing``, however long and by whomever it is held."""
+        """From now on the bytes belong to ``thing`` for as long as it is alive."""
         self._thing, self._size = weakref.ref(thing), size
 
     def __enter__(self) -> Claim:
@@ -46,19 +51,19 @@ class Claim:
 
 
 Claims = Callable[[int, Callable[[], None]], Claim]
-"""A room's ``claim``, or what takes its place: how many bytes, and what is asked while there is no room."""
+"""The type of ``Room.claim``: the number of bytes, and a check that is called while there is no room."""
 
 
 def unbounded(size: int, check: Callable[[], None]) -> Claim:
-    """The claim of somebody who has all the memory that there is."""
+    """A claim without any limit."""
     return Claim(size)
 
 
 class Room:
     """At most ``limit`` bytes at a time, first come, first served.
 
-    ``evict`` lets go of what was not used the longest, and says whether there was anything. What is evicted counts
-    until its last user has let go of it.
+    ``evict`` drops the least recently used object and returns whether there was one. An evicted object counts until its
+    last user releases it.
     """
 
     def __init__(self, limit: int, evict: Callable[[], bool]) -> None:
@@ -70,15 +75,16 @@ class Room:
 
     @property
     def bytes(self) -> int:
-        """What is alive and what is on its way."""
+        """Bytes of objects that are alive or being made."""
         return sum(claim.bytes for claim in list(self._given))
 
     def claim(
         self, size: int, check: Callable[[], None] = lambda: None, waits: Callable[[], None] = lambda: None
     ) -> Claim:
-        """Wait until ``size`` bytes fit. A size above the limit has the whole room: who refuses it does so before.
+        """Wait until ``size`` bytes fit. A size above the limit claims everything: callers reject it beforehand.
 
-        ``check`` is asked every moment of the wait and raises what ends it; ``waits`` is told once that there is one.
+        ``check`` is called repeatedly while waiting and may raise to end the wait; ``waits`` is called once if there is
+        one.
         """
         claim = Claim(min(size, self.limit))
         with self._lock:
@@ -98,7 +104,7 @@ class Room:
         while not self._fits(claim):
             check()
             if self._line[0] is claim and time.monotonic() - collected > _COLLECT:
-                gc.collect()  # what was evicted may hang in a cycle
+                gc.collect()  # an evicted object may be in a reference cycle
                 collected = time.monotonic()
             time.sleep(TICK)
 
@@ -115,7 +121,7 @@ class Room:
 
 
 def give_back() -> None:
-    """Hand freed memory back to the system, where the C library keeps it otherwise (glibc); takes milliseconds."""
+    """Return freed memory to the system, which glibc would otherwise keep; takes milliseconds."""
     trim = _trim()
     if trim is not None:
         trim(0)
@@ -124,14 +130,16 @@ def give_back() -> None:
 @cache
 def _trim() -> Callable[[int], int] | None:
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):  # another C library, another system
         return None
-    return found
+    return trim
 
 
 def was_short(error: BaseException) -> bool:
-    """Whether an error came of a lack of memory, whichever type it has."""
+    """Whether an error of any type was caused by a lack of memory."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
-    return isinstance(error, OSError | ImportError | RuntimeError) and any(said in str(error) for said in _SAID)
+    return isinstance(error, OSError | ImportError | RuntimeError) and any(
+        phrase in str(error) for phrase in _OUT_OF_MEMORY
+    )

@@ -1,4 +1,4 @@
-"""A store bounded in bytes, in which each value is made once however many ask for it at the same time."""
+"""A cache bounded in bytes that makes each value only once, however many threads request it at the same time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bartviz.errors import Cancelled
 from bartviz.language import later
 
 T = TypeVar("T")
-_TICK = 0.05  # seconds between two looks at ``cancelled``
+_TICK = 0.05  # seconds between checks of ``cancelled``
 
 
 def content_key(*parts: object) -> str:
-    """One key for what an answer depends on: model fingerprint, text, options. Equal parts, equal key.
+    """One key for everything a result depends on: model fingerprint, text, options. Equal parts give equal keys.
 
     The parts are JSON values (numbers, texts, None, lists and dictionaries of them); raises TypeError for others.
     """
@@ -27,15 +27,15 @@ def content_key(*parts: object) -> str:
 
 
 class ByteCache(Generic[T]):
-    """Values by key, the longest unused leaving first, their sizes together never above ``limit`` bytes.
+    """Values by key, least recently used evicted first, never more than ``limit`` bytes in total.
 
-    A value that has left counts for as long as somebody else holds it, and is found again meanwhile: what visitors look
-    at takes the room of what nobody does. (A tuple or a text cannot be watched so; it counts while it is kept.)
-    ``full`` is called when something has left for want of room, with no lock held.
+    An evicted value still counts while somebody else holds it, and can be found again meanwhile: what visitors look at
+    displaces what nobody uses. (A tuple or a string has no weak references; it counts only while it is kept.)
+    ``full`` is called after an eviction for lack of room, with no lock held.
 
-    Safe between threads. ``make`` runs outside the lock and once per key at a time: who asks meanwhile waits for it.
-    When it raises, its caller gets the error and one of those who wait tries again. A value larger than the limit is
-    given to its caller and not kept. Values are shared: they must be read-only.
+    Thread-safe. ``make`` runs outside the lock and once per key at a time; other callers wait for it. If it raises, its
+    caller gets the error and one of the waiting callers tries again. A value larger than the limit is returned but not
+    kept. Values are shared: they must be read-only.
     """
 
     def __init__(self, limit: int, full: Callable[[], None] = lambda: None) -> None:
@@ -43,13 +43,13 @@ class ByteCache(Generic[T]):
         self._full = full
         self._lock = threading.Lock()
         self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
-        self._held: dict[str, tuple[weakref.ref[Any], int]] = {}  # by others, no longer by us
+        self._held: dict[str, tuple[weakref.ref[Any], int]] = {}  # evicted, but still referenced elsewhere
         self._making: dict[str, threading.Event] = {}
         self._bytes = 0
 
     @property
     def bytes(self) -> int:
-        """Bytes of all values that are kept here, or held by somebody who got them here."""
+        """Bytes of all values that are kept here, or still held by a caller."""
         held = list(self._held.values())
         return self._bytes + sum(size for value, size in held if value() is not None)
 
@@ -57,7 +57,7 @@ class ByteCache(Generic[T]):
         return len(self._values)
 
     def peek(self, key: str) -> T | None:
-        """The value if it is there, without making it."""
+        """The value if it is cached, without making it."""
         with self._lock:
             return self._find(key)
 
@@ -69,20 +69,20 @@ class ByteCache(Generic[T]):
         *,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> T:
-        """The value of ``key``, made by ``make`` if it is not there; ``size`` gives its bytes.
+        """The value of ``key``, made by ``make`` if it is missing; ``size`` gives its bytes.
 
-        ``cancelled`` is asked while another caller's ``make`` is waited for; raises Cancelled when it says so.
+        ``cancelled`` is checked while waiting for another caller's ``make``; raises Cancelled if it is true.
         """
         while True:
             with self._lock:
-                found = self._find(key)
-                if found is not None:
-                    return found
-                other = self._making.get(key)
-                if other is None:
-                    mine = self._making[key] = threading.Event()
+                cached = self._find(key)
+                if cached is not None:
+                    return cached
+                in_progress = self._making.get(key)
+                if in_progress is None:
+                    made = self._making[key] = threading.Event()
                     break
-            while not other.wait(_TICK):
+            while not in_progress.wait(_TICK):
                 if cancelled():
                     raise Cancelled(later("The run was stopped."))
         try:
@@ -93,10 +93,10 @@ class ByteCache(Generic[T]):
         finally:
             with self._lock:
                 del self._making[key]
-            mine.set()
+            made.set()
 
     def count(self, value: T, size: int) -> None:
-        """Let a value count that was made elsewhere, for as long as somebody holds it; asked again it counts once."""
+        """Count a value made elsewhere for as long as it is alive; repeated calls count it once."""
         with self._lock:
             self._held[f"counted {id(value)}"] = weakref.ref(value), size
             full = self._make_room()
@@ -104,14 +104,14 @@ class ByteCache(Generic[T]):
             self._full()
 
     def discard(self, key: str) -> None:
-        """Forget one value, if it is there."""
+        """Drop one value, if it is cached."""
         with self._lock:
             _, freed = self._values.pop(key, (None, 0))
             self._bytes -= freed
             self._held.pop(key, None)
 
     def evict(self) -> bool:
-        """Forget the longest unused value; False where there is none."""
+        """Drop the least recently used value; False if there is none."""
         with self._lock:
             if not self._values:
                 return False
@@ -133,7 +133,7 @@ class ByteCache(Generic[T]):
         return self._values[key][0]
 
     def _keep(self, key: str, value: T, size: int) -> bool:
-        """Whether something had to leave for it."""
+        """Keep a value; whether another had to be evicted for it."""
         with self._lock:
             if size > self.limit:
                 self._watch(key, value, size)
@@ -143,13 +143,13 @@ class ByteCache(Generic[T]):
             return self._make_room()
 
     def _make_room(self) -> bool:
-        """Let the longest unused go until all is within the limit; the lock is held. Whether something has left."""
-        left = False
+        """Evict the least recently used values until the rest fits; whether any was evicted. The lock is held."""
+        evicted = False
         self._held = {key: held for key, held in self._held.items() if held[0]() is not None}
         while self._values and self.bytes > self.limit:
             self._let_go()
-            left = True
-        return left
+            evicted = True
+        return evicted
 
     def _let_go(self) -> None:
         key, (value, size) = self._values.popitem(last=False)

@@ -1,7 +1,7 @@
-"""From a request to a record: models and records kept within their bytes, one run at a time, torch imported late.
+"""From a request to a record: bounded caches of models and records, one run at a time, torch imported late.
 
-Nothing here calls Streamlit: it runs in the threads of the gates. What a session sees of it is a Run. The threads
-speak the language of whoever asked.
+Nothing here calls Streamlit: it runs in the threads of the gates. A session sees only a Run. The threads use the
+language of whoever made the request.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.text.clean import Truncate
 
-KNOCK = 0.1  # seconds between two attempts to enter a queue that is full
-LOADERS = 8  # models that may download side by side; they mostly wait for the network
+RETRY = 0.1  # seconds between attempts to enter a full queue
+LOADERS = 8  # models that may download at the same time; they mostly wait for the network
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the sidebar asks for: one model, one text, and how to run it.
+    """A request of the sidebar: one model, one text, and how to run it.
 
     ``pair`` is the second sentence of an encoder model; ``target`` the given output (teacher forcing) of an
     encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
-    ``truncate`` says which part of a text that is too long is kept; None refuses it. ``allow_special``: whether
+    ``truncate``: which part of a too long text is kept; None refuses it. ``allow_special``: whether
     ``<mask>`` and the like, typed as text, mean the special token. ``search``: how a text is decoded.
     """
 
@@ -58,7 +58,7 @@ class Request:
 
 
 class Run(Generic[T]):
-    """Work on its way: first its model is loaded (several may at once), then it computes (one at a time)."""
+    """Work in progress: its model is loaded first (several at once), then it computes (one at a time)."""
 
     def __init__(self, alive: Callable[[], bool]) -> None:
         self.stopped = threading.Event()
@@ -66,29 +66,29 @@ class Run(Generic[T]):
         self._tickets: list[Ticket[None] | Ticket[T]] = []
         self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
-        self._door: Callable[[], Ticket[None]] | None = None  # until it has a place in the queue
-        self._inside: Callable[[], int] = lambda: 0
+        self._enter: Callable[[], Ticket[None]] | None = None  # until it is in the queue
+        self._waiting: Callable[[], int] = lambda: 0
 
     def wanted(self) -> bool:
-        """Whether somebody still waits for it."""
+        """Whether somebody is still waiting for it."""
         return not self.stopped.is_set() and self._alive()
 
-    def enter(self, door: Callable[[], Ticket[None]], inside: Callable[[], int]) -> None:
-        """Take a place in the queue by ``door``; where it is full (it holds ``inside``), each look tries again."""
-        self._door, self._inside = door, inside
-        self.knock()
+    def enter(self, submit: Callable[[], Ticket[None]], waiting: Callable[[], int]) -> None:
+        """Enter the queue by ``submit``; while it is full (``waiting`` gives its length), ``retry`` tries again."""
+        self._enter, self._waiting = submit, waiting
+        self.retry()
 
-    def knock(self) -> None:
-        """Try the door again, if it has not been let in."""
-        if self._door is None:
+    def retry(self) -> None:
+        """Try again to enter the queue, unless it is already in."""
+        if self._enter is None:
             return
         try:
-            self._tickets.append(self._door())
+            self._tickets.append(self._enter())
         except Busy:
             return
         except BartvizError as error:
             self.refuse(error)
-        self._door = None
+        self._enter = None
 
     def compute(self, ticket: Ticket[T]) -> None:
         self._last = ticket
@@ -99,7 +99,7 @@ class Run(Generic[T]):
 
     @property
     def state(self) -> State:
-        """``done`` only when the result is there."""
+        """``done`` only once the result is available."""
         if self._refused is not None:
             return "cancelled" if isinstance(self._refused, Cancelled) else "failed"
         if not self._tickets:
@@ -117,66 +117,66 @@ class Run(Generic[T]):
 
     @property
     def result(self) -> T | None:
-        """What came of it, or None where it has not ended well."""
+        """The result, or None unless the run succeeded."""
         return self._last.result() if self._last is not None and self.state == "done" else None
 
     def forget(self) -> None:
-        """Hold the result no longer: who asked for it has it."""
+        """Drop the result: its requester has it."""
         if self._last is not None:
             self._last.forget()
 
     @property
     def position(self) -> int:
-        """How many runs come before it; 0 when it runs."""
-        return self._tickets[-1].position if self._tickets else self._inside()
+        """How many runs are ahead of it; 0 while it runs."""
+        return self._tickets[-1].position if self._tickets else self._waiting()
 
     @property
     def due(self) -> float:
-        """Seconds until it may begin, as far as that can be said."""
+        """Estimated seconds until it starts."""
         return self._tickets[-1].due if self._tickets else math.inf
 
     @property
     def progress(self) -> tuple[str, float | None]:
-        """What it does now, and how much of that is done (0..1) where that is known."""
+        """What it is doing, and the fraction done (0..1) if known."""
         return (self._tickets[-1].note, self._tickets[-1].fraction) if self._tickets else ("", None)
 
     def cancel(self) -> None:
         self.stopped.set()
-        if self._door is not None:
-            self._door = None
+        if self._enter is not None:
+            self._enter = None
             self.refuse(Cancelled(later("The run was stopped.")))
         for ticket in self._tickets:
             ticket.cancel()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; False when it has not come in time."""
+        """Wait until it ends; False on timeout."""
         end = time.monotonic() + seconds
         while not self.finished and (left := end - time.monotonic()) > 0:
-            if self._door is not None:
-                time.sleep(min(left, KNOCK))
-                self.knock()
+            if self._enter is not None:
+                time.sleep(min(left, RETRY))
+                self.retry()
             elif self._tickets[-1].wait(left):
-                time.sleep(0.001)  # the next ticket is on its way
+                time.sleep(0.001)  # the next ticket is about to be added
         return self.finished
 
 
 class Engine:
-    """The models, the records, and the two gates before them: one per process.
+    """The caches of models and records and the two gates in front of them: one per process.
 
-    ``full`` is called when results had to leave for want of room.
+    ``full`` is called after results were evicted for lack of room.
     """
 
     def __init__(self, limits: Limits, full: Callable[[], None] = lambda: None) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
-        self.room = Room(self.models.limit, self.models.evict)  # those that are loading or in use count too
+        self.room = Room(self.models.limit, self.models.evict)  # models that are loading or in use count too
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000, full)
         self.queue = limits.queue
-        self.gate = Gate(waiting=limits.queue + LOADERS)  # all who were let in find a place
+        self.gate = Gate(waiting=limits.queue + LOADERS)  # room for every run that was let in
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
-        self._handing = threading.Lock()
+        self._submitting = threading.Lock()
 
     def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
-        """Begin a request of a session, whose earlier one is stopped; returns at once."""
+        """Start a request of a session and stop its earlier one; returns at once."""
         key = {"work": "record"} | asdict(request)
         return self.work(owner, request.model, key, partial(_record, request=request), _bytes_of_record, alive=alive)
 
@@ -192,35 +192,35 @@ class Engine:
     ) -> Run[T]:
         """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
 
-        The result is kept under ``key`` and the model's fingerprint, ``size`` gives its bytes; it is shared and must
-        be read-only. The earlier work of the same owner is stopped. ``alive`` is asked whether somebody still waits.
-        Where the queue is full the run waits before it, and enters at one of the looks at it.
+        The result is cached under ``key`` and the model's fingerprint; ``size`` gives its bytes. It is shared and must
+        be read-only. The earlier work of the same owner is stopped. ``alive``: whether somebody is still waiting.
+        If the queue is full, the run waits outside and enters at a later ``retry``.
         """
         run: Run[T] = Run(alive)
         spoken = current()
 
-        def compute(ticket: Ticket[T], loaded: Model, whole: str) -> T:
+        def compute(ticket: Ticket[T], loaded: Model, full_key: str) -> T:
             threads.fit(loaded.info.parameters)
             with speaking(spoken):
-                found: T = self.results.get(whole, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
-            for array in _borrowed(found):
+                result: T = self.results.get(full_key, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
+            for array in _borrowed(result):
                 self.results.count(array, array.nbytes)
-            return found
+            return result
 
-        def hand_on(loaded: Model) -> Ticket[T]:
-            whole = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
-            known = self.results.peek(whole)
-            if known is not None:  # nobody waits in the queue for what is there
+        def submit_compute(loaded: Model) -> Ticket[T]:
+            full_key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
+            known = self.results.peek(full_key)
+            if known is not None:  # a cached result does not queue
                 return Ticket.of(self.gate, owner, known)
-            return self.gate.submit(owner, partial(compute, loaded=loaded, whole=whole), alive=run.wanted)
+            return self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
 
         def load(ticket: Ticket[None]) -> None:
             with speaking(spoken):
                 loaded = self._load(ticket, model)
-            with self._handing:  # an older run, loaded late, must not push the newer one of its owner out of the gate
+            with self._submitting:  # an older run that loads late must not replace a newer one of its owner at the gate
                 if ticket.cancelled():
                     raise Cancelled(later("A newer request took its place."))
-                run.compute(hand_on(loaded))
+                run.compute(submit_compute(loaded))
 
         def enter() -> Ticket[None]:
             if self._waiting() >= self.queue:
@@ -235,7 +235,7 @@ class Engine:
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
         ticket.report(later("Starting the model library, once per server"))
-        if not torch_import.imported():  # a name that leads nowhere need not wait for it
+        if not torch_import.imported():  # an unknown name is rejected without waiting for torch
             from bartviz.models import load as loading
 
             loading.check(name, roots=default_roots())
@@ -250,7 +250,7 @@ class Engine:
             if total:
                 ticket.report(downloading(done, total), done / total)
 
-        def claim(size: int, check: Callable[[], None]) -> Claim:
+        def reserve(size: int, check: Callable[[], None]) -> Claim:
             made = self.room.claim(size, check, partial(ticket.report, waits))
             if ticket.note != loads:
                 ticket.report(loads)
@@ -263,20 +263,20 @@ class Engine:
                 cancel=_Cancel(ticket),
                 roots=default_roots(),
                 budget=self.models.limit,
-                claims=claim,
+                claims=reserve,
             )
 
         return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
 
     def _forget_stale(self, name: str) -> None:
-        """Forget a model whose files have been replaced. Nothing here may hold it while the new one waits for room."""
+        """Drop a model whose files were replaced. Nothing may hold it here while the new one waits for memory."""
         known = self.models.peek(name)
         if known is not None and known.stale():
             self.models.discard(name)
 
 
 class _Cancel:
-    """A ticket as the event that loading looks at."""
+    """A ticket as the cancel event for loading."""
 
     def __init__(self, ticket: Ticket[Model]) -> None:
         self.is_set = ticket.cancelled
@@ -287,18 +287,18 @@ def _bytes_of_record(record: Record) -> int:
 
 
 def _borrowed(result: object) -> list[Floats]:
-    """What a record shares with the others of its model, and keeps alive when that is gone."""
+    """The arrays that a record shares with its model, and keeps alive after the model is gone."""
     from bartviz.record.record import Record
 
     if not isinstance(result, Record):
         return []
     attentions = [result.attention(kind) for kind in result.kinds]
-    shared = [one.out for one in attentions if one.borrowed and one.out is not None]
-    return [one if one.base is None else one.base for one in shared]
+    shared = [attention.out for attention in attentions if attention.borrowed and attention.out is not None]
+    return [attention if attention.base is None else attention.base for attention in shared]
 
 
 def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
-    """The record with values and output projections, or without them where they do not fit, and then it says so."""
+    """The record with values and output projections; if they do not fit, without them and with a notice."""
     ticket.report(later("Running the model"))
     try:
         return _captured(model, ticket, request, values=True)
@@ -315,8 +315,8 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
     from bartviz.run.generate import decode
 
     def on_step(step: int, longest: int) -> None:
-        said = later("Writing: token {step} of at most {longest}", step=step, longest=longest)
-        ticket.report(said, step / max(longest, 1))
+        note = later("Writing: token {step} of at most {longest}", step=step, longest=longest)
+        ticket.report(note, step / max(longest, 1))
 
     if model.info.kind != "encoder" and request.target is None:
         return decode(
@@ -348,6 +348,6 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
 
 
 def _next_word(text: str, target: str) -> str:
-    """The target with the space that parts its first word from the text before it."""
-    apart = text[-1:].isspace() or not target[:1].isalnum()
-    return target if apart else f" {target}"
+    """The target with a space between its first word and the text before it."""
+    separated = text[-1:].isspace() or not target[:1].isalnum()
+    return target if separated else f" {target}"

@@ -21,9 +21,9 @@ NAME = "BARTVIZ_RECORD"
 
 @read_once
 def read() -> tuple[Record | None, RecordError | None]:
-    """The saved record, read once per process, and what is wrong with the file that ``BARTVIZ_RECORD`` names.
+    """The saved record, read once per process, and the error of the file named by ``BARTVIZ_RECORD``, if any.
 
-    Where that cannot be read the record is the one that ships, and the log names the file.
+    If that file cannot be read, the embedded record is used and the log names the file.
     """
     named = os.environ.get(NAME)
     if not named:
@@ -50,7 +50,7 @@ def _opened(file: Path) -> tuple[Record | None, RecordError | None]:
 
 
 def record() -> Record | None:
-    """The saved record, or None where there is none that can be read."""
+    """The saved record, or None if none can be read."""
     return read()[0]
 
 

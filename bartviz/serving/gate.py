@@ -1,7 +1,7 @@
-"""The gate: at most one computation at a time in this process, a bounded queue before it, and a way to stop.
+"""The gate: at most one computation at a time in this process, with a bounded queue and cancellation.
 
-A model run keeps every core busy; two at once make both slow and freeze the pages of everybody. Whoever wants one run
-gets a Ticket at once, and watches it: its place in the queue, what it does, its outcome.
+A model run keeps every core busy; two at once slow each other down and freeze everybody's pages. A caller gets a Ticket
+at once, which shows the position in the queue, the progress and the outcome.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
-_NO_MEMORY = mark("The machine has no memory left for this run. Take a shorter text.")
+_NO_MEMORY = mark("The machine has no memory left for this run. Use a shorter text.")
 
 
 def _always() -> bool:
@@ -27,7 +27,7 @@ def _always() -> bool:
 
 
 class Ticket(Generic[T]):
-    """One piece of work at the gate. Reading it needs no lock; ``cancel`` may be called from any thread, any time."""
+    """One task at the gate. Reading it needs no lock; ``cancel`` may be called from any thread at any time."""
 
     def __init__(self, gate: Gate, owner: str, work: Callable[[Ticket[T]], T], alive: Callable[[], bool]) -> None:
         self.owner = owner
@@ -44,19 +44,19 @@ class Ticket(Generic[T]):
 
     @classmethod
     def of(cls, gate: Gate, owner: str, value: T) -> Ticket[T]:
-        """A ticket whose work is done already: its value is known."""
+        """A finished ticket for a known value."""
         ticket = cls(gate, owner, lambda _: value, lambda: True)
         ticket._perform()
         return ticket
 
     @property
     def position(self) -> int:
-        """0 when it runs or has ended; otherwise how many pieces of work come before it, the running one included."""
+        """How many tasks are ahead of it, the running one included; 0 if it runs or has ended."""
         return self._gate._position(self)
 
     @property
     def due(self) -> float:
-        """Seconds until those before it have ended, as long as such work took of late."""
+        """Estimated seconds until it starts, from the duration of recent tasks."""
         return self.position * self._gate._pace / self._gate.workers
 
     @property
@@ -64,7 +64,7 @@ class Ticket(Generic[T]):
         return self._finished.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end; False when it has not come in time."""
+        """Wait until it ends; False on timeout."""
         return self._finished.wait(seconds)
 
     def result(self) -> T:
@@ -75,25 +75,25 @@ class Ticket(Generic[T]):
         return self._value  # type: ignore[return-value]  # None only where T is
 
     def forget(self) -> None:
-        """Hold the value no longer; ``result`` is then None."""
+        """Drop the value; ``result`` then returns None."""
         self._value = None
 
     def cancel(self) -> None:
-        """Stop it: at once when it waits, at its next look at ``cancelled`` when it runs."""
+        """Stop it: at once if it is waiting, at its next check of ``cancelled`` if it is running."""
         self._stop.set()
         self._gate._withdraw(self)
 
     def cancelled(self) -> bool:
-        """Whether the work should end: somebody cancelled it, or nobody is there to see its result."""
+        """Whether the work should stop: it was cancelled, or nobody is waiting for its result."""
         return self._stop.is_set() or not self._alive()
 
     def report(self, note: str, fraction: float | None = None) -> None:
-        """Called by the work: what it does now, and how much of that is done (0..1) where it knows."""
+        """Called by the work: what it is doing, and the fraction done (0..1) if known."""
         self.note, self.fraction = note, fraction
 
     def _perform(self) -> None:
         work = self._work
-        assert work is not None  # only the gate calls this, once
+        assert work is not None  # called only by the gate, once
         try:
             if self.cancelled():
                 raise Cancelled(later("The run was stopped."))
@@ -104,7 +104,7 @@ class Ticket(Generic[T]):
             self._end("cancelled", error)
         except BartvizError as error:
             self._end("failed", error)
-        except BaseException as error:  # the one place that must outlive any fault of the work
+        except BaseException as error:  # the worker thread must survive any error of the work
             if memory.was_short(error):
                 self._end("failed", BudgetError(later(_NO_MEMORY)))
                 return
@@ -116,14 +116,14 @@ class Ticket(Generic[T]):
             )
 
     def _end(self, state: State, error: BartvizError | None = None) -> None:
-        self._work, self._alive = None, _always  # what they hold (a text, a model) must not live as long as the ticket
+        self._work, self._alive = None, _always  # release what they hold (a text, a model) before the ticket goes
         self.error = None if error is None else without_stack(error)
         self.state = state
         self._finished.set()
 
 
 class Gate:
-    """At most ``waiting`` tickets in a queue before ``workers`` threads: one, where work keeps the processor busy."""
+    """A queue of at most ``waiting`` tickets for ``workers`` threads: one thread where the work is CPU-bound."""
 
     def __init__(self, *, waiting: int = 32, workers: int = 1) -> None:
         self.waiting = waiting
@@ -132,10 +132,10 @@ class Gate:
         self._queue: list[Ticket[Any]] = []
         self._running: list[Ticket[Any]] = []
         self._threads = 0
-        self._pace = 0.0  # seconds that a piece of work took of late
+        self._pace = 0.0  # average seconds of recent tasks
 
     def __len__(self) -> int:
-        """How many wait."""
+        """How many are waiting."""
         return len(self._queue)
 
     def submit(
@@ -143,35 +143,35 @@ class Gate:
     ) -> Ticket[T]:
         """Queue ``work``, which is called with its ticket in the gate's thread, and return at once.
 
-        The latest request of an owner wins: what the same owner had waiting gives up its place to it, what it had
-        running is cancelled. ``alive`` is asked before and during the run whether anybody still wants it.
-        Raises Busy when the queue is full.
+        The latest request of an owner wins: it replaces the owner's waiting ticket and cancels the running one.
+        ``alive`` is checked before and during the run: whether anybody still wants the result.
+        Raises Busy if the queue is full.
         """
         ticket = Ticket(self, owner, work, alive)
         with self._changed:
-            self._leave(
-                [each for each in self._queue if each.cancelled()], later("Nobody waits for this run any more.")
+            self._remove(
+                [other for other in self._queue if other.cancelled()], later("Nobody waits for this run any more.")
             )
-            older = [each for each in self._queue if each.owner == owner]
-            place = self._queue.index(older[0]) if older else len(self._queue)
+            older = [other for other in self._queue if other.owner == owner]
+            index = self._queue.index(older[0]) if older else len(self._queue)
             if not older and len(self._queue) >= self.waiting:
                 raise Busy(
                     later(
                         "{count} runs wait already, which is the limit. Try again in a moment.", count=len(self._queue)
                     )
                 )
-            self._leave(older, later("A newer request took its place."))
-            self._queue.insert(place, ticket)
-            for each in self._running:
-                if each.owner == owner:
-                    each._stop.set()
+            self._remove(older, later("A newer request took its place."))
+            self._queue.insert(index, ticket)
+            for other in self._running:
+                if other.owner == owner:
+                    other._stop.set()
             if self._threads < self.workers:
                 self._begin_thread()
             self._changed.notify()
         return ticket
 
     def _begin_thread(self) -> None:
-        """One more worker; where the system gives no thread those that are there go on. The lock is held."""
+        """Start another worker; if the system refuses a thread, the existing ones continue. The lock is held."""
         try:
             threading.Thread(target=self._serve, name="bartviz-gate", daemon=True).start()
         except RuntimeError:
@@ -189,10 +189,10 @@ class Gate:
 
     def _withdraw(self, ticket: Ticket[Any]) -> None:
         with self._changed:
-            self._leave([each for each in self._queue if each is ticket], later("The run was stopped."))
+            self._remove([each for each in self._queue if each is ticket], later("The run was stopped."))
 
-    def _leave(self, tickets: Sequence[Ticket[Any]], reason: str) -> None:
-        """Take tickets out of the queue; the lock is held."""
+    def _remove(self, tickets: Sequence[Ticket[Any]], reason: str) -> None:
+        """Remove tickets from the queue; the lock is held."""
         for ticket in tickets:
             self._queue.remove(ticket)
             ticket._end("cancelled", Cancelled(reason))
@@ -206,9 +206,9 @@ class Gate:
                 self._running.append(ticket)
             started = time.monotonic()
             ticket._perform()
-            took = time.monotonic() - started
-            logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, took, len(self._queue))
+            seconds = time.monotonic() - started
+            logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, seconds, len(self._queue))
             with self._changed:
                 self._running.remove(ticket)
-                self._pace += (took - self._pace) / 4
-            del ticket  # and what it holds, while this thread waits
+                self._pace += (seconds - self._pace) / 4
+            del ticket  # release it and what it holds while this thread waits

@@ -1,7 +1,7 @@
-"""Under which names a server is reached, and by whom: the setting that keeps other web pages from driving it.
+"""Which host names the server answers to, so that other web pages cannot control it (DNS rebinding).
 
-A name server of somebody else's may say that a name of theirs leads to this machine, and a page of theirs may open a
-connection to it: a request is answered only where its Host is a name that is served, and its Origin that very host.
+An attacker's name server may resolve a name to this machine, and an attacker's page may connect to it. So a request is
+answered only if its Host is an allowed name and its Origin is that same host.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ _NAME = re.compile(r"\*|(\*\.)?[a-z0-9]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9
 
 
 def address(text: str) -> str:
-    """An address to listen on. Raises SettingError: a name could lead anywhere."""
+    """An address to listen on. Raises SettingError for a name, which could resolve to anything."""
     if text == "localhost":
         return LOCAL[0]
     try:
         return str(ipaddress.ip_address(text.strip("[]")))
     except ValueError:
-        said = later(
+        message = later(
             "The address to listen on is that of one of this machine's networks, such as 192.168.1.5; 0.0.0.0 "
             "means all of them."
         )
-        raise SettingError(said) from None
+        raise SettingError(message) from None
 
 
 def names(text: str) -> list[str]:
-    """Names to be served, separated by commas. Raises SettingError for one with a scheme, port or path."""
-    found = [part.strip().lower().strip("[]").rstrip(".") for part in text.split(",") if part.strip()]
-    for name in found:
+    """Allowed host names, separated by commas. Raises SettingError for one with a scheme, port or path."""
+    hosts = [part.strip().lower().strip("[]").rstrip(".") for part in text.split(",") if part.strip()]
+    for name in hosts:
         if not (_NAME.fullmatch(name) or _is_address(name)):
-            said = later(
+            message = later(
                 "A name that is served has no scheme, port or path: bart.example, *.school.example or 192.168.1.5."
             )
-            raise SettingError(said)
-    return found
+            raise SettingError(message)
+    return hosts
 
 
 def of(listening: str) -> list[str]:
-    """The names of this machine for who comes over the network that it listens on; asks no name server."""
+    """The names of this machine on the network it listens on; queries no name server."""
     if is_local(listening):
         return []
     if not ipaddress.ip_address(listening).is_unspecified:
         return [listening]
-    own = socket.gethostname().lower()
-    found = [own, f"{own}.local"] if _NAME.fullmatch(own) else []
+    hostname = socket.gethostname().lower()
+    hosts = [hostname, f"{hostname}.local"] if _NAME.fullmatch(hostname) else []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # chooses a network, sends nothing; the address is nobody's
-            found.insert(0, probe.getsockname()[0])
+            probe.connect(("192.0.2.1", 9))  # selects a network interface, sends nothing; the address is reserved
+            hosts.insert(0, probe.getsockname()[0])
         except OSError:
-            pass  # there is no network
-    return [name for name in found if not is_local(name)]
+            pass  # no network
+    return [name for name in hosts if not is_local(name)]
 
 
 def is_local(name: str) -> bool:
-    """Whether only this machine itself is meant."""
+    """Whether the name refers to this machine only."""
     return name in LOCAL or (_is_address(name) and ipaddress.ip_address(name).is_loopback)
 
 
 def serves(allowed: Sequence[str], host: str | None) -> bool:
-    """Whether the Host of a request is a name that is served; a pattern ``*.school.example`` means all below it."""
+    """Whether the Host of a request is allowed; a pattern ``*.school.example`` covers every subdomain."""
     parts = _parts(host)
     return parts is not None and any(
         pattern in ("*", parts[0]) or (pattern.startswith("*.") and parts[0].endswith(pattern[1:]))
@@ -77,10 +77,10 @@ def serves(allowed: Sequence[str], host: str | None) -> bool:
 
 
 def comes_from_here(allowed: Sequence[str], origin: str | None, host: str | None) -> bool:
-    """Whether a request comes from a page of this very server, or from no page at all.
+    """Whether a request comes from a page of this server, or from no page at all.
 
-    A proxy may leave the port out of the Host, or write a Host of its own: then the page's name is one that is allowed.
-    Other pages of this machine are strangers too.
+    A proxy may drop the port from the Host or replace the Host: then the page's name must be an allowed one.
+    Pages of other servers on this machine are rejected too.
     """
     if origin is None:
         return True
@@ -93,7 +93,7 @@ def comes_from_here(allowed: Sequence[str], origin: str | None, host: str | None
 
 
 def reach(listening: str, port: int, allowed: Sequence[str]) -> str:
-    """One sentence for who starts a server: who can open it."""
+    """One sentence for the person who starts a server: who can open it."""
     known = [name for name in allowed if not is_local(name)]
     if is_local(listening):
         proxied = f", and whoever a proxy on it lets in as {_listed(known)}" if known else ""
@@ -106,12 +106,12 @@ def reach(listening: str, port: int, allowed: Sequence[str]) -> str:
 
 
 def url(name: str, port: int) -> str:
-    """The address to type."""
+    """The URL to open."""
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _parts(host: str | None) -> tuple[str, int | None] | None:
-    """The name and the port in a Host header; None where it is none."""
+    """The name and the port of a Host header; None if it is invalid."""
     if not host or any(sign in host for sign in "@/?#\\"):
         return None
     try:

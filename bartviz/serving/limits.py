@@ -1,4 +1,4 @@
-"""What the app may use, read once from the environment: refused with its name where a value makes no sense."""
+"""The app's limits, read once from the environment; an invalid value is rejected by name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is kept in memory, in megabytes, and how many runs may wait at the gate.
+    """Memory limits in megabytes, and how many runs may wait at the gate.
 
-    ``model_mb``: of models, those that are loading or in use included; ``record_mb``: of records and other results,
-    those that visitors look at included; ``upload_mb`` and ``uploads_mb``: of the files of one visitor, and of all.
+    ``model_mb``: models, including those loading or in use; ``record_mb``: records and other results, including those
+    on display; ``upload_mb`` and ``uploads_mb``: uploaded files of one visitor, and of all.
     """
 
     model_mb: int = 2048
@@ -27,9 +27,9 @@ class Limits:
 
     @classmethod
     def read(cls) -> Limits:
-        """From ``BARTVIZ_MODEL_MB`` and so on, each name in capitals. Raises SettingError."""
-        ours = cls()
-        return cls(**{name: _whole(f"BARTVIZ_{name.upper()}", value) for name, value in asdict(ours).items()})
+        """Read ``BARTVIZ_MODEL_MB`` and so on. Raises SettingError."""
+        defaults = cls()
+        return cls(**{name: _whole(f"BARTVIZ_{name.upper()}", value) for name, value in asdict(defaults).items()})
 
 
 def _whole(name: str, otherwise: int) -> int:
@@ -38,11 +38,11 @@ def _whole(name: str, otherwise: int) -> int:
         return otherwise
     value = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)) else 0
     if not 1 <= value <= LARGEST:
-        said = later(
+        message = later(
             "{name} is a whole number from 1 to {largest:,}; leave it out for {otherwise:,}.",
             name=name,
             largest=LARGEST,
             otherwise=otherwise,
         )
-        raise SettingError(said)
+        raise SettingError(message)
     return value

@@ -1,4 +1,4 @@
-"""What is read once per process is one object, also for those who ask for it at the same moment."""
+"""A thread-safe ``functools.cache``: concurrent callers get the same object."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 class read_once(Generic[T]):  # noqa: N801
-    """``functools.cache``, but a second thread waits for the first instead of making another object of its own.
+    """``functools.cache``, but a second thread waits for the first instead of making its own object.
 
-    Pages keep what belongs to a record by the record itself: with two of them a visitor's choices would end.
+    Pages key a visitor's choices by the record object: a second copy would reset them.
     """
 
     def __init__(self, make: Callable[..., T]) -> None:
@@ -25,5 +25,5 @@ class read_once(Generic[T]):  # noqa: N801
             return self._make(*names)
 
     def cache_clear(self) -> None:
-        """Forget what was read."""
+        """Clear the cache."""
         self._make.cache_clear()

@@ -1,4 +1,4 @@
-"""How the next token is found: what the sidebar asks for, and what that means for a model. No Streamlit here."""
+"""How text is decoded: the choices of the sidebar, and the options of ``decode`` for them. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ NGRAMS = (0, 10)
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How a text is decoded. None leaves what the checkpoint says; what does not belong to ``by`` keeps its default.
+    """How a text is decoded. None keeps the checkpoint's setting; fields that do not apply to ``by`` keep their
+    default.
 
-    by: the most probable token, ``beams`` texts side by side, a token drawn at random, or as the checkpoint was made
-    to decode. length_penalty above 0 favours long texts. temperature divides the logits; top_k 0 and top_p 1 keep all
-    tokens. min_new_tokens: the end is not allowed before. ngrams: no run of so many tokens twice, 0 allows all.
+    by: greedy search, beam search with ``beams`` beams, sampling, or the checkpoint's own method. length_penalty above
+    0 favours long texts. temperature divides the logits; top_k 0 and top_p 1 keep all tokens. min_new_tokens: minimum
+    number of tokens before the end. ngrams: no sequence of this many tokens may repeat, 0 allows all.
     Raises SettingError for a number outside its range.
     """
 
@@ -49,27 +50,27 @@ class Search:
 
 def _within(name: str, value: float | None, low: float, high: float) -> None:
     if value is not None and not low <= value <= high:
-        said = later(
+        message = later(
             "{name} is {value}; choose {low:,} to {high:,}.", name=later(name), value=value, low=low, high=high
         )
-        raise SettingError(said)
+        raise SettingError(message)
 
 
 def options(search: Search) -> dict[str, Any]:
-    """The options that ``decode`` needs for this search; empty for a greedy one that leaves all to the checkpoint."""
-    found: dict[str, Any] = {}
+    """The options of ``decode`` for this search; empty for greedy search with the checkpoint's settings."""
+    options: dict[str, Any] = {}
     if search.by == "checkpoint":
-        found["beams"] = "own"
+        options["beams"] = "own"
     if search.by == "beams":
-        found["beams"] = search.beams or BEAMS[0]
+        options["beams"] = search.beams or BEAMS[0]
         names = {"length_penalty": search.length_penalty, "early_stopping": search.early_stopping}
-        found |= {name: value for name, value in names.items() if value is not None}
+        options |= {name: value for name, value in names.items() if value is not None}
     if search.by == "sampling":
         from bartviz.run.sampling import Sampling
 
-        found["sample"] = Sampling(search.temperature, search.top_k, search.top_p, search.seed)
+        options["sample"] = Sampling(search.temperature, search.top_k, search.top_p, search.seed)
     if search.min_new_tokens is not None:
-        found["min_new_tokens"] = search.min_new_tokens
+        options["min_new_tokens"] = search.min_new_tokens
     if search.ngrams is not None:
-        found["no_repeat_ngram_size"] = search.ngrams
-    return found
+        options["no_repeat_ngram_size"] = search.ngrams
+    return options

@@ -1,8 +1,8 @@
-"""How many threads a model computes with in the app.
+"""How many threads a model uses in the app.
 
-PyTorch cuts each product into as many parts as there are cores, and waits for the last one. For a small model the parts
-take microseconds, and each of the thousands of waits lasts until another core is free: with other visitors on the same
-cores that made a run ten times slower. What the owner of the server says (``OMP_NUM_THREADS``) counts.
+PyTorch splits each product into as many parts as there are cores and waits for the last one. For a small model the
+parts take microseconds, but each of thousands of waits lasts until another core is free: with other visitors on the
+same cores a run was ten times slower. ``OMP_NUM_THREADS``, set by the server's owner, takes precedence.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from functools import cache
 
-SMALL = 20_000_000  # parameters, up to which one thread is as fast as several even where nobody else computes
+SMALL = 20_000_000  # parameters: up to here one thread is as fast as several, even on an idle machine
 
 
 def fit(parameters: int) -> None:
-    """Set the threads of PyTorch for this thread of ours, which is about to run a model of so many parameters."""
+    """Set PyTorch's thread count for this thread, which is about to run a model of this many parameters."""
     import torch
 
     most = _most()
@@ -24,7 +24,7 @@ def fit(parameters: int) -> None:
 
 @cache
 def _most() -> int:
-    """What PyTorch takes by itself; asked before it is told anything else."""
+    """PyTorch's default, read before it is changed."""
     import torch
 
     return torch.get_num_threads()

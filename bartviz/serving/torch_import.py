@@ -1,7 +1,7 @@
-"""What the server imports when: the start page's modules at once, the other pages' when one is opened, torch last.
+"""When the server imports what: the start page's modules at once, the other pages' on demand, torch last.
 
-Each in one thread at a time. Two threads that begin at two ends of a package (``bartviz.figures`` imports its modules,
-a page imports one of them) wait for each other, and Python then hands one of them what is half made.
+Only one thread imports at a time. Two threads that import a package from both ends (``bartviz.figures`` imports its
+modules, a page imports one of them) deadlock, and Python then gives one of them a partly initialized module.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from bartviz.language import later
 from bartviz.safety import memory
 
 SIZE = 400  # MB of the model library
-ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # what pages draw with; none imports torch by itself
+ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # used for drawing pages; none of them imports torch
 _PAGES, _IMPORT, _WARM = threading.Lock(), threading.Lock(), threading.Lock()
 _whole = threading.Event()
-_SHORT = threading.Event()  # the memory was too small
+_SHORT = threading.Event()  # there was too little memory
 
 
 def pages() -> None:
-    """Import all that pages draw with, once: whoever needs it meanwhile waits here."""
+    """Import everything that pages draw with, once; other threads wait here meanwhile."""
     with _PAGES:
         if _whole.is_set():
             return
@@ -36,10 +36,10 @@ def pages() -> None:
 
 
 def load() -> None:
-    """Import torch and the model classes, once; what they made is then kept out of every later garbage collection.
+    """Import torch and the model classes, once, and exempt their objects from later garbage collection.
 
-    Raises BudgetError where the memory is too small for them: what they have not loaded then is not loaded by a second
-    attempt, whatever that complains of.
+    Raises BudgetError if there is too little memory. A failed import cannot be repeated in the same process, so every
+    later call raises the same error.
     """
     with _IMPORT:
         if imported():
@@ -48,7 +48,7 @@ def load() -> None:
             raise _too_small()
         try:
             pages()
-            import bartviz.run.forward  # noqa: F401 - imported for what it brings in, the model classes too
+            import bartviz.run.forward  # noqa: F401 - imports the model classes too
         except Exception as error:
             if not memory.was_short(error):
                 raise
@@ -69,18 +69,18 @@ def _too_small() -> BudgetError:
 
 
 def imported() -> bool:
-    """Whether it is there: then a short run takes a moment."""
+    """Whether the model library is already imported."""
     return "bartviz.run.forward" in sys.modules
 
 
 def _import_quietly() -> None:
-    """What goes wrong here is told by the first run; a server that is stopped meanwhile leaves no traceback."""
+    """Import without raising: the first run reports any error, and a server stopped meanwhile prints no traceback."""
     with suppress(Exception):
         load()
 
 
 def warm_up(delay: float = 1.5) -> None:
-    """Import the library in a thread of its own, once, after the first picture had its time."""
+    """Import the library in a background thread, once, after the first page has been drawn."""
     if _WARM.acquire(blocking=False):
         timer = threading.Timer(delay, _import_quietly)
         timer.daemon = True

@@ -1,7 +1,7 @@
-"""At most a few pages are drawn at a time: fifty threads that compute keep each other and the server's loop waiting.
+"""Draw only a few pages at a time: fifty computing threads block each other and the server's event loop.
 
-Python runs one thread at a time and hands on in no order: with fifty in line, the loop that sends what they draw gets
-its turn after a quarter of a second, for every message. Four draw as much in a second as fifty do.
+Python runs one thread at a time, in no fair order: with fifty ready threads, the loop that sends their output waits a
+quarter of a second for every message. Four threads draw as many pages per second as fifty.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MOST = 4
-PATIENCE = 5.0  # seconds after which a page is drawn in any case: others may compute for long
+PATIENCE = 5.0  # seconds after which a page is drawn in any case
 
 _free = threading.Semaphore(MOST)
-_mine = threading.local()
+_thread = threading.local()
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait for a turn, and keep it while the page is drawn."""
-    _mine.held = _free.acquire(timeout=PATIENCE)
+    """Wait for a turn, and hold it while the page is drawn."""
+    _thread.held = _free.acquire(timeout=PATIENCE)
     try:
         yield
     finally:
-        _give()
+        _release()
 
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Let others draw while this thread, which may be drawing, waits for something."""
-    held = _give()
+    """Give up the turn, if held, while this thread waits for something."""
+    held = _release()
     try:
         yield
     finally:
         if held:
-            _mine.held = _free.acquire(timeout=PATIENCE)
+            _thread.held = _free.acquire(timeout=PATIENCE)
 
 
-def _give() -> bool:
-    """Give the turn back, if this thread has one."""
-    held = getattr(_mine, "held", False)
-    _mine.held = False
+def _release() -> bool:
+    """Release the turn, if this thread holds one."""
+    held = getattr(_thread, "held", False)
+    _thread.held = False
     if held:
         _free.release()
     return held

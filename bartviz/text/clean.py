@@ -1,6 +1,6 @@
-"""A visitor's text -> a text that can be run: cleaned with a notice, counted before it is tokenized, or refused.
+"""Validate and clean a user's text before a run; refuse what cannot be run.
 
-What is changed is said; what is not named here stays as it was typed. Nothing is composed or decomposed: ``e`` with a
+Every change is reported in a notice; everything else stays as typed. Nothing is composed or decomposed: ``e`` with a
 combining accent stays two code points, as the model will see them, and has one span. Control, zero-width and direction
 characters stay too and are shown by name (``labels.visible``).
 """
@@ -25,11 +25,11 @@ from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 
 MAX_CHARACTERS = 100_000  # of one text; the models read a few thousand at most
-MAX_BYTES = 10 << 20  # of one file, packed and unpacked
+MAX_BYTES = 10 << 20  # of one file, both compressed and decompressed
 MAX_ROWS = 10_000  # of one file
 MAX_NAME = 80  # characters of a file's name
 FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl")
-COLUMNS = ("text", "source", "sentence", "input")  # the column, or JSON key, that holds the text
+COLUMNS = ("text", "source", "sentence", "input")  # possible names of the column or JSON key with the text
 
 Truncate = Literal["first", "last"]  # the part that is kept of a text that is too long
 
@@ -40,7 +40,7 @@ _SUFFIX = re.compile(r"(?:\.\w{1,10}){1,2}$")
 
 @dataclass(frozen=True)
 class Cleaned:
-    """A text that can be tokenized, and one sentence for each thing that was changed in it."""
+    """A text that can be tokenized, and one notice for each change."""
 
     text: str
     notices: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ class Cleaned:
 
 @dataclass(frozen=True)
 class Upload:
-    """The texts of a file, in order: one of a .txt or .md, one a row of the others.
+    """The texts of a file, in order: one for a .txt or .md, one per row for the others.
 
-    ``name`` is safe to show and to save under; ``errors`` name the rows that were left out, and why.
+    ``name`` is a safe file name; ``errors`` list the rows that were left out, and why.
     """
 
     texts: tuple[str, ...]
@@ -60,8 +60,8 @@ class Upload:
 
 
 def clean(text: str) -> Cleaned:
-    """The text without what breaks tokenizers. Raises TextError where nothing visible is left, TooLong over
-    MAX_CHARACTERS; a long text is refused before any work."""
+    """The text without characters that break tokenizers. Raises TextError if nothing visible is left, and TooLong over
+    MAX_CHARACTERS, before any other work."""
     if not isinstance(text, str):
         raise TextError(f"One text is expected, a str and not a {type(text).__name__}. Of several take each by itself.")
     if len(text) > MAX_CHARACTERS:
@@ -92,16 +92,16 @@ def clean(text: str) -> Cleaned:
 
 
 def _paired(text: str) -> str:
-    """The text with surrogates joined where two make a character, and U+FFFD for each that has lost the other."""
+    """The text with surrogate pairs joined, and U+FFFD for each lone surrogate."""
     if not re.search("[\ud800-\udfff]", text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
-    """Raise TooLong where a text has more tokens than the model reads: the exact number, and what can be done.
+    """Raise TooLong if a text has more tokens than the model reads, with the exact number and advice.
 
-    ``can_cut``: whether the caller offers to read only the first or the last part.
+    ``can_cut``: whether the caller can read only the first or the last part.
     """
     if count > limit:
         advice = later("Shorten it by {count:,}.", count=count - limit)
@@ -125,14 +125,15 @@ def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
 
 
 def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> Upload:
-    """The texts of an uploaded file: FORMATS, each also packed as .gz.
+    """The texts of an uploaded file in one of FORMATS, optionally compressed as .gz.
 
-    A .txt or .md is one text. A .csv or .tsv has one a row, in the column that is called one of COLUMNS, else the
-    first; a .jsonl has one a line, a string or the value of such a key. Rows that cannot be used are left out and named
-    in ``errors``. ``encoding`` is one of ``files.ENCODINGS``; None means UTF-8, or what the file's mark says.
+    A .txt or .md is one text. A .csv or .tsv has one per row, in the first column named in COLUMNS, else in the first
+    column; a .jsonl has one per line, a string or the value of such a key. Unusable rows are left out and listed in
+    ``errors``. ``encoding`` is one of ``encodings.ENCODINGS``; None means UTF-8, or the encoding of the byte order
+    mark.
 
-    Raises TooLong, ``files.EncodingError`` (offset, and the encodings to choose from), SettingError, and TextError for
-    what is empty, no text, of another format, or has no row that can be used.
+    Raises TooLong, ``encodings.EncodingError`` (offset, and the encodings to choose from), SettingError, and TextError
+    for a file that is empty, not text, of another format, or without a usable row.
     """
     encodings.check_size(len(data), max_bytes)
     suffix, packed = _format(name)
@@ -160,18 +161,18 @@ def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_byte
 
 
 def _format(name: str) -> tuple[str, bool]:
-    """The suffix that says what is in a file, and whether it is packed."""
-    parts = _last(name).lower().split(".")
+    """The suffix of a file's format, and whether the file is compressed."""
+    parts = _base_name(name).lower().split(".")
     packed = parts[-1] == "gz"
     inside = parts[:-1] if packed else parts
     return (f".{inside[-1]}" if len(inside) > 1 else ""), packed
 
 
-Row = tuple[int, str | TextError]  # the line it begins in, and its text, or why it has none
+Row = tuple[int, str | TextError]  # its first line, and its text or the reason why it has none
 
 
 def _rows(name: str, rows: Iterable[Row], notices: tuple[str, ...]) -> Upload:
-    """Every row cleaned on its own: one bad row does not cost the others."""
+    """Clean every row separately, so that one bad row does not affect the others."""
     texts: list[str] = []
     errors: list[str] = []
     changes: Counter[str] = Counter()
@@ -197,11 +198,11 @@ def _rows(name: str, rows: Iterable[Row], notices: tuple[str, ...]) -> Upload:
             if errors
             else later("There are no rows.")
         )
-    said = (
+    change_notices = (
         later("In {count:,} of {all:,} rows: {notice}", count=count, all=len(texts), notice=notice)
         for notice, count in changes.items()
     )
-    return Upload(tuple(texts), safe_name(name), (*notices, *said), tuple(errors))
+    return Upload(tuple(texts), safe_name(name), (*notices, *change_notices), tuple(errors))
 
 
 def _json_rows(text: str) -> Iterator[Row]:
@@ -225,9 +226,9 @@ def _json_text(part: str) -> str | TextError:
 
 
 def _table_rows(text: str, suffix: str) -> tuple[list[Row], tuple[str, ...]]:
-    """The rows of one column, and a notice that says which."""
+    """The rows of the text column, and a notice that names it."""
     delimiter = "\t" if suffix == ".tsv" else _delimiter(text)
-    table = list(islice(_cells(text, delimiter), MAX_ROWS + 2))  # the names, the rows, and one too many
+    table = list(islice(_cells(text, delimiter), MAX_ROWS + 2))  # the header, the rows, and one more than allowed
     head = next((cells for _, cells in table if isinstance(cells, list)), [])
     names = [cell.strip().lower() for cell in head]
     column = next((names.index(name) for name in COLUMNS if name in names), None)
@@ -246,13 +247,13 @@ def _table_rows(text: str, suffix: str) -> tuple[list[Row], tuple[str, ...]]:
 
 
 def _delimiter(text: str) -> str:
-    """The sign that stands most often in every one of the first lines; a comma where there is none."""
+    """The delimiter that is most frequent in every one of the first lines; a comma by default."""
     lines = [line for line in text[:MAX_CHARACTERS].split("\n", 20)[:20] if line.strip()]
     return max(",;\t", key=lambda sign: min((line.count(sign) for line in lines), default=0))
 
 
 def _cells(text: str, delimiter: str) -> Iterator[tuple[int, list[str] | TextError]]:
-    """The line that each row begins in, and its cells, or what is wrong with it. Raises TooLong for a huge field."""
+    """The first line of each row, and its cells or its error. Raises TooLong for a huge field."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1
@@ -276,13 +277,14 @@ def _cells(text: str, delimiter: str) -> Iterator[tuple[int, list[str] | TextErr
 
 
 def safe_name(name: str) -> str:
-    """The last part of a file name, of letters, digits and `` .()+-`` alone, 80 characters at most, its suffix kept."""
-    whole = _UNSAFE.sub("_", unicodedata.normalize("NFC", _last(name))).strip(" .") or "upload"
+    """The last part of a file name, limited to letters, digits and `` .()+-`` and to 80 characters; keeps the
+    suffix."""
+    whole = _UNSAFE.sub("_", unicodedata.normalize("NFC", _base_name(name))).strip(" .") or "upload"
     suffix = _SUFFIX.search(whole)
     kept = "" if suffix is None else suffix[0]
     return whole if len(whole) <= MAX_NAME else whole[: MAX_NAME - len(kept)].rstrip(" .") + kept
 
 
-def _last(name: str) -> str:
-    """What stands after the last slash of either kind."""
+def _base_name(name: str) -> str:
+    """The part after the last slash or backslash."""
     return re.split(r"[/\\]", name)[-1].strip()

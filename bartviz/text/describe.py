@@ -1,4 +1,4 @@
-"""What a reader is told of the tokens of a text: labels, words and spans (the rules are in ``text.tokenize``)."""
+"""Labels, words and spans for the tokens of a text (the rules are in ``text.tokenize``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bartviz.text.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A token on its way to the reader; ``span`` as the tokenizer gave it."""
+    """A token before it is described; ``span`` is the tokenizer's."""
 
     id: int
     piece: Piece
@@ -25,24 +25,24 @@ class Entry:
 
     @property
     def blank(self) -> bool:
-        """Whether it is text and nothing but white space."""
+        """Whether it is text that consists only of white space."""
         return self.piece.blank and not self.special
 
 
 def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
-    """Labels, words and spans of tokens that stand in these texts, one text a segment."""
+    """The tokens of these texts, one text per segment, with labels, words and spans."""
     labels: list[str] = [""] * len(entries)
     words: list[int | None] = [None] * len(entries)
     spans: list[Span | None] = [None] * len(entries)
     first = 0
     for segment, text in enumerate(texts):
-        places = [i for i, entry in enumerate(entries) if entry.segment == segment]
-        own = [entries[i] for i in places]
+        indices = [i for i, entry in enumerate(entries) if entry.segment == segment]
+        segment_entries = [entries[i] for i in indices]
         layout = Layout.of(text)
-        found = _rising([_settled(entry, layout) for entry in own])
-        numbers = _with_spaces(own, number_words(layout, _inside(own, found), first), found)
-        names = _labels(own, layout, found, numbers)
-        for i, name, number, span in zip(places, names, numbers, found, strict=True):
+        trimmed = _rising([_trimmed(entry, layout) for entry in segment_entries])
+        numbers = _with_spaces(segment_entries, number_words(layout, _inside(segment_entries, trimmed), first), trimmed)
+        names = _labels(segment_entries, layout, trimmed, numbers)
+        for i, name, number, span in zip(indices, names, numbers, trimmed, strict=True):
             labels[i], words[i], spans[i] = name, number, span
         first = max((number + 1 for number in numbers if number is not None), default=first)
     return Tokens(
@@ -56,10 +56,10 @@ def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
     )
 
 
-def _settled(entry: Entry, layout: Layout) -> Span | None:
-    """The token's span in whole characters and without white space around them; of a blank token the white space.
+def _trimmed(entry: Entry, layout: Layout) -> Span | None:
+    """The token's span in whole characters without surrounding white space; for a blank token, the white space itself.
 
-    Tokenizers differ: GPT-2's spans include the space, BART's do not, T5 gives the space the place of the letter after.
+    Tokenizers differ: GPT-2's spans include the space, BART's do not, T5 gives the space the span of the next letter.
     """
     text = layout.text
     if entry.span is None:
@@ -68,8 +68,8 @@ def _settled(entry: Entry, layout: Layout) -> Span | None:
     if entry.blank:
         if is_blank(text[start:end]):
             return start, end
-        before = [place for place in (start - len(entry.piece.written), start - 1) if place >= 0]
-        return next(((place, start) for place in before if is_blank(text[place:start])), None)
+        before = [position for position in (start - len(entry.piece.written), start - 1) if position >= 0]
+        return next(((position, start) for position in before if is_blank(text[position:start])), None)
     stripped = text[start:end].strip()
     if stripped:
         start += text[start:end].index(stripped)
@@ -78,7 +78,7 @@ def _settled(entry: Entry, layout: Layout) -> Span | None:
 
 
 def _rising(spans: Sequence[Span | None]) -> list[Span | None]:
-    """Spans that never step back, whatever a normalizer did to the order of marks."""
+    """Spans that never go backwards, even if a normalizer reordered combining marks."""
     start = end = 0
     rising: list[Span | None] = []
     for span in spans:
@@ -90,14 +90,14 @@ def _rising(spans: Sequence[Span | None]) -> list[Span | None]:
 
 
 def _inside(entries: Sequence[Entry], spans: Sequence[Span | None]) -> list[Span | None]:
-    """The spans that can be part of a word: not those of special or blank tokens."""
+    """The spans that can be part of a word: None for special and blank tokens."""
     return [None if entry.special or entry.blank else span for entry, span in zip(entries, spans, strict=True)]
 
 
 def _with_spaces(
     entries: Sequence[Entry], words: Sequence[int | None], spans: Sequence[Span | None]
 ) -> list[int | None]:
-    """The words, where a token that is just the space before a word belongs to that word."""
+    """The words, with a token that is only the space before a word counted as part of that word."""
     complete = list(words)
     begun: int | None = None
     for i in range(len(entries) - 1):
@@ -118,8 +118,8 @@ def _labels(
     entries: Sequence[Entry], layout: Layout, spans: Sequence[Span | None], words: Sequence[int | None]
 ) -> list[str]:
     labels = []
-    shown = 0  # the end of what the labels so far have shown of the text
-    begun: int | None = None  # the word that the labels so far have begun
+    shown = 0  # end of the text that the labels have shown so far
+    begun: int | None = None  # the word of the last label
     for i, (entry, span, word) in enumerate(zip(entries, spans, words, strict=True)):
         if entry.special or entry.blank or span is None:
             labels.append(alone(entry))
@@ -137,7 +137,7 @@ def _labels(
 
 
 def _shared(spans: Sequence[Span | None], i: int) -> bool:
-    """Whether the token before or after this one stands for a part of the same character."""
+    """Whether the previous or next token covers part of the same character."""
     span, before, after = spans[i], spans[i - 1] if i else None, spans[i + 1] if i + 1 < len(spans) else None
     return span is not None and (
         (before is not None and before[1] > span[0]) or (after is not None and after[0] < span[1])
@@ -145,7 +145,7 @@ def _shared(spans: Sequence[Span | None], i: int) -> bool:
 
 
 def _cut(layout: Layout, entry: Entry) -> bool:
-    """Whether the token is a part of a character of the text, written as it stands there."""
+    """Whether the token is literally a part of one character of the text."""
     assert entry.span is not None
     start, end = entry.span
     written = layout.text[start:end]
@@ -158,7 +158,7 @@ def _cut(layout: Layout, entry: Entry) -> bool:
 
 
 def alone(entry: Entry) -> str:
-    """The label of a token that is special, only space, or stands for none of the text."""
+    """The label of a token that is special, only a space, or not part of the text."""
     if entry.special or entry.unknown or not entry.piece.written:
         return visible(entry.piece.name)
     text = entry.piece.text

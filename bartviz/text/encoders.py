@@ -1,11 +1,11 @@
-"""Text -> ids and raw spans, by the tokenizers of the models, safe to be asked from many threads at once.
+"""Text -> ids and raw spans by the models' tokenizers, thread-safe.
 
-A transformers tokenizer keeps settings between calls (how it truncates and pads, whether typed special tokens count,
-source or target language), so two threads that share one may change each other's answers. We never call it: a fast
-tokenizer is run through copies of our own that share its vocabulary and never change; Marian's pieces are made here.
+A transformers tokenizer keeps settings between calls (truncation, padding, whether typed special tokens count, source
+or target language), so threads that share one may change each other's results. It is never called directly: a fast
+tokenizer runs through private copies that share its vocabulary and never change; Marian is reimplemented here.
 
 ``split_special_tokens=True`` does not keep a typed ``</s>`` literal in a unigram vocabulary (T5, Pegasus, mBART): the
-piece is in the vocabulary, with the best score. Such a text goes through a copy whose special pieces cannot be typed.
+piece is in the vocabulary, with the best score. Such a text uses a copy whose special pieces cannot be typed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Raw:
-    """One token as the tokenizer gives it; ``span`` is None where it added the token by itself."""
+    """One token as the tokenizer returns it; ``span`` is None for a token that the tokenizer added."""
 
     id: int
     segment: int
@@ -44,7 +44,7 @@ class Raw:
 
 
 class Encoder(ABC):
-    """What we need to know of one tokenizer: its special tokens, how it writes, and how it encodes."""
+    """The uniform interface to one tokenizer: its special tokens, its scheme, and its encoding."""
 
     scheme: Scheme
 
@@ -53,16 +53,16 @@ class Encoder(ABC):
         names = dict(zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)) | added
         unknown = tokenizer.unk_token_id
         roles = [getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad", "sep", "cls", "mask")]
-        # An unknown word is part of the text, so its token is not special; GPT-2 names its end token here too.
+        # An unknown word is part of the text, so its token is not special. GPT-2 uses its end token as the unknown one.
         self.unknown: int | None = None if unknown in roles else unknown
         self.unknown_piece = "" if self.unknown is None else str(tokenizer.unk_token)
         self.special = {i: name for i, name in names.items() if i != self.unknown}
         self._known: dict[int, Piece] = {}  # at most one for each id of the vocabulary
 
     def piece(self, token_id: int) -> Piece:
-        """What an id stands for; an id that the vocabulary does not have is named by its number and stands for nothing.
+        """The piece of an id; an id outside the vocabulary is named by its number and has no text.
 
-        (A model may have more rows than its tokenizer has pieces.)
+        (A model may have more embedding rows than its tokenizer has pieces.)
         """
         if token_id not in self._known:
             name = self._name(token_id)
@@ -74,20 +74,20 @@ class Encoder(ABC):
 
     @abstractmethod
     def _name(self, token_id: int) -> str | None:
-        """The vocabulary's string, None where it has no such id."""
+        """The vocabulary's string, or None for an unknown id."""
 
     def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
         """The tokens of a text, or of a pair of texts, special tokens included.
 
-        ``target``: as a text that the model writes. ``allow_special``: whether a special token that stands in the text
-        counts as one. Raises ModelError where the library fails.
+        ``target``: encode as an output of the model. ``allow_special``: whether a special token typed in the text
+        counts as one. Raises ModelError if the library fails.
         """
         with guarded(_broken()):
             return self._encode(text, pair, target=target, allow_special=allow_special)
 
     @abstractmethod
     def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
-        """As ``encode``, whatever the library raises."""
+        """``encode`` without handling the library's errors."""
 
 
 class FastEncoder(Encoder):
@@ -120,7 +120,7 @@ class FastEncoder(Encoder):
         return self._raw(encoding, typed=False)
 
     def _raw(self, encoding: Encoding, *, typed: bool) -> list[Raw]:
-        """``typed``: special tokens within the text count as such."""
+        """``typed``: special tokens in the text count as such."""
         types, second = any(encoding.type_ids), False
         tokens = []
         for token_id, sequence, span, kind in zip(
@@ -134,7 +134,7 @@ class FastEncoder(Encoder):
         return tokens
 
     def _leaks(self, encoding: Encoding, text: str, pair: str | None) -> bool:
-        """Whether text became a special token, or spells the unknown one, although typed text is literal."""
+        """Whether literal text became a special token, or spells the unknown one."""
         inside = zip(encoding.ids, encoding.sequence_ids, strict=True)
         if any(sequence is not None and token_id in self.special for token_id, sequence in inside):
             return True
@@ -144,9 +144,9 @@ class FastEncoder(Encoder):
 
     @cached_property
     def _strict(self) -> Backend:
-        """The literal copy with its own vocabulary, in which special pieces hold a space and so match no text.
+        """The literal copy with its own vocabulary, whose special pieces contain a space and so match no text.
 
-        Made when first needed: a unigram vocabulary of 32,000 takes 90 MB and a fifth of a second.
+        Made on first use: a unigram vocabulary of 32,000 takes 90 MB and a fifth of a second.
         """
         state = json.loads(self._literal.to_str())
         state["added_tokens"] = [token for token in state["added_tokens"] if not token["special"]]
@@ -165,10 +165,10 @@ class FastEncoder(Encoder):
 
 
 class MarianEncoder(Encoder):
-    """Marian's tokenizer: one SentencePiece model a language, and a vocabulary of its own beside them.
+    """Marian's tokenizer: one SentencePiece model per language, and a separate vocabulary.
 
-    A language code (``>>deu<<``) that the model has is a special token at the beginning of a text, also when typed:
-    it is how the target language is chosen.
+    A known language code (``>>deu<<``) at the beginning of a text is a special token even if typed: it selects the
+    target language.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -208,7 +208,7 @@ class MarianEncoder(Encoder):
         return tokens
 
     def _plain(self, text: str, start: int, segment: int, side: tuple[Any, dict[str, int]]) -> list[Raw]:
-        """Text without special tokens, which begins at ``start``; a language code before it is cut off first."""
+        """Text without special tokens, which begins at ``start``; a leading language code is split off first."""
         processor, vocabulary = side
         code = text[: text.find("<<") + 2] if text.startswith(">>") else ""
         tokens = []
@@ -227,7 +227,7 @@ _ENCODERS: WeakKeyDictionary[Any, tuple[object, Encoder]] = WeakKeyDictionary()
 
 
 def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
-    """The encoder of a tokenizer: made once, and again when tokens or languages were changed. Raises ModelError."""
+    """The encoder of a tokenizer, cached until its tokens or languages change. Raises ModelError."""
     with guarded(_broken()):
         return _encoder_of(tokenizer)
 
@@ -262,8 +262,8 @@ def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
 
 
 def _copy(backend: Backend, *, special: bool) -> Backend:
-    """A tokenizer that shares the vocabulary and pipeline of ``backend``, truncates and pads nothing, and knows the
-    special tokens only if asked."""
+    """A tokenizer that shares the vocabulary and pipeline of ``backend``, without truncation or padding, and with its
+    special tokens only if ``special``."""
     copy: Backend = type(backend)(backend.model)
     for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
         if getattr(backend, part) is not None:
@@ -272,7 +272,7 @@ def _copy(backend: Backend, *, special: bool) -> Backend:
         if token.special and not special:
             continue
         (copy.add_special_tokens if token.special else copy.add_tokens)([token])
-        if copy.token_to_id(token.content) != token_id:  # ids with gaps between them: only a full copy keeps them
+        if copy.token_to_id(token.content) != token_id:  # ids with gaps: only a full copy keeps them
             return _full_copy(backend, special=special)
     return copy
 
@@ -286,7 +286,7 @@ def _full_copy(backend: Backend, *, special: bool) -> Backend:
 
 
 def _target_template(tokenizer: PreTrainedTokenizerBase) -> PostProcessor | None:
-    """What surrounds a target text where that differs from a source text (mBART's language codes)."""
+    """The post-processor for target texts, if it differs from that for source texts (mBART's language codes)."""
     if not hasattr(tokenizer, "_switch_to_target_mode") or getattr(tokenizer, "tgt_lang", None) is None:
         return None
     try:

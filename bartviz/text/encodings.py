@@ -1,4 +1,4 @@
-"""The bytes of an uploaded file -> text: unpacked within a limit, its encoding known or asked for, never guessed."""
+"""The bytes of an uploaded file -> text: decompressed within a limit, in a known or chosen encoding, never guessed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENCODINGS = {
     "cp1252": later("Western European (Windows-1252)"),
     "latin-1": later("Western European (Latin-1)"),
 }
-# The first bytes of files that are no text, and what to do with them.
+# The first bytes of files that are not text, and advice for each.
 _DOCUMENT = later("Save it as plain text (.txt), or copy the text itself.")
 _ARCHIVE = later("Unpack it and upload the text files in it.")
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
@@ -48,9 +48,9 @@ _CHUNK = 1 << 16
 
 
 class TooLong(TextError):
-    """More than a limit: ``count`` of what there is (or was seen before we stopped), ``limit`` of what is taken.
+    """A limit is exceeded: ``count`` is the size (or what was read before stopping), ``limit`` the maximum.
 
-    ``can_cut``: the caller can take the first or the last ``limit`` of it instead.
+    ``can_cut``: the caller can use the first or the last ``limit`` instead.
     """
 
     def __init__(self, message: str, count: int, limit: int, *, can_cut: bool = False) -> None:
@@ -61,7 +61,7 @@ class TooLong(TextError):
 
 
 class EncodingError(TextError):
-    """Bytes that are no text in the encoding: ``offset`` of the first one, ``encodings`` that would fit all of them."""
+    """Bytes that are invalid in the encoding: ``offset`` of the first one, ``encodings`` that would fit all of them."""
 
     def __init__(self, message: str, offset: int, encodings: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -74,7 +74,7 @@ def megabytes(count: int) -> str:
 
 
 def check_size(count: int, limit: int) -> None:
-    """Raise TooLong where a file has more bytes than are read."""
+    """Raise TooLong if a file exceeds the limit."""
     if count > limit:
         text = later(
             "The file has {size}; at most {limit} are read. Split it, or upload a part.",
@@ -85,9 +85,9 @@ def check_size(count: int, limit: int) -> None:
 
 
 def unpack(data: bytes, limit: int) -> bytes:
-    """The content of a gzip file, read in small steps: never more than ``limit`` bytes of it are held.
+    """The content of a gzip file, decompressed in small steps, so that a bomb cannot fill the memory.
 
-    Raises TooLong as soon as there is more, TextError where the file is damaged or ends too early.
+    Raises TooLong once it exceeds ``limit`` bytes, TextError if the file is damaged or ends too early.
     """
     content = bytearray()
     while data:
@@ -110,16 +110,16 @@ def unpack(data: bytes, limit: int) -> bytes:
 
 
 def refuse_binary(data: bytes) -> None:
-    """Raise TextError for archives, documents, pictures and other files that are no text, and say what to do."""
+    """Raise TextError, with advice, for archives, documents, pictures and other files that are not text."""
     for start, kind, advice in _KINDS:
         if data.startswith(start):
             raise TextError(later("This file is {kind}, not text. {advice}", kind=kind, advice=advice))
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:
-    """The text of a file: in ``encoding``, or as its mark (UTF-8, 16 or 32) says, or in strict UTF-8.
+    """The text of a file: in ``encoding``, or that of its byte order mark (UTF-8, 16 or 32), or strict UTF-8.
 
-    Raises EncodingError with the offset and the encodings that would fit, TextError for what is no text at all,
+    Raises EncodingError with the offset and the encodings that would fit, TextError for a file that is not text,
     SettingError for an encoding that is not in ENCODINGS.
     """
     if encoding is not None and encoding not in ENCODINGS:
@@ -139,7 +139,7 @@ def decode(data: bytes, encoding: str | None = None) -> str:
 
 
 def _refuse_controls(data: bytes) -> None:
-    """Raise TextError where more than one byte of a hundred is a control character that no text has."""
+    """Raise TextError if more than one percent of the bytes are control characters that text does not contain."""
     controls = len(data) - len(data.translate(None, _CONTROLS))
     if controls * 100 > len(data):
         raise TextError(
@@ -176,9 +176,9 @@ def _overlong(data: bytes, offset: int) -> bool:
 
 
 def _fits(data: bytes, encoding: str) -> bool:
-    """Whether all bytes are text in this encoding, without the controls of the upper half (0x80 to 0x9F)."""
+    """Whether all bytes decode in this encoding, without C1 control characters (0x80 to 0x9F)."""
     if encoding.startswith("utf"):
-        return False  # would have had its mark, or was tried
+        return False  # would have a byte order mark, or was already tried
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""Text as a reader sees it: characters that belong together, words, and labels in which nothing is invisible.
+"""Text as a reader sees it: grapheme clusters, words, and labels without invisible characters.
 
-Knows nothing of tokenizers. A *cluster* is what a reader calls one character (Unicode UAX 29, extended grapheme
+Independent of tokenizers. A *cluster* is what a reader calls one character (Unicode UAX 29, extended grapheme
 cluster): ``e`` with its combining accent, an emoji family, a Korean syllable written as three letters.
 Spans are (start, end) in the text, counted in code points as Python does.
 """
@@ -14,21 +14,23 @@ from itertools import pairwise
 
 import regex
 
-CONTINUES = "⋯"  # before a label: this token goes on with the word, or the character, of the token before it
+CONTINUES = "⋯"  # before a label: this token continues the word, or the character, of the previous token
 
 Span = tuple[int, int]
 
 _CLUSTER = regex.compile(r"\X")
-_LETTER = regex.compile(r"[^\W\u200c\u200d]")  # letters, marks, digits and _; not the joiners, which begin no word
+_LETTER = regex.compile(
+    r"[^\W\u200c\u200d]"
+)  # letters, marks, digits and _; not the joiners, which cannot begin a word
 _APOSTROPHES = "'’"
-# Signs that no other sign joins: most Western, Korean and Chinese texts hold nothing else, and are read at once.
+# Characters that form no cluster with others: most Western, Korean and Chinese texts need nothing else (fast path).
 _SIMPLE = regex.compile(r"[\t\n\x20-\u02ff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff\uac00-\ud7a3]*")
 _SIMPLE_WORD = regex.compile(rf"\w+(?:[{_APOSTROPHES}]\w+)*|\S")
-# Scripts that are written without spaces between words: there the tokenizer's pieces are the words that we have.
+# Scripts without spaces between words, in which each piece of the tokenizer counts as a word.
 _UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
 )
-# Joiners and non-joiners shape the letters of these scripts, so there they are seen by what they do.
+# In these scripts joiners and non-joiners shape the letters, so they are already visible by their effect.
 _JOINING = regex.compile(
     r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}\p{Oriya}\p{Tamil}\p{Telugu}"
     r"\p{Kannada}\p{Malayalam}\p{Sinhala}]"
@@ -58,14 +60,14 @@ _NAMES = {
     "\u2069": "PDI",
     "\ufeff": "BOM",
 }
-_MARKS = 4  # combining marks of one character that a label shows; the number of the others is written
+_MARKS = 4  # combining marks that a label shows per character; the others are counted
 _MARK = regex.compile(r"\p{M}")
 _MANY_MARKS = regex.compile(rf"\p{{M}}{{{_MARKS + 1},}}$")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the clusters and words of a text begin and end."""
+    """The boundaries of the clusters and words of a text."""
 
     text: str
     clusters: tuple[int, ...]  # the start of each cluster, and the end of the text
@@ -75,21 +77,21 @@ class Layout:
     @classmethod
     def of(cls, text: str) -> Layout:
         if _SIMPLE.fullmatch(text):
-            words = tuple(found.span() for found in _SIMPLE_WORD.finditer(text))
+            words = tuple(match.span() for match in _SIMPLE_WORD.finditer(text))
             return cls(text, tuple(range(len(text) + 1)), words, tuple(start for start, _ in words))
-        clusters = (*(found.start() for found in _CLUSTER.finditer(text)), len(text))
+        clusters = (*(match.start() for match in _CLUSTER.finditer(text)), len(text))
         words = tuple(_words(text, clusters))
         return cls(text, clusters, words, tuple(start for start, _ in words))
 
     def whole(self, span: Span) -> Span:
-        """The span widened to whole clusters; an empty one to the cluster that it stands in."""
+        """The span widened to whole clusters; an empty one to its surrounding cluster."""
         start, end = span
         first = max(bisect_right(self.clusters, start) - 1, 0)
         last = max(bisect_right(self.clusters, max(end - 1, start)), first + 1)
         return (self.clusters[first], self.clusters[min(last, len(self.clusters) - 1)])
 
     def words_at(self, span: Span) -> tuple[int, int] | None:
-        """The first and last of ``words`` that the span touches, or None where it touches white space only."""
+        """The first and last index of ``words`` that the span touches, or None if it touches only white space."""
         first = bisect_right(self.starts, span[0]) - 1
         if first < 0 or self.words[first][1] <= span[0]:
             first += 1
@@ -97,7 +99,7 @@ class Layout:
         return (first, last) if last >= first else None
 
     def unspaced(self, position: int) -> bool:
-        """Whether a word may end before this character although no space does: Chinese, Japanese, Thai, ..."""
+        """Whether a word may end before this character without a space: Chinese, Japanese, Thai, ..."""
         return any(_UNSPACED.match(sign) for sign in self.text[max(position - 1, 0) : position + 1])
 
 
@@ -128,10 +130,10 @@ def _words(text: str, clusters: Sequence[int]) -> list[Span]:
 
 
 def number_words(layout: Layout, spans: Sequence[Span | None], first: int = 0) -> list[int | None]:
-    """The index of the word of each token, counted from ``first`` and rising; None where there is none to name.
+    """The word index of each token, counted from ``first`` and never decreasing; None without a word.
 
-    ``spans`` (None for special tokens, which end a word) rise too. Words that share a token are one. In a script
-    without spaces each token is a word, unless it cuts a character.
+    ``spans`` (None for special tokens, which end a word) must not decrease either. Words that share a token count as
+    one. In a script without spaces each token is a word, unless it splits a character.
     """
     words: list[int | None] = []
     current, reached, end = first - 1, -1, 0  # the index, the last of layout.words in it, the end of the last span
@@ -149,13 +151,13 @@ def number_words(layout: Layout, spans: Sequence[Span | None], first: int = 0) -
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is text, and nothing in it that leaves a mark on paper."""
+    """Whether the text is not empty but entirely invisible."""
     return _BLANK.fullmatch(text) is not None
 
 
 def visible(text: str) -> str:
-    """The text with nothing invisible in it: spaces as ``␣`` where there is nothing else, line ends, tabs, zero-width
-    and direction characters as signs or ``‹names›``, and at most four combining marks on a letter, the rest counted."""
+    """The text with everything made visible: ``␣`` for text that is only spaces, symbols or ``‹names›`` for line ends,
+    tabs, zero-width and direction characters, and at most four combining marks per letter, the rest counted."""
     if _SIMPLE.fullmatch(text) and text.isprintable() and text.strip():
         return text
     if text and not text.strip(" "):
@@ -178,7 +180,7 @@ def _name(sign: str) -> str:
 
 
 def _few_marks(cluster: str) -> str:
-    """A lone mark on a dotted circle; of very many marks the first few and the number of the others."""
+    """A lone mark on a dotted circle; for many marks, the first few and the number of the others."""
     if _MARK.match(cluster):
         cluster = "◌" + cluster
     marks = _MANY_MARKS.search(cluster)

@@ -1,6 +1,6 @@
-"""How a tokenizer writes text in the pieces of its vocabulary: WordPiece, byte-level BPE, SentencePiece.
+"""How tokenizers represent text in vocabulary pieces: WordPiece, byte-level BPE, SentencePiece.
 
-Differences between tokenizers are data: each has a ``Scheme`` that turns a piece into the bytes of text it stands for.
+Differences between tokenizers are data: each has a ``Scheme`` that turns a piece into the bytes of its text.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
-SPACE = "▁"  # SentencePiece's sign for a space
+SPACE = "▁"  # SentencePiece's symbol for a space
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def _byte_signs() -> dict[str, int]:
-    """The sign that stands for each byte in a byte-level vocabulary: itself where it is printable, else one from
+    """The character for each byte in a byte-level vocabulary: itself if printable, else one from
     U+0100 on (Radford et al. 2019, the reversible byte encoder of GPT-2)."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in set(printable)]
@@ -29,9 +29,9 @@ _BYTES = _byte_signs()
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One string of a vocabulary, and the text that it stands for, its space included.
+    """One string of a vocabulary, and its text, with its space.
 
-    ``written``: UTF-8 bytes. ``text``: the same as text, None where they cut a character. ``blank``: only white space.
+    ``written``: UTF-8 bytes. ``text``: the same decoded, None if they split a character. ``blank``: only white space.
     """
 
     name: str
@@ -50,16 +50,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How pieces write text.
+    """How pieces represent text.
 
-    ``bytes``: every sign is a byte, the space too (GPT-2, BART). ``prefix``: a piece begins a word unless ``mark``
-    stands before it (WordPiece). ``space``: ``mark`` is a space (SentencePiece). ``suffix``: ``mark`` ends a word.
+    ``bytes``: every character is a byte, spaces too (GPT-2, BART). ``prefix``: a piece begins a word unless it starts
+    with ``mark`` (WordPiece). ``space``: ``mark`` is a space (SentencePiece). ``suffix``: ``mark`` ends a word.
     """
 
     kind: Literal["bytes", "prefix", "space", "suffix"]
     mark: str = ""
     byte_fallback: bool = False
-    plain: frozenset[str] = frozenset()  # added pieces, which are written as themselves
+    plain: frozenset[str] = frozenset()  # added pieces, which stand for themselves
 
     @classmethod
     def of(cls, backend: Backend) -> Scheme:
@@ -77,7 +77,7 @@ class Scheme:
         return cls("suffix", suffix, plain=plain) if suffix else cls("prefix", "##", plain=plain)
 
     def text(self, piece: str) -> bytes:
-        """The bytes of text (UTF-8, perhaps a part of one character) that a piece stands for, its space included."""
+        """The UTF-8 bytes of a piece's text with its space; they may be part of one character."""
         if self.kind == "prefix":
             inside = bool(self.mark) and piece.startswith(self.mark) and len(piece) > len(self.mark)
             return (piece[len(self.mark) :] if inside else f" {piece}").encode()
@@ -91,8 +91,8 @@ class Scheme:
         return bytes([int(byte[1], 16)]) if byte else piece.replace(self.mark, " ").encode()
 
     def texts(self, pieces: list[str]) -> list[bytes]:
-        """The bytes of every piece of one text, without spaces that nobody writes: at its edges and, where pieces do
-        not keep them (WordPiece), before a full stop, inside brackets and around an apostrophe."""
+        """The bytes of every piece of one text, without spaces that are not written: at its edges and, for WordPiece,
+        before punctuation, inside brackets and around an apostrophe."""
         parts = [self.text(piece) for piece in pieces]
         if self.kind == "prefix":
             parts = [part[1:] if _tight(parts, i) else part for i, part in enumerate(parts)]

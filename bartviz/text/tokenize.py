@@ -1,20 +1,20 @@
 """Text <-> tokens: ids for the model; labels, words and spans for the reader.
 
-**Labels** are what the model sees of a token, made readable:
-- The space that begins a word (``Ġ``, ``▁``) is left out. A token that goes on with the word of the token before it
-  begins with ``⋯`` instead of ``##``, whatever the tokenizer: ``trans ⋯lation``.
-- Tokens that cut a character between them (a Korean syllable or an emoji as bytes, an accent apart from its letter)
-  show it once: the first has the whole character, those that follow only ``⋯``. Bytes that make no character are
-  written as bytes: ``‹ED 95›``.
+**Labels** are readable versions of tokens:
+- The space that begins a word (``Ġ``, ``▁``) is left out. A token that continues the previous token's word begins with
+  ``⋯``, whatever the tokenizer: ``trans ⋯lation``.
+- Tokens that split a character (a Korean syllable or an emoji as bytes, an accent apart from its letter) show it once:
+  the first has the whole character, the following ones only ``⋯``. Bytes that form no character are shown as bytes:
+  ``‹ED 95›``.
 - Nothing is invisible: ``␣`` for a token that is only a space, ``↵``, ``⇥``, ``‹ZWSP›``, ``‹RLO›``.
-- Special and unknown tokens stand as the vocabulary writes them: ``<s>``, ``[CLS]``, ``[UNK]``.
+- Special and unknown tokens are shown as in the vocabulary: ``<s>``, ``[CLS]``, ``[UNK]``.
 
-**Spans** point at whole characters of the text without the space around them: all bytes of an emoji have the span of
-the emoji. Spans of the second sentence of a pair (segment 1) point into that sentence. None: a token that stands for
-none of the text.
+**Spans** cover whole characters of the text without surrounding spaces: all bytes of an emoji have the span of the
+emoji. Spans of the second sentence of a pair (segment 1) index into that sentence. None: a token that is not part of
+the text.
 
-**Words** are what a reader would count (``labels.split_words``), numbered through both sentences of a pair. None for
-special tokens, padding, and white space that belongs to no word. In scripts without spaces between words (Chinese,
+**Words** are what a reader would count (``labels.split_words``), numbered across both sentences of a pair. None for
+special tokens, padding, and white space outside words. In scripts without spaces between words (Chinese,
 Japanese, Thai, ...) each piece is a word. An unknown token is part of the text, so it is not special.
 """
 
@@ -37,7 +37,7 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-_CONTEXT = 8  # tokens before a candidate that can change its label: three other bytes of its character, and a word
+_CONTEXT = 8  # preceding tokens that can change a label: three other bytes of its character, and a word
 
 
 def encode(
@@ -48,10 +48,10 @@ def encode(
     target: bool = False,
     allow_special: bool = False,
 ) -> Tokens:
-    """The tokens of a text (n,), with the special tokens that the model expects around it. Nothing is cut off.
+    """The tokens of a text (n,), with the special tokens that the model expects around it. Nothing is truncated.
 
     ``pair`` is a second sentence; ``segments`` say which of the two a token belongs to, also for models that have no
-    token types. ``target`` encodes as an output (Marian, mBART). What looks like a special token in the text is text,
+    token types. ``target`` encodes as an output (Marian, mBART). A special token typed in the text is plain text,
     unless ``allow_special`` is set: then ``<mask>`` is the mask. Raises ModelError for a tokenizer without spans.
     """
     encoder = encoder_of(tokenizer)
@@ -70,10 +70,10 @@ def encode(
 
 
 def from_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, Tokens]:
-    """The text that ids stand for, special tokens left out, and the tokens (n,), whose spans point into that text.
+    """The decoded text of ids without special tokens, and the tokens (n,), whose spans index into that text.
 
-    Byte-level text comes back exactly; WordPiece and SentencePiece do not keep case or spaces. Unknown tokens stay in
-    the text as the vocabulary writes them, and bytes that make no character become U+FFFD. Raises ModelError.
+    Byte-level text is restored exactly; WordPiece and SentencePiece may lose case or spaces. Unknown tokens appear in
+    the text as in the vocabulary, and bytes that form no character become U+FFFD. Raises ModelError.
     """
     encoder = encoder_of(tokenizer)
     entries = [_entry(encoder, token_id, 0, token_id in encoder.special, None) for token_id in map(int, ids)]
@@ -90,10 +90,10 @@ def from_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[st
 
 
 def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[int] | None = None) -> str:
-    """How one token is called where it could come next after the ids ``previous``.
+    """The label of one token as the next one after the ids ``previous``.
 
-    Without them a piece that begins with a letter and no space is taken to go on with a word: ``Haus`` and ``⋯haus``
-    are different tokens. A token that completes a character shows it: ``⋯한``. Raises ModelError.
+    Without them, a piece that begins with a letter and no space counts as a continuation: ``Haus`` and ``⋯haus`` are
+    different tokens. A token that completes a character shows it: ``⋯한``. Raises ModelError.
     """
     encoder = encoder_of(tokenizer)
     entry = _entry(encoder, token_id, 0, token_id in encoder.special, None)
@@ -102,16 +102,16 @@ def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[
         return alone(entry)
     if text and previous is None:
         return (CONTINUES if text[0].isalnum() and encoder.scheme.kind != "suffix" else "") + visible(text)
-    if entry.piece.written and previous is None:  # bytes: those from 80 to BF go on with a character
+    if entry.piece.written and previous is None:  # bytes: 80 to BF continue a character
         return (CONTINUES if 0x80 <= entry.piece.written[0] < 0xC0 else "") + alone(entry)
-    context, made = from_ids(tokenizer, [*(previous or ())[-_CONTEXT:], token_id])
-    name, span = made.labels[-1], made.spans[-1]
+    context, tokens = from_ids(tokenizer, [*(previous or ())[-_CONTEXT:], token_id])
+    name, span = tokens.labels[-1], tokens.spans[-1]
     return CONTINUES + visible(context[slice(*span)]) if name == CONTINUES and span is not None else name
 
 
 def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Tokens:
-    """The tokens with padding on the right up to ``length``. A tokenizer without a padding token (GPT-2) pads with its
-    end token: what pads is masked, so the model never sees which it is. Raises SettingError."""
+    """The tokens with padding on the right up to ``length``. A tokenizer without a padding token (GPT-2) uses its
+    end token: padding is masked, so the model never sees it. Raises SettingError."""
     missing = length - len(tokens)
     if missing < 0:
         raise SettingError(
@@ -142,9 +142,9 @@ def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Toke
 
 
 def join(*parts: Tokens) -> Tokens:
-    """The tokens of all parts, one after the other; words are numbered on, so that no two parts share one.
+    """The tokens of all parts, concatenated; word numbers continue, so that no two parts share a word.
 
-    Labels and spans stay as they are: spans go on pointing into the text of their own part.
+    Labels and spans do not change: each span still indexes into the text of its own part.
     """
     ids, special, segments = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "special", "segments")
@@ -170,7 +170,7 @@ def join(*parts: Tokens) -> Tokens:
 
 
 def unknown_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
-    """The share of the tokens of the text, 0..1, that the vocabulary does not know; spaces are not counted."""
+    """The share of unknown tokens in the text, 0..1, not counting spaces."""
     encoder = encoder_of(tokenizer)
     if encoder.unknown is None or encoder.unknown not in tokens.ids:
         return 0.0
@@ -187,20 +187,20 @@ def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: S
 
 
 def _decode(data: bytes) -> tuple[str, list[int]]:
-    """The text of UTF-8 bytes, and for each byte the index of its character; what is no character becomes U+FFFD."""
+    """The text of UTF-8 bytes, and for each byte the index of its character; invalid bytes become U+FFFD."""
     text: list[str] = []
     starts: list[int] = []
-    place = 0
-    while place < len(data):
+    offset = 0
+    while offset < len(data):
         try:
-            good, bad = data[place:].decode(), 0
+            good, bad = data[offset:].decode(), 0
         except UnicodeDecodeError as error:
-            good, bad = data[place : place + error.start].decode(), error.end - error.start
+            good, bad = data[offset : offset + error.start].decode(), error.end - error.start
         for sign in good:
             starts += [len(text)] * len(sign.encode())
             text.append(sign)
         if bad:
             starts += [len(text)] * bad
             text.append("\ufffd")
-        place = len(starts)
+        offset = len(starts)
     return "".join(text), starts

@@ -1,4 +1,4 @@
-"""The tokens of a text: what the model sees, and what a reader sees. Frozen, read-only, NumPy alone."""
+"""The tokens of a text: what the model sees, and what a reader sees. Frozen, read-only, NumPy only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from bartviz.arrays import Bools, Ints, frozen, same
 from bartviz.errors import RecordError
 
-SAID = 12  # tokens that a ``repr`` names
+SHOWN = 12  # tokens in a ``repr``
 _DESCRIBED = ("pieces", "labels", "words", "spans")
 _KINDS = {"ids": "iu", "special": "b", "segments": "iu"}
 
@@ -23,8 +23,8 @@ class Tokens:
     """A text as the model sees it, n tokens, and as a reader sees it.
 
     ``pieces`` are the vocabulary's own strings, ``labels`` readable ones; ``words`` gives each token the index of
-    its word (None for special tokens), which never falls; ``segments`` are 1 for the second sentence of a pair;
-    ``spans`` are (start, end) in the text, None for a token that is not of it.
+    its word (None for special tokens), which never decreases; ``segments`` are 1 for the second sentence of a pair;
+    ``spans`` are (start, end) in the text, None for a token that is not part of it.
     """
 
     ids: Ints
@@ -51,7 +51,7 @@ class Tokens:
 
     @classmethod
     def lazy(cls, ids: Ints, special: Bools, segments: Ints, describe: Callable[[], Tokens]) -> Tokens:
-        """Tokens whose pieces, labels, words and spans are asked of ``describe`` when one of them is looked at."""
+        """Tokens whose pieces, labels, words and spans are computed by ``describe`` on first access."""
         made = object.__new__(cls)
         for name, array, dtype in (
             ("ids", ids, np.int64),
@@ -63,7 +63,7 @@ class Tokens:
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """Only asked for what is not there: what lazy tokens say of themselves."""
+        """Called only for missing attributes: compute the descriptions of lazy tokens."""
         if name not in _DESCRIBED:
             raise AttributeError(name)
         describe: Callable[[], Tokens] | None = self.__dict__.get("_describe")
@@ -75,8 +75,8 @@ class Tokens:
         return self.__dict__[name]
 
     def __repr__(self) -> str:
-        more = f" ... {len(self)} in all" if len(self) > SAID else ""
-        return f"<Tokens: {' '.join(map(repr, self.labels[:SAID]))}{more}>"
+        more = f" ... {len(self)} in all" if len(self) > SHOWN else ""
+        return f"<Tokens: {' '.join(map(repr, self.labels[:SHOWN]))}{more}>"
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -104,7 +104,7 @@ class Tokens:
 
 
 def writable(*texts: str) -> bool:
-    """Whether these are texts that a file can hold: none is half a character (a lone surrogate)."""
+    """Whether a file can store these texts: none contains a lone surrogate."""
     try:
         "".join(texts).encode()
     except (TypeError, UnicodeEncodeError):
@@ -120,8 +120,8 @@ def _check_row(name: str, given: object) -> None:
 
 
 def _check(tokens: Tokens) -> None:
-    """Raise RecordError for ids below 0, segments other than 0 and 1, words whose numbers fall, spans that end before
-    they begin, and labels that are no texts."""
+    """Raise RecordError for negative ids, segments other than 0 and 1, decreasing word numbers, spans that end before
+    they begin, and labels that are not valid text."""
     if len(tokens) and (tokens.ids.min() < 0 or tokens.segments.min() < 0 or tokens.segments.max() > 1):
         raise RecordError("The tokens' ids count from 0, and their segments are 0 or 1.")
     if not writable(*tokens.pieces, *tokens.labels):

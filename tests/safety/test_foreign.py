@@ -194,4 +194,4 @@ def test_a_model_library_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch
 
 def test_what_nobody_has_foreseen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "contents", lambda *_: 1 / 0)
-    assert "nobody has foreseen" in refused(folder)
+    assert "not in the expected form" in refused(folder)

@@ -14,7 +14,7 @@ from bartviz.safety import logs
 
 def test_the_level_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(logs.SETTING, raising=False)
-    assert logs.level() == logs.OURS
+    assert logs.level() == logs.DEFAULT
     for said in logs.LEVELS:
         monkeypatch.setenv(logs.SETTING, f" {said.upper()} ")
         assert logs.level() == said

@@ -266,7 +266,7 @@ def test_who_waits_before_a_full_queue_may_leave(full: tuple[Engine, list[Run[An
     assert (late.state, late.finished) == ("cancelled", True)
     assert isinstance(late.error, Cancelled)
     proceed.set()
-    late.knock()
+    late.retry()
     assert late.state == "cancelled"
 
 

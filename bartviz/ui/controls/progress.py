@@ -28,7 +28,7 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
         nonlocal drawn
         run = look()
         if drawn and run is not None:
-            run.knock()
+            run.retry()
             run.wait((pause - POLL) / 2)
         drawn = True
         if run is None or run.finished:

@@ -102,7 +102,7 @@ def _log() -> None:
     try:
         logs.begin(logs.level())
     except SettingError:
-        logs.begin(logs.OURS)
+        logs.begin(logs.DEFAULT)
     streamlits = logging.getLogger("streamlit.error_util")
     streamlits.addFilter(
         lambda record: record.msg != "Uncaught app execution"

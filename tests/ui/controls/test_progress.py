@@ -19,11 +19,11 @@ class Waiting:
 
     due: float
     waits: list[float] = field(default_factory=list)
-    knocks: int = 0
+    retries: int = 0
     finished: bool = False
 
-    def knock(self) -> None:
-        self.knocks += 1
+    def retry(self) -> None:
+        self.retries += 1
 
     def wait(self, seconds: float) -> bool:
         self.waits.append(seconds)
@@ -74,7 +74,7 @@ def test_the_page_is_not_held_up_and_a_look_of_its_own_stays_a_while(
     every, look = followed(run)
     assert run.waits == []  # drawn with the rest of the page
     look()
-    assert run.knocks == 1
+    assert run.retries == 1
     assert run.waits == [pytest.approx((every - progress.POLL) / 2)]
     run.finished = True
     with pytest.raises(Again):

@@ -182,7 +182,7 @@ def _keep(record: Record) -> None:
     st.session_state[_REFUSED] = ""
     if record.nbytes > LARGEST * 1_000_000:
         st.session_state[_REFUSED] = later(
-            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Take a shorter text.",
+            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Use a shorter text.",
             size=record.nbytes / 1e6,
             limit=LARGEST,
         )
