@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.models import folders, hub
-from bartviz.models.deadline import DEADLINE, Cancel, Progress
+from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress, run
 from bartviz.models.download import Unreachable
 from bartviz.models.folders import Roots
 from bartviz.safety import foreign
+from bartviz.safety.memory import Claims, unbounded
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -27,12 +28,14 @@ def load(
     deadline: float = DEADLINE,
     roots: Roots | None = None,
     budget: int | None = None,
+    claims: Claims = unbounded,
 ) -> Model:
     """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
 
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
-    read (None: any). budget: bytes that the weights may take (None: the free memory).
+    read (None: any). budget: bytes that the weights may take (None: the free memory). claims reserves the model's bytes
+    before its weights are read; they stay reserved while the model exists.
     Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
     """
     if "bartviz.models.model" not in sys.modules:
@@ -40,9 +43,10 @@ def load(
     with foreign.starting():
         from bartviz.models import model
 
-    return model.load(
-        name, revision=revision, progress=progress, cancel=cancel, deadline=deadline, roots=roots, budget=budget
-    )
+    def work(job: Job) -> Model:
+        return model.read(name, revision, roots, budget, claims, job)
+
+    return run(work, seconds=deadline, cancel=cancel, progress=progress)
 
 
 def check(name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None) -> None:

@@ -19,14 +19,13 @@ from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.models import build, checkpoint, folders, hub, weights
-from bartviz.models import deadline as waiting
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
-from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress
+from bartviz.models.deadline import Job
 from bartviz.models.folders import Roots
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
-from bartviz.safety.memory import Claims, unbounded
+from bartviz.safety.memory import Claims
 
 Source = Literal["embedded", "folder", "hub"]
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -69,31 +68,24 @@ def expect_model(model: object, record: object = None) -> None:
         raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
 
 
-def load(
+def read(
     name: str | os.PathLike[str],
-    *,
-    revision: str | None = None,
-    progress: Progress | None = None,
-    cancel: Cancel | None = None,
-    deadline: float = DEADLINE,
-    roots: Roots | None = None,
-    budget: int | None = None,
-    claims: Claims = unbounded,
+    revision: str | None,
+    roots: Roots | None,
+    budget: int | None,
+    claims: Claims,
+    job: Job,
 ) -> Model:
-    """As ``bartviz.load``, which documents the arguments. Raises ModelError, BudgetError, Cancelled.
+    """Find, check and build a model: the work of ``bartviz.load``, which documents the arguments.
 
-    ``claims`` reserves the model's bytes before its weights are read; they stay reserved while the model exists.
+    Raises ModelError, BudgetError, Cancelled.
     """
     unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
-
-    def work(job: Job) -> Model:
-        with guarded(ModelError(unforeseen)):
-            return _load(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
-
-    return waiting.run(work, seconds=deadline, cancel=cancel, progress=progress)
+    with guarded(ModelError(unforeseen)):
+        return _read(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
 
 
-def _load(location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
+def _read(location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
     source, folder, commit, notices = location
     stamp = _stamp(folder)
     files = folders.contents(folder, roots if source == "folder" else None)

@@ -234,14 +234,12 @@ class Engine:
         return len(self.loading) + len(self.gate)
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
+        from bartviz.models import load as loading  # the first picture does without it
+
         ticket.report(later("Starting the model library, once per server"))
         if not torch_import.imported():  # an unknown name is rejected without waiting for torch
-            from bartviz.models import load as loading
-
             loading.check(name, roots=default_roots())
         torch_import.load()
-        from bartviz.models import model as models
-
         self._forget_stale(name)
         loads, waits = later("Loading the model"), later("Waiting until other models give up memory")
         ticket.report(loads)
@@ -256,8 +254,8 @@ class Engine:
                 ticket.report(loads)
             return made
 
-        def load() -> Model:
-            return models.load(
+        def loaded() -> Model:
+            return loading.load(
                 name,
                 progress=progress,
                 cancel=_Cancel(ticket),
@@ -266,7 +264,7 @@ class Engine:
                 claims=reserve,
             )
 
-        return self.models.get(name, load, lambda model: model.nbytes, cancelled=ticket.cancelled)
+        return self.models.get(name, loaded, lambda model: model.nbytes, cancelled=ticket.cancelled)
 
     def _forget_stale(self, name: str) -> None:
         """Drop a model whose files were replaced. Nothing may hold it here while the new one waits for memory."""

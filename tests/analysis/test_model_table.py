@@ -10,7 +10,7 @@ from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.registry import FAMILIES
 from bartviz.language import speaking
-from bartviz.models.model import load
+from bartviz.models.load import load
 from tests.support import networks
 
 FOUR = ("bert-base-uncased", "facebook/bart-base", "gpt2", "t5-base")

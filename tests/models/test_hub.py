@@ -22,7 +22,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
 from bartviz.models import blobs, deadline, download, folders, hub
-from bartviz.models import model as models
+from bartviz.models.load import load
 from tests.support import hub_server, networks
 from tests.support.hub_server import Hub
 
@@ -65,7 +65,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refused(name: str = NAME, **options: object) -> str:
     with pytest.raises(ModelError) as caught:
-        models.load(name, **options)  # type: ignore[arg-type]
+        load(name, **options)  # type: ignore[arg-type]
     assert isinstance(caught.value.args[0], Later)  # told in the language of whoever reads it
     said = str(caught.value)
     assert name not in said
@@ -77,7 +77,7 @@ def refused(name: str = NAME, **options: object) -> str:
 
 
 def test_a_model_of_the_hub_is_the_model_that_was_put_there(server: Hub, folder: Path) -> None:
-    model, there = models.load(NAME), models.load(folder)
+    model, there = load(NAME), load(folder)
     assert model.info.source == "hub"
     assert model.info.name == NAME
     assert model.info.fingerprint == there.info.fingerprint
@@ -85,7 +85,7 @@ def test_a_model_of_the_hub_is_the_model_that_was_put_there(server: Hub, folder:
 
 
 def test_only_the_files_that_are_needed_are_asked_for(server: Hub) -> None:
-    models.load(NAME)
+    load(NAME)
     asked = {path.rsplit("/", 1)[-1] for path in server.paths("/resolve/")}
     assert asked == {
         "config.json",
@@ -97,20 +97,20 @@ def test_only_the_files_that_are_needed_are_asked_for(server: Hub) -> None:
 
 
 def test_a_second_load_fetches_nothing(server: Hub) -> None:
-    models.load(NAME)
+    load(NAME)
     before = len(server.paths("/resolve/"))
-    models.load(NAME)
+    load(NAME)
     assert len(server.paths("/resolve/")) == before
 
 
 def test_a_commit_that_is_there_needs_no_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = models.load(NAME).revision
+    commit = load(NAME).revision
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert models.load(NAME, revision=commit).revision == commit
+    assert load(NAME, revision=commit).revision == commit
 
 
 def test_other_programs_find_it_in_the_cache(server: Hub, tmp_path: Path) -> None:
-    models.load(NAME)
+    load(NAME)
     for name in ("config.json", "model.safetensors"):
         found = try_to_load_from_cache(NAME, name, cache_dir=tmp_path / "cache", revision="main")
         assert isinstance(found, str)
@@ -127,7 +127,7 @@ def test_what_the_library_has_downloaded_is_used(server: Hub, folder: Path, tmp_
     for path in folder.iterdir():
         shutil.copy(path, root / "blobs" / path.name)
         (snapshot / path.name).symlink_to(f"../../blobs/{path.name}")
-    models.load(NAME)
+    load(NAME)
     assert not server.paths("/resolve/")
 
 
@@ -140,7 +140,7 @@ def test_progress_ends_at_the_whole(server: Hub) -> None:
         thread.append(threading.get_ident())
 
     server.fault("model.safetensors", rate=2_000_000)
-    models.load(NAME, progress=progress)
+    load(NAME, progress=progress)
     assert seen[-1][0] == seen[-1][1] > 250_000
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert set(thread) == {threading.get_ident()}
@@ -149,33 +149,33 @@ def test_progress_ends_at_the_whole(server: Hub) -> None:
 def test_a_revision_is_pinned(server: Hub, tmp_path: Path) -> None:
     other = networks.save("bart", tmp_path / "other", seed=5, trained=True)
     commit = server.add(NAME, other, "v2")
-    model = models.load(NAME, revision="v2")
+    model = load(NAME, revision="v2")
     assert model.revision == commit
-    assert model.info.fingerprint != models.load(NAME).info.fingerprint
+    assert model.info.fingerprint != load(NAME).info.fingerprint
     assert all(f"/resolve/{commit}/" in path for path in server.paths("/resolve/")[:5])
 
 
 def test_a_branch_that_moves_is_followed(server: Hub, tmp_path: Path) -> None:
-    before = models.load(NAME)
+    before = load(NAME)
     server.add(NAME, networks.save("bart", tmp_path / "other", seed=5, trained=True))
-    assert models.load(NAME).info.fingerprint != before.info.fingerprint
+    assert load(NAME).info.fingerprint != before.info.fingerprint
 
 
 def test_sharded_weights_arrive_whole(server: Hub, tmp_path: Path) -> None:
     server.add("owner/shards", networks.save("bart", tmp_path / "shards", shard="100KB"))
-    assert models.load("owner/shards").info.parameters == 66_944
+    assert load("owner/shards").info.parameters == 66_944
 
 
 def test_a_token_goes_to_the_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    models.load(NAME)
+    load(NAME)
     assert {request.token for request in server.requests} == {"Bearer hf_secret"}
 
 
 def test_an_old_name_leads_to_the_new_one(server: Hub) -> None:
     """The hub answers for bert-base-uncased with the address of google-bert/bert-base-uncased."""
     server.fault("/old-bart/", redirect=("/old-bart/", f"/{NAME}/"))
-    assert models.load("old-bart").info.source == "hub"
+    assert load("old-bart").info.source == "hub"
 
 
 def test_a_token_stays_with_the_hub(server: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def test_a_token_stays_with_the_hub(server: Hub, folder: Path, monkeypatch: pyte
         elsewhere.add(NAME, folder)
         elsewhere.fault("model.safetensors", cut=100_000, times=1)
         server.fault("model.safetensors", redirect=("/owner/", f"{elsewhere.url}/owner/"))
-        models.load(NAME)
+        load(NAME)
     assert [(request.token, request.range) for request in elsewhere.requests] == [(None, None), (None, "bytes=100000-")]
 
 
@@ -201,7 +201,7 @@ def test_a_model_that_would_be_refused_is_not_downloaded(case: str, server: Hub,
         (place / "tokenizer.json").unlink()
     server.add("owner/bad", place)
     with pytest.raises(BudgetError if case == "over the budget" else ModelError):
-        models.load("owner/bad", budget=1000)
+        load("owner/bad", budget=1000)
     assert not server.paths("model.safetensors")
 
 
@@ -234,10 +234,10 @@ def test_the_hubs_own_conversion_is_found(
     """Several models of the catalogue have pickles on their main branch and the converter's pull request beside it."""
     pickled(server, folder, tmp_path)
     server.discussions["owner/pickled"] = [{**BOT, "num": 3, "title": "Hello"}, BOT]
-    model = models.load("owner/pickled")
+    model = load("owner/pickled")
     assert "refs/pr/7" in " ".join(model.notices)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert models.load("owner/pickled").revision == model.revision
+    assert load("owner/pickled").revision == model.revision
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_a_fault_of_the_hub_is_said_at_once(path: str, status: int, server: Hub)
 def test_a_passing_fault_is_waited_out(server: Hub) -> None:
     server.fault("/api/", status=503, times=2)
     server.fault("model.safetensors", status=500, times=2)
-    assert models.load(NAME).info.source == "hub"
+    assert load(NAME).info.source == "hub"
 
 
 def test_too_many_requests(server: Hub) -> None:
@@ -296,7 +296,7 @@ def test_too_many_requests(server: Hub) -> None:
 def test_a_short_pause_is_kept(server: Hub) -> None:
     server.fault("/api/", status=429, retry_after=1, times=1)
     start = time.monotonic()
-    models.load(NAME)
+    load(NAME)
     assert time.monotonic() - start >= 1
 
 
@@ -323,7 +323,7 @@ def test_a_slow_hub_keeps_what_has_arrived(server: Hub) -> None:
     said = refused(deadline=4)
     assert "are kept" in said
     slow.rate = 10_000_000
-    models.load(NAME)
+    load(NAME)
     assert server.requests[-1].range is not None
 
 
@@ -342,14 +342,14 @@ def test_cancel_is_heard_while_the_hub_is_silent(path: str, server: Hub, monkeyp
     thread = threading.Thread(target=soon)
     thread.start()
     with pytest.raises(Cancelled):
-        models.load(NAME, cancel=cancel)
+        load(NAME, cancel=cancel)
     assert time.monotonic() - asked[0] < LONG
     thread.join()
 
 
 def test_a_broken_connection_is_resumed(server: Hub) -> None:
     server.fault("model.safetensors", cut=100_000, times=1)
-    models.load(NAME)
+    load(NAME)
     asked = [request.range for request in server.requests if "safetensors" in request.path]
     assert asked == [None, "bytes=100000-"]
 
@@ -367,7 +367,7 @@ def test_a_damaged_body_is_never_believed(server: Hub, tmp_path: Path) -> None:
     assert "damaged" in said
     assert not list((tmp_path / "cache").rglob("model.safetensors"))
     server.heal()
-    assert models.load(NAME).info.source == "hub"
+    assert load(NAME).info.source == "hub"
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
@@ -378,7 +378,7 @@ def test_small_files_are_checked_too(name: str, server: Hub) -> None:
 
 def test_damage_that_passes_is_repaired(server: Hub, folder: Path) -> None:
     server.fault("model.safetensors", flip=True, times=1)
-    assert models.load(NAME).info.fingerprint == models.load(folder).info.fingerprint
+    assert load(NAME).info.fingerprint == load(folder).info.fingerprint
 
 
 def test_a_body_longer_than_promised(server: Hub, folder: Path) -> None:
@@ -473,13 +473,13 @@ def test_the_offline_setting_is_obeyed(server: Hub, monkeypatch: pytest.MonkeyPa
 def test_an_earlier_download_serves_when_the_hub_is_away(
     fault: str, server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = models.load(NAME)
+    before = load(NAME)
     if fault == "offline":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     else:
         monkeypatch.setattr(download, "TIMEOUT", 0.4)
         server.fault("/api/", hang=fault == "hang", status=None if fault == "hang" else int(fault), retry_after=99)
-    again = models.load(NAME)
+    again = load(NAME)
     assert again.info == before.info
     assert "earlier download" in " ".join(again.notices)
     assert before.revision is not None
@@ -558,7 +558,7 @@ deadline.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: Non
         process.send_signal(signal.SIGKILL)
         process.wait()
     server.faults.remove(slow)
-    model = models.load(NAME)
+    model = load(NAME)
     last = server.requests[-1].range
     assert last is not None
     assert int(last.removeprefix("bytes=").removesuffix("-")) > 20_000
@@ -575,7 +575,7 @@ def _arrived(parts: Path) -> int:
 def test_two_at_once_download_once(server: Hub) -> None:
     server.fault("model.safetensors", rate=1_000_000)
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(models.load(NAME).info.fingerprint)) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: found.append(load(NAME).info.fingerprint)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -586,10 +586,10 @@ def test_two_at_once_download_once(server: Hub) -> None:
 
 
 def test_a_file_cut_short_in_the_cache_is_fetched_again(server: Hub, tmp_path: Path) -> None:
-    models.load(NAME)
+    load(NAME)
     kept = next((tmp_path / "cache").rglob("model.safetensors")).resolve()
     kept.write_bytes(kept.read_bytes()[:1000])
-    assert models.load(NAME).info.source == "hub"
+    assert load(NAME).info.source == "hub"
 
 
 def flip(path: Path) -> None:
@@ -602,18 +602,18 @@ def flip(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_flipped_bit_in_the_cache_is_found_and_the_file_fetched_again(name: str, server: Hub, tmp_path: Path) -> None:
-    fingerprint = models.load(NAME).info.fingerprint
+    fingerprint = load(NAME).info.fingerprint
     kept = next((tmp_path / "cache").rglob(name)).resolve()
     flip(kept)
     server.requests.clear()
-    assert models.load(NAME).info.fingerprint == fingerprint
+    assert load(NAME).info.fingerprint == fingerprint
     assert len(server.paths("/resolve/")) == 1
 
 
 def test_a_flipped_bit_is_no_model_when_the_hub_is_away(
     server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = models.load(NAME).revision
+    commit = load(NAME).revision
     flip(next((tmp_path / "cache").rglob("model.safetensors")).resolve())
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     for revision in (None, commit):

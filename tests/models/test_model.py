@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 import bartviz
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError
 from bartviz.models import build, checkpoint, folders, tokenizer, weights
-from bartviz.models import model as models
+from bartviz.models.load import load
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape, recording
 from tests.support import networks
@@ -60,7 +60,7 @@ def rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -
 def refused(folder: Path, **options: object) -> str:
     """The words with which this folder is refused; they name no path."""
     with pytest.raises(ModelError) as caught:
-        models.load(folder, **options)  # type: ignore[arg-type]
+        load(folder, **options)  # type: ignore[arg-type]
     assert str(folder) not in str(caught.value)
     assert "Traceback" not in str(caught.value)
     return str(caught.value)
@@ -69,7 +69,7 @@ def refused(folder: Path, **options: object) -> str:
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) -> None:
     network, words = networks.build(family, seed=3, trained=True)
-    model = models.load(networks.save(family, tmp_path, seed=3, trained=True))
+    model = load(networks.save(family, tmp_path, seed=3, trained=True))
     assert not model.network.training
     assert model.network.config._attn_implementation == tape.IMPLEMENTATION
     assert type(model.network) is type(network)
@@ -86,24 +86,24 @@ def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) ->
 
 
 def test_info_tells_encoder_and_decoder_apart(saved: Path) -> None:
-    info = models.load(saved / "bart").info
+    info = load(saved / "bart").info
     assert (info.name, info.source, info.family, info.kind) == ("bart", "folder", "bart", "encoder-decoder")
     assert (info.encoder_layers, info.encoder_heads, info.decoder_layers, info.decoder_heads) == (3, 4, 2, 2)
     assert (info.width, info.positions, info.architecture) == (32, 128, "BartForConditionalGeneration")
-    bert = models.load(saved / "bert").info
+    bert = load(saved / "bert").info
     assert (bert.encoder_layers, bert.decoder_layers, bert.kind) == (3, 0, "encoder")
 
 
 @pytest.mark.parametrize(("family", "positions"), [("roberta", 126), ("t5", None), ("gpt2", 128), ("marian", 128)])
 def test_positions_are_what_a_text_may_have(family: str, positions: int | None, tmp_path: Path) -> None:
     """RoBERTa leaves two rows of its table unused; T5's relative positions have no end."""
-    assert models.load(networks.save(family, tmp_path)).info.positions == positions
+    assert load(networks.save(family, tmp_path)).info.positions == positions
 
 
 def test_float16_on_disk_is_float32_in_memory(tmp_path: Path) -> None:
     folder = networks.save("bart", tmp_path, half=True)
     assert "float16" in (folder / "config.json").read_text()
-    model = models.load(folder)
+    model = load(folder)
     assert {part.dtype for part in model.network.parameters()} == {torch.float32}
     half, _ = networks.build("bart")
     assert torch.equal(model.network.model.shared.weight, half.model.shared.weight.half().float())
@@ -113,7 +113,7 @@ def test_float16_on_disk_is_float32_in_memory(tmp_path: Path) -> None:
 def test_sharded_weights_are_read_whole(tmp_path: Path, saved: Path) -> None:
     folder = networks.save("bart", tmp_path, trained=True, shard="100KB")
     assert len(list(folder.glob("model-*.safetensors"))) > 1
-    whole, parts = models.load(saved / "bart"), models.load(folder)
+    whole, parts = load(saved / "bart"), load(folder)
     for name, value in whole.network.state_dict().items():
         assert torch.equal(parts.network.state_dict()[name], value)
 
@@ -138,7 +138,7 @@ def test_sentencepiece_without_tokenizer_json_works(tmp_path: Path) -> None:
     folder = networks.save("t5", tmp_path / "model", vocab_size=300)
     (folder / "tokenizer.json").unlink()
     networks.sentence_pieces(folder, "spiece.model", pad=0, end=1, unknown=2)
-    words = models.load(folder).tokenizer
+    words = load(folder).tokenizer
     assert words.decode(words("The cat is sleeping.")["input_ids"], skip_special_tokens=True) == "The cat is sleeping."
 
 
@@ -147,7 +147,7 @@ def test_marian_tokenizer_survives_a_copy(tmp_path: Path) -> None:
     import copy
     import warnings
 
-    model = models.load(networks.save("marian", tmp_path))
+    model = load(networks.save("marian", tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         twin = copy.deepcopy(model.tokenizer)
@@ -161,7 +161,7 @@ def test_loading_says_nothing(saved: Path, capfd: pytest.CaptureFixture[str]) ->
     logs.enable_progress_bar()
     logs.set_verbosity_info()
     try:
-        models.load(saved / "bert")
+        load(saved / "bert")
         assert tuple(capfd.readouterr()) == ("", "")
         assert logs.is_progress_bar_enabled()
         assert logs.get_verbosity() == logs.INFO
@@ -236,7 +236,7 @@ def test_what_could_act_is_stripped_and_said(bart: Path, saved: Path, tmp_path: 
     networks.edit(bart, **HOSTILE)
     networks.edit(bart, "tokenizer_config.json", auto_map=HOSTILE["auto_map"], chat_template="{{ x }}")
     (bart / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
-    model, plain = models.load(bart), models.load(saved / "bart")
+    model, plain = load(bart), load(saved / "bart")
     assert not marker.exists()
     assert model.network.config._attn_implementation == tape.IMPLEMENTATION
     assert type(model.network).__module__.startswith("transformers.models.bart.")
@@ -247,7 +247,7 @@ def test_what_could_act_is_stripped_and_said(bart: Path, saved: Path, tmp_path: 
 
 def test_the_config_cannot_beat_our_attention(bert: Path) -> None:
     networks.edit(bert, attn_implementation="eager", _attn_implementation="eager")
-    model = models.load(bert)
+    model = load(bert)
     with recording(Tape()) as kept, torch.inference_mode():
         model.network(**model.tokenizer("The cat", return_tensors="pt"))
     assert len(kept.entries) == 3
@@ -374,14 +374,14 @@ def drop(*parts: str) -> Callable[[dict[str, torch.Tensor]], None]:
 
 def test_without_next_sentence_head_it_is_a_masked_language_model(bert: Path) -> None:
     rewrite(bert, drop("seq_relationship", "pooler"))
-    model = models.load(bert)
+    model = load(bert)
     assert model.info.architecture == "BertForMaskedLM"
     assert "BertForPreTraining" in " ".join(model.notices)
 
 
 def test_without_any_head_it_is_the_bare_network(bert: Path) -> None:
     rewrite(bert, drop("cls.", "pooler"))
-    model = models.load(bert)
+    model = load(bert)
     assert model.info.architecture == "BertModel"
     assert model.network.pooler is None
 
@@ -396,14 +396,14 @@ def test_a_foreign_head_is_left_out_and_named(bert: Path) -> None:
     networks.edit(bert, architectures=["BertForSequenceClassification"])
     rewrite(bert, drop("cls."))
     rewrite(bert, lambda t: t.update({"classifier.weight": torch.zeros(2, 32), "classifier.bias": torch.zeros(2)}))
-    model = models.load(bert)
+    model = load(bert)
     assert model.info.architecture == "BertModel"
     assert "classifier" in " ".join(model.notices)
 
 
 def test_the_named_architecture_is_built(bert: Path) -> None:
     networks.edit(bert, architectures=["BertForMaskedLM"])
-    model = models.load(bert)
+    model = load(bert)
     assert model.info.architecture == "BertForMaskedLM"
     assert "seq_relationship" in " ".join(model.notices)
 
@@ -418,7 +418,7 @@ def test_a_bare_checkpoint_fills_a_tied_network(bart: Path) -> None:
     networks.edit(bart, architectures=["BartModel"])
     rewrite(bart, drop("final_logits_bias"))
     rewrite(bart, strip)
-    model = models.load(bart)
+    model = load(bart)
     assert model.network.lm_head.weight is model.network.model.shared.weight
 
 
@@ -431,9 +431,9 @@ def test_legacy_names_are_understood(bert: Path) -> None:
             tensors[old] = tensors.pop(key)
         tensors["bert.embeddings.position_ids"] = torch.arange(128)[None]
 
-    fresh = models.load(bert)
+    fresh = load(bert)
     rewrite(bert, age)
-    aged = models.load(bert)
+    aged = load(bert)
     for name, value in fresh.network.state_dict().items():
         assert torch.equal(aged.network.state_dict()[name], value)
 
@@ -468,9 +468,9 @@ def as_on_the_hub(family: str, tensors: dict[str, torch.Tensor]) -> None:
 @pytest.mark.parametrize("family", ["gpt2", "t5", "roberta", "albert", "marian", "pegasus", "bart", "mbart"])
 def test_published_checkpoints_are_understood(family: str, tmp_path: Path) -> None:
     folder = networks.save(family, tmp_path, trained=True)
-    before = models.load(folder).network.state_dict()
+    before = load(folder).network.state_dict()
     rewrite(folder, lambda tensors: as_on_the_hub(family, tensors))
-    after = models.load(folder).network.state_dict()
+    after = load(folder).network.state_dict()
     for name, value in before.items():
         assert torch.equal(after[name], value), name
 
@@ -485,7 +485,7 @@ def test_an_output_matrix_that_is_not_tied_must_be_there(family: str, tmp_path: 
 
 
 def test_t5_keeps_its_own_output_matrix(tmp_path: Path) -> None:
-    model = models.load(networks.save("t5-gated", tmp_path))
+    model = load(networks.save("t5-gated", tmp_path))
     assert not torch.equal(model.network.lm_head.weight, model.network.shared.weight)
     assert model.network.config.scale_decoder_outputs is False
 
@@ -517,7 +517,7 @@ def test_a_tokenizer_cannot_read_other_files(bart: Path, tmp_path: Path) -> None
     secret.write_text("secret\n")
     names = {"vocab": str(secret), "vocab_file": str(secret), "merges_file": str(secret), "tokenizer_file": str(secret)}
     networks.edit(bart, "tokenizer_config.json", **names)
-    assert "secret" not in models.load(bart).tokenizer.get_vocab()
+    assert "secret" not in load(bart).tokenizer.get_vocab()
 
 
 @pytest.mark.parametrize("kind", ["BartTokenizer", "PreTrainedTokenizerFast"])
@@ -540,7 +540,7 @@ def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
     files = folders.contents(bart)
     words, _ = tokenizer.read(files, checkpoint.read(files))
     assert words.backend_tokenizer.encode(networks.PROBE).ids == whole
-    assert models.load(bart).tokenizer(networks.PROBE)["input_ids"] == whole
+    assert load(bart).tokenizer(networks.PROBE)["input_ids"] == whole
 
 
 # Decoding settings ----------------------------------------------------------------------------------------------------
@@ -548,14 +548,14 @@ def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
 
 def test_generation_settings_are_kept(bart: Path) -> None:
     networks.edit(bart, "generation_config.json", no_repeat_ngram_size=3, num_beams=4, forced_bos_token_id=0)
-    generation = models.load(bart).generation
+    generation = load(bart).generation
     assert (generation.no_repeat_ngram_size, generation.num_beams, generation.forced_bos_token_id) == (3, 4, 0)
 
 
 def test_generation_settings_in_an_old_config_are_kept(bart: Path) -> None:
     (bart / "generation_config.json").unlink()
     networks.edit(bart, no_repeat_ngram_size=3, min_length=7, forced_bos_token_id=0)
-    generation = models.load(bart).generation
+    generation = load(bart).generation
     assert (generation.no_repeat_ngram_size, generation.min_length, generation.forced_bos_token_id) == (3, 7, 0)
     assert generation.forced_eos_token_id == 2
 
@@ -570,7 +570,7 @@ def test_bad_generation_settings_are_refused(changes: dict[str, object], bart: P
 
 def test_generation_settings_cannot_bring_code(bart: Path) -> None:
     networks.edit(bart, "generation_config.json", custom_generate="someone/evil", compile_config={"mode": "x"})
-    generation = models.load(bart).generation
+    generation = load(bart).generation
     assert getattr(generation, "custom_generate", None) is None
     assert generation.compile_config is None
 
@@ -581,7 +581,7 @@ def test_generation_settings_cannot_bring_code(bart: Path) -> None:
 @pytest.mark.parametrize("family", ["bert", "bart", "t5", "gpt2", "pegasus", "albert"])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_random_networks_are_called_untrained(family: str, spread: float, tmp_path: Path) -> None:
-    assert not models.load(networks.save(family, tmp_path, spread=spread)).info.trained
+    assert not load(networks.save(family, tmp_path, spread=spread)).info.trained
 
 
 def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
@@ -602,11 +602,11 @@ def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
 def test_only_the_gains_are_asked_and_no_more_is_said(bart: Path, tmp_path: Path) -> None:
     """Random weights with moved gains look trained, gains of 1 do not, whatever the settings say of it."""
     networks.edit(bart, trained=False)  # its gains were moved, and its matrices are random all the same
-    assert models.load(bart).info.trained
-    assert "looks trained" in repr(models.load(bart))
+    assert load(bart).info.trained
+    assert "looks trained" in repr(load(bart))
     fresh = networks.save("bart", tmp_path / "fresh")
     networks.edit(fresh, trained=True)
-    assert not models.load(fresh).info.trained
+    assert not load(fresh).info.trained
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
@@ -615,21 +615,21 @@ def test_only_the_gains_are_asked_and_no_more_is_said(bart: Path, tmp_path: Path
 def test_the_budget_is_checked_before_any_weight_is_read(bart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "read", lambda *_: pytest.fail("weights were read"))
     with pytest.raises(BudgetError, match=r"0\.3 MB.*0\.1 MB"):
-        models.load(bart, budget=100_000)
+        load(bart, budget=100_000)
 
 
 def test_two_models_over_the_budget(saved: Path) -> None:
     """Whoever keeps models gives what is left: the second one is refused with both numbers."""
     limit = 400_000
-    first = models.load(saved / "bart", budget=limit)
+    first = load(saved / "bart", budget=limit)
     with pytest.raises(BudgetError):
-        models.load(saved / "bert", budget=limit - first.nbytes - 100_000)
+        load(saved / "bert", budget=limit - first.nbytes - 100_000)
 
 
 def test_weights_larger_than_their_config_count(bert: Path) -> None:
     rewrite(bert, lambda t: t.update({"classifier.weight": torch.zeros(1000, 1000)}))
     with pytest.raises(BudgetError, match=r"4\.1 MB"):
-        models.load(bert, budget=1_000_000)
+        load(bert, budget=1_000_000)
 
 
 def test_predicted_bytes_of_real_models() -> None:
@@ -644,17 +644,17 @@ def test_predicted_bytes_of_real_models() -> None:
 
 
 def test_a_replaced_folder_changes_fingerprint_and_is_noticed(bart: Path, tmp_path: Path) -> None:
-    before = models.load(bart)
+    before = load(bart)
     other = networks.save("bart", tmp_path / "other", seed=9, trained=True)
     for path in other.iterdir():
         shutil.copy(path, bart / path.name)
     assert before.stale()
-    assert models.load(bart).info.fingerprint != before.info.fingerprint
+    assert load(bart).info.fingerprint != before.info.fingerprint
 
 
 def test_a_running_model_does_not_feel_its_file_overwritten(bart: Path) -> None:
     """Tensors mapped from the file would change with it, or kill the process when it gets shorter."""
-    model = models.load(bart)
+    model = load(bart)
     before = {name: value.clone() for name, value in model.network.state_dict().items()}
     path = bart / "model.safetensors"
     path.write_bytes(b"\x01" * path.stat().st_size)
@@ -666,7 +666,7 @@ def test_a_running_model_does_not_feel_its_file_overwritten(bart: Path) -> None:
 
 @pytest.mark.parametrize("change", ["weight", "config", "tokenizer", "generation"])
 def test_the_fingerprint_sees_every_change(change: str, bart: Path) -> None:
-    before = models.load(bart).info.fingerprint
+    before = load(bart).info.fingerprint
     if change == "weight":
         rewrite(bart, lambda t: t["model.decoder.layers.0.fc2.bias"].add_(1e-3))
     elif change == "config":
@@ -675,7 +675,7 @@ def test_the_fingerprint_sees_every_change(change: str, bart: Path) -> None:
         networks.edit(bart, "tokenizer_config.json", mask_token="<pad>")
     else:
         networks.edit(bart, "generation_config.json", no_repeat_ngram_size=2)
-    assert models.load(bart).info.fingerprint != before
+    assert load(bart).info.fingerprint != before
 
 
 def test_the_fingerprint_is_of_the_content(bart: Path, tmp_path: Path) -> None:
@@ -683,7 +683,7 @@ def test_the_fingerprint_is_of_the_content(bart: Path, tmp_path: Path) -> None:
     twin = Path(shutil.copytree(bart, tmp_path / "elsewhere"))
     config = json.loads((twin / "config.json").read_text())
     (twin / "config.json").write_text(json.dumps(dict(reversed(config.items()))))
-    assert models.load(twin).info.fingerprint == models.load(bart).info.fingerprint
+    assert load(twin).info.fingerprint == load(bart).info.fingerprint
 
 
 def test_files_that_change_while_they_are_read(bart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -720,7 +720,7 @@ def test_cancel_stops_loading(bart: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(weights, "read", slow)
     try:
         with pytest.raises(Cancelled):
-            models.load(bart, cancel=cancel)
+            load(bart, cancel=cancel)
     finally:
         hang.set()
 
@@ -728,7 +728,7 @@ def test_cancel_stops_loading(bart: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_models_load_side_by_side(saved: Path) -> None:
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda name=name: found.append(models.load(saved / name).info.fingerprint))
+        threading.Thread(target=lambda name=name: found.append(load(saved / name).info.fingerprint))
         for name in ("bart", "bert", "bart", "bert")
     ]
     for thread in threads:
@@ -779,7 +779,7 @@ def test_a_bad_name_is_refused_at_once(
         "bartviz.models.hub.snapshot", lambda name, *_, **__: __import__("bartviz.models.hub").hub.check_name(name)
     )
     with pytest.raises(ModelError) as caught:
-        models.load(BAD_NAMES[case], roots=roots)
+        load(BAD_NAMES[case], roots=roots)
     assert len(BAD_NAMES[case]) < 3 or BAD_NAMES[case] not in str(caught.value)
 
 
@@ -788,18 +788,18 @@ def test_a_bad_name_is_refused_at_once(
 )
 def test_a_bad_revision_is_refused(revision: str) -> None:
     with pytest.raises(ModelError, match="revision"):
-        models.load("facebook/bart-base", revision=revision)
+        load("facebook/bart-base", revision=revision)
 
 
 def test_a_revision_of_a_folder_is_no_sense(saved: Path) -> None:
     with pytest.raises(ModelError, match="Only models of the hub"):
-        models.load(saved / "bart", revision="main")
+        load(saved / "bart", revision="main")
 
 
 @pytest.mark.parametrize("name", folders.embedded())
 def test_every_embedded_model_loads_offline_and_is_trained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    model = models.load(name, roots=())
+    model = load(name, roots=())
     assert (model.info.name, model.info.source, model.info.trained) == (name, "embedded", True)
     assert weights.looks_trained(model.network)
     assert not model.notices
@@ -823,14 +823,14 @@ def test_roots_refuse_everything_else_with_the_same_words(saved: Path, tmp_path:
     words = set()
     for name in outside:
         with pytest.raises(ModelError) as caught:
-            models.load(name, roots=(tmp_path,))
+            load(name, roots=(tmp_path,))
         words.add(str(caught.value))
     assert len(words) == 1
 
 
 def test_roots_allow_what_is_under_them(saved: Path) -> None:
-    assert models.load(saved / "bart", roots=(saved,)).info.name == "bart"
-    assert models.load("bart", roots=(saved,)).info.source == "folder"
+    assert load(saved / "bart", roots=(saved,)).info.name == "bart"
+    assert load("bart", roots=(saved,)).info.source == "folder"
     assert folders.listed((saved,)) == ("bart", "bert")
 
 
@@ -838,9 +838,9 @@ def test_files_that_point_out_of_the_roots_are_refused(bart: Path, tmp_path: Pat
     secret = tmp_path / "weights"
     shutil.move(bart / "model.safetensors", secret)
     (bart / "model.safetensors").symlink_to(secret)
-    assert models.load(bart).info.name == "bart"  # the library reads what it is told to
+    assert load(bart).info.name == "bart"  # the library reads what it is told to
     with pytest.raises(ModelError):
-        models.load(bart, roots=(bart,))
+        load(bart, roots=(bart,))
 
 
 def test_default_roots(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -867,4 +867,4 @@ def test_errors_are_ours(bart: Path) -> None:
     (bart / "config.json").unlink()
     (bart / "config.json").mkdir()
     with pytest.raises(BartvizError):
-        models.load(bart)
+        load(bart)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bartviz
-from bartviz.models.model import load
+from bartviz.models.load import load
 from bartviz.serving.first_record import FILE
 from training.records import RECORDS, Wanted
 

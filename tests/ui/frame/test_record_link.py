@@ -46,7 +46,7 @@ def test_the_address_of_a_record_asks_for_that_record(
     asked: list[Request] = []
     monkeypatch.setattr(session, "submit", asked.append)
     assert not app("quiz", **record_link.query(record)).exception
-    from bartviz.models.model import load
+    from bartviz.models.load import load
     from bartviz.serving.search import options as of
 
     (one,) = asked
