@@ -54,7 +54,7 @@ class _Held:
     small: Small = "all"
     whole: bool = True  # whether the browser has the fixed data of the picture
     astray: bool = False  # whether ``latest`` predates a choice that Python had already sent
-    heard: object = None  # the last message of the browser that was handled
+    handled: object = None  # the last message of the browser that was handled
     on_change: Callable[[Choice], None] | None = None
 
 
@@ -109,9 +109,9 @@ def _held(
         picture = Picture(attention, shown)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
-        heard = None if held is None else held.heard
+        handled = None if held is None else held.handled
         buffer = picture.pack(begin, 0, small=small)
-        return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, heard=heard)
+        return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, handled=handled)
     asked = choice or held.asked
     if shown.steps is not None:  # the player chooses the row
         asked = replace(asked, row=held.asked.row)
@@ -162,7 +162,7 @@ def catch_up(key: str) -> None:
     held: _Held | None = st.session_state.get(f"_canvas_{key}")
     state: Any = st.session_state.get(key)
     message: Any = state.get("choice") if isinstance(state, Mapping) else None
-    if held is None or message is None or message == held.heard:
+    if held is None or message is None or message == held.handled:
         return
     choice = _parse(held, message)
     if choice is not None:
@@ -170,7 +170,7 @@ def catch_up(key: str) -> None:
         held.latest, held.known, held.whole = choice, message.get("known") is True, message.get("whole") is not False
         if held.on_change is not None:
             held.on_change(choice)
-    held.heard = message
+    held.handled = message
 
 
 def _parse(held: _Held, message: object) -> Choice | None:

@@ -149,7 +149,7 @@ def greedy_button(record: Record) -> None:
         key="greedy_branch",
         on_click=follow,
         args=(record, turn),
-        help=_("The token that it takes there had {share}.", share=percent(better.probability)),
+        help=_("There, greedy search chooses a token that had {share}.", share=percent(better.probability)),
     )
 
 

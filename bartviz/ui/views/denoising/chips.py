@@ -37,7 +37,7 @@ def _columns(found: Repair, place: Place) -> list[str]:
     noised, lost = found.noised, set(found.noised.lost)
     numbered = bool(noised.moved)
     made = []
-    for number, (clean, seen, said) in enumerate(zip_longest(place.clean, place.seen, place.said)):
+    for number, (clean, seen, written) in enumerate(zip_longest(place.clean, place.seen, place.said)):
         above = (
             "<span></span>"
             if clean is None
@@ -49,7 +49,7 @@ def _columns(found: Repair, place: Place) -> list[str]:
             )
         )
         made.append(
-            f"{above}{_corrupted_chip(found, place, seen, number, numbered)}{_written_chip(place, said, number)}"
+            f"{above}{_corrupted_chip(found, place, seen, number, numbered)}{_written_chip(place, written, number)}"
         )
     return [f"<div class='bv-column'>{column}</div>" for column in made]
 
@@ -73,13 +73,15 @@ def _corrupted_chip(found: Repair, place: Place, seen: int | None, number: int, 
     return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
 
 
-def _written_chip(place: Place, said: Said | None, number: int) -> str:
-    if said is None:
+def _written_chip(place: Place, written: Said | None, number: int) -> str:
+    if written is None:
         missing = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
         return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if missing else "<span></span>" * 2
-    tooltip = _("{judged}, probability {probability:.3f}", judged=_(VERDICTS[said.mark]), probability=said.probability)
-    below = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
-    return f"{_chip(said.text, [f'bv-{said.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
+    tooltip = _(
+        "{judged}, probability {probability:.3f}", judged=_(VERDICTS[written.mark]), probability=written.probability
+    )
+    below = "" if written.mark == "kept" else f"{MARKS[written.mark]} {written.probability:.0%}"
+    return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
 
 
 def _nothing(tooltip: str) -> str:
@@ -102,7 +104,7 @@ def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -
     rows = []
     for number, (place, candidates) in enumerate(zip(places, guesses, strict=False), start=1):
         was = [noised.clean[i].text for i in place.clean]
-        bart = [_guess(one.text, one.probability, one.mark == "right") for one in place.said] or [
+        bart = [_guess(word.text, word.probability, word.mark == "right") for word in place.said] or [
             html.escape(_("nothing"))
         ]
         alone = was[0].casefold() if len(was) == 1 else None

@@ -136,14 +136,14 @@ def ask(quiz: Quiz) -> None:
     """The question in large type, its picture, the options as buttons, and the feedback."""
     question = quiz.question
     st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
-    beside = len(question.grids) == 1 and not question.grids[0].digits
-    picture, choice = st.columns([1, 2], gap="medium") if beside else (st.container(), st.container())
+    side_by_side = len(question.grids) == 1 and not question.grids[0].digits
+    picture, choice = st.columns([1, 2], gap="medium") if side_by_side else (st.container(), st.container())
     if question.grids:
         with picture:
             st.html(sheet.grids(question))
             show.note(_(READ_SO))
     with choice.container(key="quiz_options", gap="small"):
-        _options(quiz, question, upright=beside)
+        _options(quiz, question, upright=side_by_side)
     with st.container(key="quiz_said"):
         _feedback(quiz, question)
     _navigation(quiz)
@@ -236,7 +236,7 @@ def _go_to(number: int) -> None:
 def _sheets(quiz: Quiz) -> None:
     """The link to the same quiz, and the files, with or without the answers."""
     st.code(link(quiz), language=None, wrap_lines=True)
-    show.note(_("Who opens this link gets the same questions."))
+    show.note(_("Anyone who opens this link gets the same questions."))
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     content, spoken = "answers" if answers else "questions", current()
     address = partial(_address, record_link.query(quiz.record), st.context.url)
