@@ -48,7 +48,7 @@ class _Held:
     picture: Picture
     buffer: bytes  # as last sent
     serial: int
-    asked: Choice
+    requested: Choice
     latest: Choice
     known: bool = True  # whether the browser has the map of ``latest``
     small: Small = "all"
@@ -112,24 +112,24 @@ def _held(
         handled = None if held is None else held.handled
         buffer = picture.pack(begin, 0, small=small)
         return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, handled=handled)
-    asked = choice or held.asked
+    requested = choice or held.requested
     if shown.steps is not None:  # the player chooses the row
-        asked = replace(asked, row=held.asked.row)
-    target = clamped(asked, held.picture.shape)
+        requested = replace(requested, row=held.requested.row)
+    target = clamped(requested, held.picture.shape)
     if shown.steps is not None:
         target = replace(target, row=held.latest.row)
-    led = asked != held.asked and target.core != held.latest.core  # changed by a picker, not by the browser
+    led = requested != held.requested and target.core != held.latest.core  # changed by a picker, not by the browser
     back = held.astray or not mounted
     latest, serial = (target, held.serial + 1) if led else (held.latest, held.serial + back)
     if not (led or back or small != held.small or not (held.known and held.whole)):
-        return replace(held, asked=asked)
+        return replace(held, requested=requested)
     light = mounted and held.whole  # after another page, the browser has nothing left
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
         held,
         buffer=buffer,
         serial=serial,
-        asked=asked,
+        requested=requested,
         latest=latest,
         known=light or not held.picture.late,
         whole=True,
