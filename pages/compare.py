@@ -27,8 +27,8 @@ def main() -> None:
         chosen = parts.choose(record, two_heads)
     with lead:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
-    part, place = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")
-    with place:
+    part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")
+    with tab:
         TABS[part][1](chosen)
     with all_heads:
         parts.hero(chosen, table.kept(chosen))

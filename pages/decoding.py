@@ -17,7 +17,7 @@ from bartviz.ui.views.decoding import branches, parts
 
 
 def advise(record: Record) -> None:
-    """What to do where nothing was decoded: an encoder-only model, or a record without steps."""
+    """Advice if nothing was decoded: an encoder-only model, or a record without steps."""
     if record.decoder is None:
         names = ", ".join(f"`{known.name}`" for known in CATALOGUE if known.kind != "encoder")
         st.info(
@@ -37,15 +37,15 @@ def main() -> None:
     if not record.steps:
         advise(record)
         return
-    said, settings = st.columns([4, 1], vertical_alignment="center")
-    with said:
+    lead, settings = st.columns([4, 1], vertical_alignment="center")
+    with lead:
         show.lead(decoding.notice(record))
         doubt.line(record)
     with settings, st.popover(_("Layer and head"), width="stretch"):
         layer, head = parts.choices(record)
     parts.style()
     branch = branches.current(record)
-    hear = partial(branches.handle, record)
+    handle = partial(branches.handle, record)
     place = player(
         record,
         layer=layer,
@@ -53,10 +53,10 @@ def main() -> None:
         place=parts.asked(record),
         branch=branch,
         follows=branches.asked(),
-        on_request=hear,
+        on_request=handle,
         key="player",
     )
-    if session.running() is None:  # a link's place is that of the text which its run will bring
+    if session.running() is None:  # a link's position belongs to the text that is still running
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if branch is not None:
         branches.numbers(record, branch)

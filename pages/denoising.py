@@ -1,4 +1,4 @@
-"""Can it repair what was lost? The five noise functions of BART, and what a model makes of a corrupted text."""
+"""Can it repair what was lost? The five noise functions of BART, and how a model repairs a corrupted text."""
 
 from pathlib import Path
 
@@ -17,25 +17,25 @@ STYLE = Path(parts.__file__).with_name("denoising.css")
 def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
-    said = st.container()
+    lead = st.container()
     chosen = parts.choose(record)
     with st.container(key="denoising_lines"):
-        found = parts.repaired(chosen)
-        if found is not None:
-            parts.lines(found)
-            doubt.line(found.written)
-    with said:
-        show.lead(repairs.notice(found) if found is not None else _("The text is corrupted, read and repaired."))
-    if found is not None:
-        parts.look(chosen, found)
-        show.table(repairs.table(found), title=_("The three lines as a table"))
+        repair = parts.repaired(chosen)
+        if repair is not None:
+            parts.lines(repair)
+            doubt.line(repair.written)
+    with lead:
+        show.lead(repairs.notice(repair) if repair is not None else _("The text is corrupted, read and repaired."))
+    if repair is not None:
+        parts.look(chosen, repair)
+        show.table(repairs.table(repair), title=_("The three lines as a table"))
     levels.explain("denoising")
-    if found is not None:
+    if repair is not None:
         show.downloads(
             "denoising",
-            table=lambda: repairs.table(found),
-            figure=lambda: figure(found, dark=page.dark()),
-            record=found.given,
+            table=lambda: repairs.table(repair),
+            figure=lambda: figure(repair, dark=page.dark()),
+            record=repair.given,
         )
 
 

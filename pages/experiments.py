@@ -1,4 +1,4 @@
-"""What changes if ...? Heads silenced, a token changed, and how far a change is felt in one step."""
+"""What changes if ...? Silence heads, change a token, and follow how far a change reaches in one step."""
 
 from __future__ import annotations
 
@@ -28,55 +28,55 @@ T = TypeVar("T")
 
 def files(
     name: str,
-    found: T,
+    result: T,
     table: Callable[[T], pd.DataFrame],
     arrays: Callable[[T], Mapping[str, ArrayLike]],
     figure: Callable[..., go.Figure],
     record: Record | None = None,
 ) -> None:
-    """What was found as files; each is made when its button is pressed."""
+    """Downloads of a result; each file is made when its button is pressed."""
     show.downloads(
         name,
-        table=lambda: table(found),
-        arrays=lambda: arrays(found),
-        figure=lambda: figure(found, dark=page.dark()),
+        table=lambda: table(result),
+        arrays=lambda: arrays(result),
+        figure=lambda: figure(result, dark=page.dark()),
         record=record,
     )
 
 
 def silence(record: Record) -> None:
-    found, sweep = heads.draw(record)
+    result, sweep = heads.draw(record)
     levels.explain("ablation")
     if sweep is not None:
         show.note(_("Every head, ranked"))
-        measure = next((one for one in sweep.measures if one == st.session_state.get("measure")), None)
+        measure = next((name for name in sweep.measures if name == st.session_state.get("measure")), None)
         draw = partial(heads_figure, measure=measure)
         files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, draw)
-    if found is not None:
+    if result is not None:
         show.note(_("The ablation of the chosen heads; the record is that of the changed run"))
-        files("ablation", found, ablation.rows_table, ablation.arrays, heads_figure, found.changed)
+        files("ablation", result, ablation.rows_table, ablation.arrays, heads_figure, result.changed)
 
 
 def change(record: Record) -> None:
-    found = token.draw(record)
+    result = token.draw(record)
     levels.explain("edit")
-    if found is not None:
+    if result is not None:
         view: View = "attention" if st.session_state.get("moved") == "attention" else "encodings"
-        files("edit", found, edits.hidden_table, edits.arrays, partial(token_figure, view=view), found.changed)
-        if found.before is not None:
+        files("edit", result, edits.hidden_table, edits.arrays, partial(token_figure, view=view), result.changed)
+        if result.before is not None:
             show.note(_("Every prediction, before and after"))
             show.downloads(
                 "edit-predictions",
-                table=lambda: edits.rows_table(found),
-                figure=lambda: token_figure(found, view="outputs", dark=page.dark()),
+                table=lambda: edits.rows_table(result),
+                figure=lambda: token_figure(result, view="outputs", dark=page.dark()),
             )
 
 
 def far(record: Record) -> None:
-    found = step.draw(record)
+    result = step.draw(record)
     levels.explain("reach")
-    if found is not None:
-        files("reach", found, edits.reach_table, lambda reach: dict(reach.changes), token_figure)
+    if result is not None:
+        files("reach", result, edits.reach_table, lambda reach: dict(reach.changes), token_figure)
 
 
 PARTS = {"ablation": silence, "edit": change, "reach": far}

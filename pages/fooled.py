@@ -1,4 +1,4 @@
-"""How can attention fool us? Five warnings, each computed from this very text."""
+"""How can attention fool us? Five pitfalls, each computed from the current text."""
 
 import streamlit as st
 

@@ -11,10 +11,10 @@ from bartviz.ui.views.heads import parts
 
 def main() -> None:
     record = page.begin("heads")
-    place = st.container()
+    lead = st.container()
     chosen = parts.choose(record)
     shown = chosen.view()
-    with place:
+    with lead:
         show.lead(analysis.notice(shown))
     choice = parts.large(chosen)
     parts.note(chosen, shown)

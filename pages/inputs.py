@@ -17,23 +17,23 @@ STYLE = Path(parts.__file__).with_name("inputs.css")
 
 
 def summed(record: Record, stack: analysis.Stack, look: str) -> str:
-    """The embeddings, or the positions; gives the sentence of what to notice."""
-    one = parts.summed(record, stack)
-    if one is None:
+    """The embeddings or the positions; returns the sentence on what to notice."""
+    embedded = parts.summed(record, stack)
+    if embedded is None:
         return _("The embeddings are read from the model.")
     if look == "sum":
-        parts.parts(one)
+        parts.parts(embedded)
         show.downloads(
             "inputs",
-            table=lambda: analysis.table(one),
-            arrays=lambda: analysis.arrays(one),
-            figure=lambda: figure(one, dark=page.dark()),
+            table=lambda: analysis.table(embedded),
+            arrays=lambda: analysis.arrays(embedded),
+            figure=lambda: figure(embedded, dark=page.dark()),
             record=record,
         )
-        return analysis.sentence(one)
-    table = parts.positions(record, one)
+        return analysis.sentence(embedded)
+    table = parts.positions(record, embedded)
     if table is None:
-        return analysis.sentence(one)
+        return analysis.sentence(embedded)
     show.downloads(
         "inputs-positions",
         table=(lambda: analysis.shift_table(analysis.shift(table))) if len(table) >= 8 else None,
@@ -46,23 +46,23 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
 def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
-    said = st.container()
+    lead = st.container()
     look, stack = parts.choose(record)
     with st.container(key="inputs_hero"):
         if look == "pieces":
             parts.pieces(record, stack)
             tokens = parts.tokens_of(record, stack)
-            told = analysis.told(tokens)
+            sentence = analysis.told(tokens)
             show.downloads("inputs", table=lambda: analysis.pieces(tokens), arrays=lambda: {"ids": tokens.ids})
         elif look == "tokenizers":
-            found = parts.tokenizers(record)
-            told = parts.split_sentence(found)
-            if found:
-                show.downloads("inputs-tokenizers", table=lambda: analysis.splits(found))
+            splits = parts.tokenizers(record)
+            sentence = parts.split_sentence(splits)
+            if splits:
+                show.downloads("inputs-tokenizers", table=lambda: analysis.splits(splits))
         else:
-            told = summed(record, stack, look)
-    with said:
-        show.lead(told)
+            sentence = summed(record, stack, look)
+    with lead:
+        show.lead(sentence)
     levels.explain("inputs")
 
 

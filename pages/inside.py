@@ -14,12 +14,12 @@ from bartviz.ui.views.inside import parts
 
 def main() -> None:
     record = page.begin("inside")
-    place = st.container()
+    lead = st.container()
     picked = parts.choose(record)
     above, below = st.container(), st.container()
     with below:
         chosen = parts.choose_key(picked)
-    with place:
+    with lead:
         show.lead(analysis.sentence(chosen.one, parts.predicts(record, chosen.one)))
     with above:
         parts.row(record, chosen)

@@ -24,8 +24,8 @@ def main() -> None:
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:
         if opened:
             parts.formula(record.attention(record.kinds[0]), shown.number)
-            part, place = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
-            with place:
+            part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
+            with tab:
                 TABS[part][1](record)
     show.table(partial(analysis.table, record), title=_("Every row of every mask as a table"))
     levels.explain("masks")

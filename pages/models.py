@@ -17,14 +17,16 @@ def main(record: Record | None) -> None:
     drawn = partial(drawing, subjects, dark=page.dark())
     parts.picture(drawn, count=len(subjects))
     names = {"table": _("Property by property"), "goals": _("What each learned to do")}
-    part, place = pick.tabs(names, key="see")
-    with place:
+    part, tab = pick.tabs(names, key="see")
+    with tab:
         if part == "table":
             parts.table(subjects)
-            show.downloads("models", table=lambda: model_table.tables([one.name for one in subjects]), figure=drawn)
+            show.downloads(
+                "models", table=lambda: model_table.tables([subject.name for subject in subjects]), figure=drawn
+            )
         else:
-            found = parts.goals(record)
-            show.downloads("objectives", table=lambda: parts.goal_table(found))
+            examples = parts.goals(record)
+            show.downloads("objectives", table=lambda: parts.goal_table(examples))
     levels.explain("models")
 
 

@@ -55,8 +55,8 @@ TABS = {
 
 
 def below(chosen: ui.Chosen, record: Record | None) -> None:
-    part, place = pick.tabs({word: _(label) for word, label in TABS.items()}, key="more")
-    with place:
+    part, tab = pick.tabs({word: _(label) for word, label in TABS.items()}, key="more")
+    with tab:
         if part == "length":
             cost(chosen)
         elif part == "models":

@@ -1,4 +1,4 @@
-"""What did you understand? Questions made from this very text and model, one at a time."""
+"""What did you understand? Questions made from the current text and model, one at a time."""
 
 import streamlit as st
 
@@ -11,11 +11,11 @@ from bartviz.ui.views.quiz import parts
 def main() -> None:
     record = page.begin("quiz")
     st.html(parts.STYLE)
-    asked = parts.choose(record)
-    if asked.questions:
-        parts.ask(asked)
+    quiz = parts.choose(record)
+    if quiz.questions:
+        parts.ask(quiz)
     else:
-        show.lead(_("This text has too little to ask for: take a longer one, with words."))
+        show.lead(_("This text is too short for a quiz: choose a longer one, with words."))
     levels.explain("quiz")
 
 

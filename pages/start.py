@@ -1,4 +1,4 @@
-"""What does a language model look at? The saved record at once, or what the visitor ran."""
+"""What does a language model look at? The saved record at once, or the visitor's own run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def picture(record: Record, found: start.Ribbons) -> None:
-    show.lead(start.notice(found))
+def picture(record: Record, chosen: start.Ribbons) -> None:
+    show.lead(start.notice(chosen))
     doubt.line(record)
-    cross = found.head.kind == "cross"
+    cross = chosen.head.kind == "cross"
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
-    ribbons.show(found.first(), key="ribbons", above=above, below=below)
-    layers, heads = record.attention(found.head.kind).shape[:2]
+    ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
+    layers, heads = record.attention(chosen.head.kind).shape[:2]
     most = (
         mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
         if not cross
@@ -34,23 +34,23 @@ def picture(record: Record, found: start.Ribbons) -> None:
             "most ({score:.2f})."
         )
     )
-    said = _(
+    message = _(
         most,
-        head=sentence_words.begun(sentence_words.head(found.head.kind, found.head.layer, found.head.head)),
+        head=sentence_words.begun(sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)),
         count=layers * heads,
-        score=found.score,
+        score=chosen.score,
     )
-    longest = max(len(found.above), len(found.below))
+    longest = max(len(chosen.above), len(chosen.below))
     if longest > start.MOST_WORDS:
-        said += " " + _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
-    show.note(said)
+        message += " " + _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
+    show.note(message)
 
 
-def drawn(found: start.Ribbons) -> go.Figure:
-    """The ribbons as a figure to take along; imported late, so that the first picture does not wait for it."""
+def drawn(chosen: start.Ribbons) -> go.Figure:
+    """The ribbons as a figure to download; imported late, so as not to delay the first picture."""
     from bartviz.figures.ribbons import ribbons as figure
 
-    return figure(found, dark=page.dark())
+    return figure(chosen, dark=page.dark())
 
 
 def cards() -> None:
@@ -72,15 +72,15 @@ def main() -> None:
     if record is None:
         cards()
         return
-    found = once(partial(start.ribbons, record))
-    picture(record, found)
+    chosen = once(partial(start.ribbons, record))
+    picture(record, chosen)
     cards()
     levels.explain("start")
     show.downloads(
         "start",
-        table=partial(start.table, found),
-        arrays={"weights": found.weights},
-        figure=partial(drawn, found),
+        table=partial(start.table, chosen),
+        arrays={"weights": chosen.weights},
+        figure=partial(drawn, chosen),
         record=record,
     )
 

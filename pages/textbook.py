@@ -1,4 +1,4 @@
-"""Which sentences of the textbooks hold? Every statement of the source articles beside what is computed now."""
+"""Which sentences of the textbooks hold? Every statement of the source articles, next to numbers computed now."""
 
 import streamlit as st
 
@@ -11,14 +11,14 @@ from bartviz.ui.views.textbook import parts
 
 
 def main(record: Record | None) -> None:
-    said = st.container()
-    found = parts.judged(record)
-    with said:
-        parts.tally(found)
-    parts.lines(parts.choose(found), found)
-    show.downloads("ledger", table=lambda: ledger(record, more=found))
+    lead = st.container()
+    verdicts = parts.judged(record)
+    with lead:
+        parts.tally(verdicts)
+    parts.lines(parts.choose(verdicts), verdicts)
+    show.downloads("ledger", table=lambda: ledger(record, more=verdicts))
     show.note(_("One line for each number:"))
-    show.downloads("ledger-numbers", table=lambda: ledger(record, more=found, numbers=True))
+    show.downloads("ledger-numbers", table=lambda: ledger(record, more=verdicts, numbers=True))
     levels.explain("textbook")
 
 

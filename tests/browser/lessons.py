@@ -50,7 +50,7 @@ def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
             expect(page.locator(".bv-answer")).to_contain_text(answer)
             press(page, "next", by_keys=by_keys)
         expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page("lessons").title))
-        expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("walked to the end"))
+        expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("done"))
     assert "lesson=" not in page.url
     assert f"lang={language}" in page.url or language == "en"
 

@@ -24,61 +24,61 @@ def _inside_of(record: Record, head: int) -> Inside:
 
 
 def _named(record: Record, row: int = ROW) -> dict[str, object]:
-    one = _inside(record, row)
+    inside_head = _inside(record, row)
     assert record.output is not None
     return {
-        "reads": one.query_label,
+        "reads": inside_head.query_label,
         "predicts": record.output.labels[row],
-        "keys": len(one.weights),
-        "width": one.width,
-        "best": one.label(one.strongest),
-        "score": float(one.scores[one.strongest]),
-        "weight": float(one.weights[one.strongest]),
+        "keys": len(inside_head.weights),
+        "width": inside_head.width,
+        "best": inside_head.label(inside_head.strongest),
+        "score": float(inside_head.scores[inside_head.strongest]),
+        "weight": float(inside_head.weights[inside_head.strongest]),
     }
 
 
 def _products(record: Record) -> Mapping[str, object]:
-    one = _inside(record)
-    products = one.products(KEY)  # (d,)
+    inside_head = _inside(record)
+    products = inside_head.products(KEY)  # (d,)
     return {
         **_named(record),
-        "key": one.label(KEY),
-        "dot": float(one.dots[KEY]),
+        "key": inside_head.label(KEY),
+        "dot": float(inside_head.dots[KEY]),
         "negative": int((products < 0).sum()),
         "largest": float(products.max()),
     }
 
 
 def _scale(record: Record) -> Mapping[str, object]:
-    one = _inside(record)
-    root = float(np.sqrt(one.width))
-    without = masked_softmax(one.dots[None].copy(), one.mask[None])[0]  # (K,)
+    inside_head = _inside(record)
+    root = float(np.sqrt(inside_head.width))
+    without = masked_softmax(inside_head.dots[None].copy(), inside_head.mask[None])[0]  # (K,)
     return {
         **_named(record),
-        "dot": float(one.dots[KEY]),
+        "dot": float(inside_head.dots[KEY]),
         "root": root,
-        "key": one.label(KEY),
-        "score_of_key": float(one.scores[KEY]),
+        "key": inside_head.label(KEY),
+        "score_of_key": float(inside_head.scores[KEY]),
         "without": float(without[KEY]),
     }
 
 
 def _ratio(record: Record) -> Mapping[str, object]:
-    one = _inside(record)
-    first, second = (int(place) for place in np.argsort(-one.weights)[:2])
-    gap = float(one.scores[first] - one.scores[second])
+    inside_head = _inside(record)
+    first, second = (int(place) for place in np.argsort(-inside_head.weights)[:2])
+    gap = float(inside_head.scores[first] - inside_head.scores[second])
     return {
         **_named(record),
-        "second": one.label(second),
+        "second": inside_head.label(second),
         "gap": gap,
         "ratio": float(np.exp(gap)),
-        "second_weight": float(one.weights[second]),
+        "second_weight": float(inside_head.weights[second]),
     }
 
 
 def _output(record: Record) -> Mapping[str, object]:
-    one, heads = _inside(record), record.attention("cross").shape[1]
-    return {**_named(record), "heads": heads, "all": heads * one.width}
+    inside_head, heads = _inside(record), record.attention("cross").shape[1]
+    return {**_named(record), "heads": heads, "all": heads * inside_head.width}
 
 
 def _rest(record: Record) -> Mapping[str, object]:
@@ -86,17 +86,17 @@ def _rest(record: Record) -> Mapping[str, object]:
 
 
 def _share(record: Record) -> Mapping[str, object]:
-    one = _inside(record)
-    assert one.shares is not None
-    least = int(one.shares.argmin())
+    inside_head = _inside(record)
+    assert inside_head.shares is not None
+    least = int(inside_head.shares.argmin())
     other = _inside_of(record, least)
     return {
         **_named(record),
-        "heads": len(one.shares),
-        "share": float(one.shares[HEAD]),
-        "even": 1 / len(one.shares),
+        "heads": len(inside_head.shares),
+        "share": float(inside_head.shares[HEAD]),
+        "even": 1 / len(inside_head.shares),
         "least": f"H{least}",
-        "least_share": float(one.shares[least]),
+        "least_share": float(inside_head.shares[least]),
         "least_key": other.label(other.strongest),
         "least_weight": float(other.weights[other.strongest]),
     }

@@ -1,4 +1,4 @@
-"""What attention is: a word is written while looking back at the words of the source."""
+"""What attention is: each word is written while looking back at the words of the source."""
 
 from __future__ import annotations
 

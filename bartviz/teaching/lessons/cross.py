@@ -1,4 +1,4 @@
-"""Encoder meets decoder: rows of the output look at the source, and which word a row stands for."""
+"""Encoder meets decoder: output rows look at the source, and how these rows are named."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _columns(record: Record) -> Mapping[str, object]:
 
 def _shifted(record: Record) -> Mapping[str, object]:
     assert record.output is not None
-    found = facts.looks_at(record, "cross", *SHIFTED, ROW)
-    return {**found, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
+    values = facts.looks_at(record, "cross", *SHIFTED, ROW)
+    return {**values, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
 
 
 def _agree(record: Record) -> Mapping[str, object]:
@@ -39,13 +39,13 @@ def _agree(record: Record) -> Mapping[str, object]:
     pairs = {"Ich": "I", "Auto": "car", "kaufen": "buy"}
     attention = record.attention("cross")
     weights, keys = facts.weights(record, "cross", *SHIFTED), attention.key.labels
-    found: dict[str, object] = {"all": len(pairs)}
+    values: dict[str, object] = {"all": len(pairs)}
     for name, tokens in (("reads", attention.query), ("predicts", record.output)):
         assert tokens is not None
         rows = [tokens.labels.index(word) for word in pairs]
         best = [keys[int(place)] for place in np.asarray(weights[rows]).argmax(axis=1)]
-        found[f"{name}_right"] = sum(one == right for one, right in zip(best, pairs.values(), strict=True))
-    return {**found, **_shifted(record)}
+        values[f"{name}_right"] = sum(one == right for one, right in zip(best, pairs.values(), strict=True))
+    return {**values, **_shifted(record)}
 
 
 def _links(record: Record) -> Mapping[str, object]:
@@ -59,8 +59,8 @@ def _links(record: Record) -> Mapping[str, object]:
         for other, later in links
         if earlier < later and source > other
     )
-    found = {name.lower(): words[name] for name in ("ein", "Auto", "kaufen")}
-    return {**found, "crossings": crossings, "count": len(links), "name": ranked.name}
+    values = {name.lower(): words[name] for name in ("ein", "Auto", "kaufen")}
+    return {**values, "crossings": crossings, "count": len(links), "name": ranked.name}
 
 
 LESSON = Lesson(

@@ -10,9 +10,9 @@ from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
 
-def _at(record: Record, place: int) -> dict[str, object]:
-    step = record.steps[place]
-    other = next(one for one in step.candidates if one.token_id != step.chosen.token_id)
+def _at(record: Record, index: int) -> dict[str, object]:
+    step = record.steps[index]
+    other = next(candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id)
     return {
         "token": step.chosen.label,
         "chance": step.chosen.probability,

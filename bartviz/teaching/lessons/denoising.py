@@ -24,13 +24,13 @@ def _noised(noise: str, text: str = SENTENCE) -> Noised:
 def _copying(record: Record) -> Mapping[str, object]:
     sure = facts.step_of(record, "car")
     row = facts.predicting(record, "car")
-    found = facts.looks_at(record, "cross", *COPIES, row)
-    return {**found, "token": "car", "chance": sure.chosen.probability, "bits": sure.entropy}
+    values = facts.looks_at(record, "cross", *COPIES, row)
+    return {**values, "token": "car", "chance": sure.chosen.probability, "bits": sure.entropy}
 
 
 def _mask(record: Record) -> Mapping[str, object]:
-    place = record.source.labels.index("<mask>")
-    step = next(step for step in record.steps if step.row == place)
+    index = record.source.labels.index("<mask>")
+    step = next(step for step in record.steps if step.row == index)
     first, second, third = step.candidates[:3]
     return {
         "token": first.label,
@@ -68,7 +68,7 @@ def _masked(record: Record) -> Mapping[str, object]:
 
 def _deleted(record: Record) -> Mapping[str, object]:
     noised = _noised("token deletion")
-    names = ", ".join(f"“{noised.clean[place].text}”" for place in noised.lost)
+    names = ", ".join(f"“{noised.clean[index].text}”" for index in noised.lost)
     return {"lost": len(noised.lost), "left": len(noised.words), "names": names}
 
 

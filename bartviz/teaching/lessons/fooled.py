@@ -13,7 +13,7 @@ from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
 SURE, OTHER = (3, 2), (1, 4)  # two cross heads that look at different words in that row
-REST, EMPTY = (3, 5), (1, 6)  # two encoder heads: one rests on special tokens, one looks where there is little to get
+REST, EMPTY = (3, 5), (1, 6)  # encoder heads: one rests on special tokens, one looks at a token that adds little
 EMPTY_ROW = 4  # "buy"
 FORCED = (3, 1)  # a cross head that still looks at "car" while "Haus" is forced
 
@@ -34,8 +34,8 @@ def _mean(record: Record) -> Mapping[str, object]:
 
 
 def _two(record: Record) -> Mapping[str, object]:
-    one, other = (facts.looks_at(record, "cross", *head, ROW) for head in (SURE, OTHER))
-    return {**_mean(record), "other": other["key"], "other_weight": other["weight"], "weight": one["weight"]}
+    sure, other = (facts.looks_at(record, "cross", *head, ROW) for head in (SURE, OTHER))
+    return {**_mean(record), "other": other["key"], "other_weight": other["weight"], "weight": sure["weight"]}
 
 
 def _rest(record: Record) -> Mapping[str, object]:
@@ -65,8 +65,8 @@ def _hidden(record: Record) -> Mapping[str, object]:
 
 def _shift(record: Record) -> Mapping[str, object]:
     assert record.output is not None
-    found = facts.looks_at(record, "cross", *OTHER, ROW)
-    return {**found, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
+    values = facts.looks_at(record, "cross", *OTHER, ROW)
+    return {**values, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
 
 
 def _empty(record: Record) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ from bartviz.teaching.lessons.lesson import Lesson, Step
 NEXT, PREVIOUS = (0, 3), (0, 1)  # heads of bert-tiny-en
 ROW = 8  # "because"
 REST, REST_ROW = (3, 5), 4  # the head of the translator's encoder that looks most at special tokens; "buy"
-NEAR = 0.05  # bits: layers this near to the clearest are as clear as it is
+NEAR = 0.05  # bits; layers within this of the clearest count as clear
 
 
 def _overview(record: Record) -> Mapping[str, object]:

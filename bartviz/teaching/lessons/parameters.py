@@ -9,7 +9,7 @@ from bartviz.analysis.sentence_words import percent
 from bartviz.record.record import Record
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
-if TYPE_CHECKING:  # every page reads this file; pandas comes with these, and only this lesson's answers need them
+if TYPE_CHECKING:  # these import pandas, which only this lesson's answers need
     from bartviz.analysis.parameters import Parameter
 
 BASE, LARGE, TINY = "facebook/bart-base", "facebook/bart-large", "bart-tiny-en-de"
@@ -36,11 +36,11 @@ def _embeddings(record: Record) -> Mapping[str, object]:
     }
 
 
-def _dictionary(found: tuple[Parameter, ...]) -> str:
+def _dictionary(rows: tuple[Parameter, ...]) -> str:
     """The share of the token embedding matrix, formatted as on the page."""
     from bartviz.analysis import parameter_totals
 
-    return percent(parameter_totals.shared(found)[0].elements / parameter_totals.total(found))
+    return percent(parameter_totals.shared(rows)[0].elements / parameter_totals.total(rows))
 
 
 def _shared(record: Record) -> Mapping[str, object]:
@@ -52,16 +52,16 @@ def _shared(record: Record) -> Mapping[str, object]:
         parameter_totals.naive(found),
         parameter_totals.shared(found)[0],
     )
-    places = 1 + (naive - total) // largest.elements  # the table lists it where it is kept and at each of its uses
+    places = 1 + (naive - total) // largest.elements  # the table lists it where it is stored and at each use
     return {"total": total, "naive": naive, "uses": len(largest.uses), "places": places}
 
 
-def _layer(found: tuple[Parameter, ...], component: str) -> dict[str, int]:
+def _layer(rows: tuple[Parameter, ...], component: str) -> dict[str, int]:
     """The parameters of a component's first layer by sublayer; each norm counts with its sublayer."""
     from bartviz.analysis import parameter_totals
 
     sums: dict[str, int] = {}
-    for row in found:
+    for row in rows:
         if row.component == component and row.layer == 0:
             name = parameter_totals.sublayer(row.role)
             sums[name] = sums.get(name, 0) + row.count

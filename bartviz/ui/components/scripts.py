@@ -83,7 +83,7 @@ def bundle(entry: Path) -> str:
 
 
 def _ordered(modules: dict[Path, _Module]) -> list[Path]:
-    """Each module after those that it imports."""
+    """The modules in order: each comes after its imports."""
     try:
         return list(TopologicalSorter({path: module.imports.keys() for path, module in modules.items()}).static_order())
     except CycleError as error:

@@ -67,11 +67,13 @@ def figure(
     ``name`` is the stem of the SVG file, by default the key. With large type on, letters are ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    made = once.figure(drawn, most if large_type.on() else 1.0)
+    cached = once.figure(drawn, most if large_type.on() else 1.0)
     if on_click is None:
-        st.plotly_chart(made, key=key, theme=None, config=config, alt=alt)
+        st.plotly_chart(cached, key=key, theme=None, config=config, alt=alt)
     else:
-        st.plotly_chart(made, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click)
+        st.plotly_chart(
+            cached, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click
+        )
 
 
 def running_text(

@@ -1,1 +1,1 @@
-"""What stands around every page: navigation, sidebar, level, language, status, the lessons' strip."""
+"""The frame of every page: navigation, sidebar, level, language, status, the lessons' strip."""

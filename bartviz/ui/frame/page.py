@@ -102,10 +102,10 @@ def _pages() -> list[StreamlitPage]:
 
 
 def _guard() -> None:
-    """Go back through the frame when Streamlit ran this page alone.
+    """Rerun through the frame if Streamlit ran this page alone.
 
-    A script beside a folder named ``pages``, as ``app.py`` is in a test, starts in the old multipage mode until
-    ``st.navigation`` has run once: a deep link that comes first would show one page without sidebar and state.
+    A script next to a folder named ``pages``, such as ``app.py`` in a test, starts in the old multipage mode until
+    ``st.navigation`` has run once: a deep link as the first request would show one page without sidebar and state.
     """
     if not st.session_state.pop(_FRAME, False):
         _navigation()

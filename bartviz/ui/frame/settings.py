@@ -128,7 +128,7 @@ def _fields() -> None:
     generation = own()
     by = pick.select(_("Search"), named(SEARCH_NAMES), key="search")
     given = bool(st.session_state.get("target"))
-    show.note(_("A given output is read, not searched: these rest.") if given else _(HINTS[by]))
+    show.note(_("A given output is read, not searched, so these settings have no effect.") if given else _(HINTS[by]))
     if by == "beams":
         _beams(generation)
     if by == "sampling":
@@ -153,7 +153,7 @@ def _fields() -> None:
     address.finite("ngrams")
     own_size = _("the model's") if generation is None else str(generation.no_repeat_ngram_size or 0)
     st.number_input(
-        _("No run of n tokens twice"),
+        _("Never repeat the same n tokens"),
         *NGRAMS,
         None,
         step=1,

@@ -48,7 +48,7 @@ def draw() -> None:
             _texts(kind)
             st.form_submit_button(_("Run"), type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
             if st.session_state.get("_bare"):
-                show.note(_("The link brings settings and no text: they were tried on this one."))
+                show.note(_("This link had no text, so its settings are shown on the example."))
             _examples(kind)
             _settings()
         settings.draw(kind)
@@ -236,7 +236,7 @@ def _settings() -> None:
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
         st.toggle(
-            _("Typed special tokens count"),
+            _("Read typed special tokens as special tokens"),
             key="special",
             bind="query-params",
             help=_("Whether a typed <mask> or [SEP] means the special token, or just these letters."),
@@ -258,7 +258,7 @@ def _longest() -> str:
         return _("How long that is will be known when the model has been loaded.")
     limit = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None
     if limit is None:
-        return _("This model has no limit of its own; the memory that a run may take has one.")
+        return _("This model has no length limit except memory.")
     return _("This model reads at most {limit:,} tokens.", limit=limit)
 
 

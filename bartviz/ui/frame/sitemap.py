@@ -71,7 +71,7 @@ PAGES: tuple[Page, ...] = (
         "experiments",
         mark("Experiments"),
         mark("What changes if ...?"),
-        mark("Silence heads, change a word, and see what hears of it."),
+        mark("Silence heads or change a word, and see what it affects."),
     ),
     Page(
         "alignment", mark("Alignment"), mark("Which word became which?"), mark("Word links, and which head draws them.")

@@ -52,8 +52,8 @@ def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
     from bartviz.figures import theme
     from bartviz.figures.drawn import Drawn
 
-    made = call()
-    return Drawn(made if factor == 1 else theme.enlarged(made, factor))
+    drawn = call()
+    return Drawn(drawn if factor == 1 else theme.enlarged(drawn, factor))
 
 
 def _size(value: tuple[Any]) -> int:

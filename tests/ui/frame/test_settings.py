@@ -28,7 +28,7 @@ def shown(page: AppTest) -> set[str]:
     return {field.label for field in page.sidebar.number_input}
 
 
-COMMON = {"At least", "At most", "No run of n tokens twice", "Candidates kept per step"}
+COMMON = {"At least", "At most", "Never repeat the same n tokens", "Candidates kept per step"}
 
 
 def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:

@@ -48,13 +48,13 @@ class _Held:
     picture: Picture
     buffer: bytes  # as last sent
     serial: int
-    asked: Choice
+    requested: Choice
     latest: Choice
     known: bool = True  # whether the browser has the map of ``latest``
     small: Small = "all"
     whole: bool = True  # whether the browser has the fixed data of the picture
     astray: bool = False  # whether ``latest`` predates a choice that Python had already sent
-    heard: object = None  # the last message of the browser that was handled
+    handled: object = None  # the last message of the browser that was handled
     on_change: Callable[[Choice], None] | None = None
 
 
@@ -109,27 +109,27 @@ def _held(
         picture = Picture(attention, shown)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
-        heard = None if held is None else held.heard
+        handled = None if held is None else held.handled
         buffer = picture.pack(begin, 0, small=small)
-        return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, heard=heard)
-    asked = choice or held.asked
+        return _Held(picture, buffer, 0, choice or begin, begin, not picture.late, small, handled=handled)
+    requested = choice or held.requested
     if shown.steps is not None:  # the player chooses the row
-        asked = replace(asked, row=held.asked.row)
-    target = clamped(asked, held.picture.shape)
+        requested = replace(requested, row=held.requested.row)
+    target = clamped(requested, held.picture.shape)
     if shown.steps is not None:
         target = replace(target, row=held.latest.row)
-    led = asked != held.asked and target.core != held.latest.core  # changed by a picker, not by the browser
+    led = requested != held.requested and target.core != held.latest.core  # changed by a picker, not by the browser
     back = held.astray or not mounted
     latest, serial = (target, held.serial + 1) if led else (held.latest, held.serial + back)
     if not (led or back or small != held.small or not (held.known and held.whole)):
-        return replace(held, asked=asked)
+        return replace(held, requested=requested)
     light = mounted and held.whole  # after another page, the browser has nothing left
     buffer = held.picture.pack(latest, serial, small=small, light=light)
     return replace(
         held,
         buffer=buffer,
         serial=serial,
-        asked=asked,
+        requested=requested,
         latest=latest,
         known=light or not held.picture.late,
         whole=True,
@@ -162,7 +162,7 @@ def catch_up(key: str) -> None:
     held: _Held | None = st.session_state.get(f"_canvas_{key}")
     state: Any = st.session_state.get(key)
     message: Any = state.get("choice") if isinstance(state, Mapping) else None
-    if held is None or message is None or message == held.heard:
+    if held is None or message is None or message == held.handled:
         return
     choice = _parse(held, message)
     if choice is not None:
@@ -170,7 +170,7 @@ def catch_up(key: str) -> None:
         held.latest, held.known, held.whole = choice, message.get("known") is True, message.get("whole") is not False
         if held.on_change is not None:
             held.on_change(choice)
-    held.heard = message
+    held.handled = message
 
 
 def _parse(held: _Held, message: object) -> Choice | None:

@@ -230,8 +230,8 @@ def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chi
     """The text of the keys, including the hidden ones, whose column is -1."""
     tokens = attention.key
     groups = word_groups(tokens) if shown.words else tuple((columns,) for columns in range(len(tokens)))
-    gone = np.logical_or.reduceat(heads.sinks(attention), [group[0] for group in groups])  # (columns,)
-    kept = ~gone if view.hidden_labels else np.ones_like(gone)
+    hidden_columns = np.logical_or.reduceat(heads.sinks(attention), [group[0] for group in groups])  # (columns,)
+    kept = ~hidden_columns if view.hidden_labels else np.ones_like(hidden_columns)
     rest, hidden = iter(view.key_labels), iter(view.hidden_labels)
     labels = [next(rest if keep else hidden) for keep in kept.tolist()]
     columns = np.where(kept, np.cumsum(kept) - 1, -1).tolist()

@@ -45,7 +45,7 @@ COLUMNS = {
     "special": mark("special"),
 }
 HEIGHT = 400  # pixels of both pictures
-_FOUND = "_alignment_found"
+_BEST_SET = "_alignment_found"
 _THRESHOLD = "link_weight"  # "threshold" is that of a head's name, with other limits
 
 
@@ -109,8 +109,10 @@ def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
     key = f"aligners {content.key(record, current())}"
     try:
         with st.spinner(_("Ranking all heads")):
-            found: tuple[ranks.Aligner, ...] = session.engine().results.get(key, lambda: ranks.aligners(record), _bytes)
-            return found
+            ranked: tuple[ranks.Aligner, ...] = session.engine().results.get(
+                key, lambda: ranks.aligners(record), _bytes
+            )
+            return ranked
     except BudgetError as error:
         show.note(str(error))
         return ()
@@ -242,14 +244,14 @@ def _search(chosen: Chosen) -> None:
     if chosen.gold is None or not chosen.gold.possible:
         return
     st.button(_("Find the set of heads that agrees best"), on_click=_find, args=(chosen,))
-    found: tuple[ranks.Found, Reading] | None = st.session_state.get(_FOUND)
-    if found is not None and set(found[0].heads) == set(chosen.heads) and found[1] == chosen.reading:
-        names = ", ".join(head.short for head in found[0].heads)
+    best: tuple[ranks.Found, Reading] | None = st.session_state.get(_BEST_SET)
+    if best is not None and set(best[0].heads) == set(chosen.heads) and best[1] == chosen.reading:
+        names = ", ".join(head.short for head in best[0].heads)
         message = _(
             "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
             "flatters: on other sentences expect more errors, and judge it there.",
             heads=names,
-            rate=found[0].error_rate,
+            rate=best[0].error_rate,
         )
         show.note(message)
 
@@ -258,15 +260,15 @@ def _find(chosen: Chosen) -> None:
     """Find the best set of heads and show it: a callback."""
     assert chosen.gold is not None
     try:
-        found = ranks.best_set(
+        best = ranks.best_set(
             chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
         )
     except SettingError as error:
         st.toast(show.plain(str(error)))
         return
-    st.session_state[_FOUND] = (found, chosen.reading)
+    st.session_state[_BEST_SET] = (best, chosen.reading)
     st.session_state["align"] = "set"
-    st.session_state["set"] = [head.short for head in found.heads]
+    st.session_state["set"] = [head.short for head in best.heads]
 
 
 def line(chosen: Chosen) -> None:

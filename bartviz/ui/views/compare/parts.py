@@ -102,7 +102,7 @@ def _threshold() -> float:
         st.session_state["threshold"] = naming.THRESHOLD
     return float(
         st.slider(
-            _("A name needs a share of weight of"),
+            _("Name a head when it puts at least this share on its pattern"),
             0.3,
             0.95,
             naming.THRESHOLD,

@@ -82,8 +82,8 @@ def kept(chosen: Chosen) -> Bools:
     passing = np.ones(chosen.measured.shape, np.bool_)
     if which in ("named", "unnamed"):
         passing[:] = which == "unnamed"
-        for place in naming.names(chosen.measured, threshold=chosen.threshold):
-            passing[place] = which == "named"
+        for index in naming.names(chosen.measured, threshold=chosen.threshold):
+            passing[index] = which == "named"
     if share:
         passing &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
     return passing

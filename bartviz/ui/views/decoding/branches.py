@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 TASK, PARAMETER, _SHOWN, _REQUEST = "branch", "branch", "_branch_shown", "_branch_request"
-_LEFT = "_branch_left"  # links of dropped branches: a slow browser may send one again
+_DROPPED = "_branch_left"  # links of dropped branches: a slow browser may send one again
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def _linked(record: Record) -> Turn | None:
 
 
 def _dropped() -> set[str]:
-    left: set[str] = st.session_state.setdefault(_LEFT, set())
-    return left
+    links: set[str] = st.session_state.setdefault(_DROPPED, set())
+    return links
 
 
 def handle(record: Record, request: BranchRequest) -> None:
@@ -149,7 +149,7 @@ def greedy_button(record: Record) -> None:
         key="greedy_branch",
         on_click=follow,
         args=(record, turn),
-        help=_("The token that it takes there had {share}.", share=percent(better.probability)),
+        help=_("There, greedy search chooses a token that had {share}.", share=percent(better.probability)),
     )
 
 

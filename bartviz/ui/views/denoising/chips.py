@@ -21,10 +21,10 @@ VERDICTS = {
 }
 
 
-def repair_lines(found: Repair) -> str:
+def repair_lines(repair: Repair) -> str:
     """Original, corrupted and reconstructed words, column by column."""
     names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
-    columns = [column for place in found.places for column in _columns(found, place)]
+    columns = [column for place in repair.places for column in _columns(repair, place)]
     label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0'>"
@@ -32,12 +32,12 @@ def repair_lines(found: Repair) -> str:
     )
 
 
-def _columns(found: Repair, place: Place) -> list[str]:
+def _columns(repair: Repair, place: Place) -> list[str]:
     """A place as columns of one word each, so that a long one can wrap between words."""
-    noised, lost = found.noised, set(found.noised.lost)
+    noised, lost = repair.noised, set(repair.noised.lost)
     numbered = bool(noised.moved)
-    made = []
-    for number, (clean, seen, said) in enumerate(zip_longest(place.clean, place.seen, place.said)):
+    columns = []
+    for number, (clean, seen, written) in enumerate(zip_longest(place.clean, place.seen, place.said)):
         above = (
             "<span></span>"
             if clean is None
@@ -48,20 +48,20 @@ def _columns(found: Repair, place: Place) -> list[str]:
                 clean + 1 if numbered else None,
             )
         )
-        made.append(
-            f"{above}{_corrupted_chip(found, place, seen, number, numbered)}{_written_chip(place, said, number)}"
+        columns.append(
+            f"{above}{_corrupted_chip(repair, place, seen, number, numbered)}{_written_chip(place, written, number)}"
         )
-    return [f"<div class='bv-column'>{column}</div>" for column in made]
+    return [f"<div class='bv-column'>{column}</div>" for column in columns]
 
 
-def _corrupted_chip(found: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
+def _corrupted_chip(repair: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
     if seen is None:
         if place.seen and number < len(place.clean):  # one mask stands for several words
             last = " bv-last" if number == len(place.clean) - 1 else ""
             title = html.escape(_("the same mask"), quote=True)
             return f"<span class='bv-chip bv-mask bv-on{last}' title='{title}'>⋯</span>"
         return _nothing(_("nothing here: deleted")) if place.clean and not place.seen else "<span></span>"
-    word = found.noised.words[seen]
+    word = repair.noised.words[seen]
     if not word.is_mask:
         return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
     count = len(word.origin)
@@ -73,13 +73,15 @@ def _corrupted_chip(found: Repair, place: Place, seen: int | None, number: int, 
     return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
 
 
-def _written_chip(place: Place, said: Said | None, number: int) -> str:
-    if said is None:
+def _written_chip(place: Place, written: Said | None, number: int) -> str:
+    if written is None:
         missing = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
         return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if missing else "<span></span>" * 2
-    tooltip = _("{judged}, probability {probability:.3f}", judged=_(VERDICTS[said.mark]), probability=said.probability)
-    below = "" if said.mark == "kept" else f"{MARKS[said.mark]} {said.probability:.0%}"
-    return f"{_chip(said.text, [f'bv-{said.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
+    tooltip = _(
+        "{judged}, probability {probability:.3f}", judged=_(VERDICTS[written.mark]), probability=written.probability
+    )
+    below = "" if written.mark == "kept" else f"{MARKS[written.mark]} {written.probability:.0%}"
+    return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
 
 
 def _nothing(tooltip: str) -> str:
@@ -95,14 +97,14 @@ def _chip(text: str, names: list[str], tooltip: str, number: int | None = None) 
     )
 
 
-def guess_lines(found: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -> str:
+def guess_lines(repair: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) -> str:
     """For each mask: the original, BART's words, and BERT's guesses, best first."""
-    noised = found.noised
-    places = [place for place in found.places if any(noised.words[i].is_mask for i in place.seen)]
+    noised = repair.noised
+    places = [place for place in repair.places if any(noised.words[i].is_mask for i in place.seen)]
     rows = []
     for number, (place, candidates) in enumerate(zip(places, guesses, strict=False), start=1):
         was = [noised.clean[i].text for i in place.clean]
-        bart = [_guess(one.text, one.probability, one.mark == "right") for one in place.said] or [
+        bart = [_guess(word.text, word.probability, word.mark == "right") for word in place.said] or [
             html.escape(_("nothing"))
         ]
         alone = was[0].casefold() if len(was) == 1 else None

@@ -75,16 +75,16 @@ def lines(repair: Repair) -> None:
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     show.note(" ".join(legend))
-    told, (back, lost) = repair.score, repair.score.of_lost
+    token_score, (back, lost) = repair.score, repair.score.of_lost
     score = _(
         "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); of "
         "the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
-        right=told.right.sum(),
-        all=len(told.labels),
-        accuracy=told.accuracy,
+        right=token_score.right.sum(),
+        all=len(token_score.labels),
+        accuracy=token_score.accuracy,
         lost=lost,
         back=back,
-        loss=told.loss,
+        loss=token_score.loss,
     )
     show.note(f"{score} {repair.given.model.name}: {'; '.join(facts(repair.given))}.")
     for notice in repair.notices:

@@ -10,8 +10,8 @@ from bartviz.ui.controls import pick, show
 NAMES = {"ablation": mark("ablation"), "edit": mark("edit"), "reach": mark("reach")}
 EXPERIMENTS = {
     "ablation": mark("... heads are silenced, or made louder? What each is worth here, and what the model then says."),
-    "edit": mark("... one token is another one? Which states, rows of attention and predictions hear of it."),
-    "reach": mark("... a word is far away? How many steps its news needs, under three masks."),
+    "edit": mark("... one token is replaced? Which states, rows of attention and predictions it affects."),
+    "reach": mark("... a word is far away? How many steps its effect needs to arrive, under three masks."),
 }
 
 

@@ -125,15 +125,15 @@ def _maps(result: Reach, target: int) -> None:
         show.figure(figure, key=f"reach_{mask}", alt=felt)
     message = (
         mark(
-            "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; 0: "
-            "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
-            "felt."
+            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, in powers "
+            "of ten; 0: equal to the last bit. The tall frame is the changed token, the cells framed one by one are "
+            "where it is felt."
         )
         if written(result.changes["causal"])
         else mark(
-            "{old} became {new}. Relative change of each state: layers down, positions across, in powers of ten; grey: "
-            "equal to the last bit. The tall frame is the changed token, the cells framed one by one are where it is "
-            "felt."
+            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, in powers "
+            "of ten; grey: equal to the last bit. The tall frame is the changed token, the cells framed one by one are "
+            "where it is felt."
         )
     )
     show.note(_(message, old=result.old, new=result.new))

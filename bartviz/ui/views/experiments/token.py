@@ -68,7 +68,7 @@ def draw(record: Record) -> Edit | None:
         token = _replacement(suggested)
     result = _edit(record, place, token) if token else None
     with lead:
-        show.lead(analysis.notice(result) if result is not None else _("Which numbers hear of one changed token?"))
+        show.lead(analysis.notice(result) if result is not None else _("Which numbers does one changed token affect?"))
     if result is not None:
         _maps(result, view)
     if long:

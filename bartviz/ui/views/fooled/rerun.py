@@ -104,7 +104,7 @@ def untrained(record: Record) -> None:
     if fresh is None:
         return
     kind: Kind = "cross" if record.cross is not None else record.kinds[0]
-    before, after = (_evenness(one, kind) for one in (record, fresh))
+    before, after = (_evenness(shown, kind) for shown in (record, fresh))
     if before is None or after is None:
         return
     show.lead(_less_even(kind, before, after, learned=fresh.model.trained))

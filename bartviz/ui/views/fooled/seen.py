@@ -111,9 +111,9 @@ def averages(record: Record) -> None:
         pair[1].short: weights[finding.pair[1]],
     }
     map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
-    for number, (column, (sentence, map_)) in enumerate(zip(map_columns, maps.items(), strict=True)):
+    for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):  # on a narrow screen two and one, as on Masks
-            one_map(map_, attention, names, sentence, f"fooled_mean_{number}", finding.row)
+            one_map(drawn_weights, attention, names, sentence, f"fooled_mean_{number}", finding.row)
     sources_and_link(
         _(
             "Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "

@@ -52,8 +52,8 @@ class Chosen:
     @property
     def stem(self) -> str:
         """The choice as part of a file name: ``cross-L2H5``, ``cross-L2-mean``, ``cross-mean``."""
-        place = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
-        return f"{self.attention.kind}{place[self.what]}"
+        suffix = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
+        return f"{self.attention.kind}{suffix[self.what]}"
 
     def view(self) -> heads.View:
         """The weights, as shown."""

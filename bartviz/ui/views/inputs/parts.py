@@ -234,30 +234,39 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
 
         return split(model, text)
 
-    found: list[Split] = []
+    splits: list[Split] = []
     for number, name in enumerate((*TWO, third)):
         with st.container(key=f"inputs_split_{number}"):
-            one = tasks.ask(f"split_{number}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens))
-            if one is None:
+            tokenized = tasks.ask(
+                f"split_{number}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens)
+            )
+            if tokenized is None:
                 continue
-            found.append(one)
+            splits.append(tokenized)
             which = (
                 mark("{model}: {how}, vocabulary {vocabulary:,}: {count} tokens, {unknown} of them unknown")
-                if one.unknown.any()
+                if tokenized.unknown.any()
                 else mark("{model}: {how}, vocabulary {vocabulary:,}: {count} tokens, none unknown")
             )
             label = _(
                 which,
-                model=one.model,
-                how=_(one.how),
-                vocabulary=one.vocabulary,
-                count=one.count,
-                unknown=int(one.unknown.sum()),
+                model=tokenized.model,
+                how=_(tokenized.how),
+                vocabulary=tokenized.vocabulary,
+                count=tokenized.count,
+                unknown=int(tokenized.unknown.sum()),
             )
-            st.html(cut(one.tokens, _texts(one.tokens, text), unknown=tuple(one.unknown.tolist()), label=label))
-    if found:
-        show.table(analysis.splits(tuple(found)), title=_("The tokenizers as a table"))
-    return tuple(found)
+            st.html(
+                cut(
+                    tokenized.tokens,
+                    _texts(tokenized.tokens, text),
+                    unknown=tuple(tokenized.unknown.tolist()),
+                    label=label,
+                )
+            )
+    if splits:
+        show.table(analysis.splits(tuple(splits)), title=_("The tokenizers as a table"))
+    return tuple(splits)
 
 
 def _third(record: Record) -> str:
@@ -267,12 +276,12 @@ def _third(record: Record) -> str:
     return pick.select(_("The third tokenizer is of"), names, key="third")
 
 
-def split_sentence(found: tuple[Split, ...]) -> str:
+def split_sentence(splits: tuple[Split, ...]) -> str:
     """The tokenizers with the fewest and most pieces, and their unknown pieces."""
-    if len(found) < 2:
+    if len(splits) < 2:
         return _("The same text, cut by three tokenizers.")
-    least, most = min(found, key=lambda one: one.count), max(found, key=lambda one: one.count)
-    lost = [one for one in found if one.unknown.any()]
+    least, most = min(splits, key=lambda split: split.count), max(splits, key=lambda split: split.count)
+    lost = [split for split in splits if split.unknown.any()]
     clauses = [_("All need {count} tokens", count=least.count)]
     if least.count < most.count:
         clauses = [
@@ -285,6 +294,7 @@ def split_sentence(found: tuple[Split, ...]) -> str:
             )
         ]
     clauses += [
-        _("{model} does not know {count} of its pieces", model=one.model, count=int(one.unknown.sum())) for one in lost
+        _("{model} does not know {count} of its pieces", model=split.model, count=int(split.unknown.sum()))
+        for split in lost
     ]
     return f"{'; '.join(clauses)}."

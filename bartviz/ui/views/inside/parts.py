@@ -15,7 +15,7 @@ from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, called
 from bartviz.analysis.masks import quote
 from bartviz.families.registry import FAMILIES
-from bartviz.figures import around_attention as beside
+from bartviz.figures import around_attention as around_figures
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
 from bartviz.language import _, mark, named
@@ -130,7 +130,7 @@ def row(record: Record, chosen: Chosen) -> None:
         _("The numbers beside the bars are rounded."),
     ]
     if shown.rest:
-        notes.append(_("{count:,} of {all:,} keys are one row.", count=shown.rest, all=len(chosen.one.keys)))
+        notes.append(_("{count:,} of {all:,} keys are summed in one row.", count=shown.rest, all=len(chosen.one.keys)))
     show.note(" ".join(notes))
     if not available(chosen.attention):
         st.info(_(NO_VALUES))
@@ -236,7 +236,7 @@ def around(record: Record, chosen: Chosen) -> None:
             sentence = activations.sentence(record.model)
             show.note(sentence)
             name = activations.of(record.model)[0]
-            show.figure(partial(beside.activation, name, dark=page.dark()), key="inside_gelu", alt=sentence)
+            show.figure(partial(around_figures.activation, name, dark=page.dark()), key="inside_gelu", alt=sentence)
 
 
 def _scaling(chosen: Chosen) -> None:
@@ -258,13 +258,13 @@ def _scaling(chosen: Chosen) -> None:
         )
     )
     show.note(" ".join(notes))
-    show.figure(partial(beside.scaling, scaled, one.kind, dark=page.dark()), key="inside_scaling", alt=sentence)
+    show.figure(partial(around_figures.scaling, scaled, one.kind, dark=page.dark()), key="inside_scaling", alt=sentence)
     show.table(partial(scaling.table, scaled))
     show.downloads(
         "inside-scaling",
         of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}",
         table=scaling.table(scaled),
-        figure=lambda: beside.scaling(scaled, one.kind, dark=page.dark()),
+        figure=lambda: around_figures.scaling(scaled, one.kind, dark=page.dark()),
     )
 
 
@@ -272,7 +272,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
     sentence, one = activations.norm_sentence(record.model), chosen.one
     show.note(sentence)
     pre = FAMILIES[record.model.family].norm == "pre"
-    show.figure(partial(beside.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=sentence)
+    show.figure(partial(around_figures.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=sentence)
     if not available(chosen.attention):
         show.note(_(NO_VALUES))
         return
@@ -287,11 +287,13 @@ def _norms(record: Record, chosen: Chosen) -> None:
     )
     show.note(measured)
     show.figure(
-        partial(beside.growth, lengths, one.layer, one.kind, dark=page.dark()), key="inside_growth", alt=measured
+        partial(around_figures.growth, lengths, one.layer, one.kind, dark=page.dark()),
+        key="inside_growth",
+        alt=measured,
     )
     show.downloads(
         "inside-growth",
         of=f"{one.kind}-row{one.row}",
         arrays={"lengths": lengths},
-        figure=lambda: beside.growth(lengths, one.layer, one.kind, dark=page.dark()),
+        figure=lambda: around_figures.growth(lengths, one.layer, one.kind, dark=page.dark()),
     )

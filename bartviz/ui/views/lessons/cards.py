@@ -20,8 +20,8 @@ def lead() -> str:
     reached = walk.current().reached
     done = sum(1 for lesson in LESSONS if reached.get(lesson.word, 0) >= len(lesson.steps))
     if not reached:
-        return _("Each lesson leads over the real pages, a few minutes each. Begin with the first, or with any other.")
-    return _("{done} of {count} lessons walked to the end.", done=done, count=len(LESSONS))
+        return _("Each lesson is a short tour of the app, a few minutes long. Begin with the first, or with any other.")
+    return _("{done} of {count} lessons done.", done=done, count=len(LESSONS))
 
 
 def cards() -> None:
@@ -45,7 +45,7 @@ def _card(lesson: Lesson, number: int) -> None:
     show.note(f"{size} · {minutes}")
     st.progress(reached / count, text=_progress_text(reached, count))
     runs = now.lesson is lesson
-    label = _("Go on with step {step}", step=at + 1) if at else _("Walk it again") if reached == count else _("Start")
+    label = _("Go on with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     st.button(
         label,
         key=f"begin_{lesson.word}",
@@ -60,5 +60,5 @@ def _progress_text(reached: int, count: int) -> str:
     if reached == 0:
         return _("not begun")
     if reached >= count:
-        return _("walked to the end")
+        return _("done")
     return _("{reached} of {count} steps seen", reached=reached, count=count)

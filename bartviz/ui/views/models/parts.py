@@ -82,7 +82,7 @@ def notice(subjects: Sequence[Subject]) -> str:
     different = once(partial(_different, subjects))
     if len(subjects) == 1:
         return _("{name} alone: add another model to see what differs.", name=subjects[0].name)
-    norms = {one.sizes.family.norm for one in subjects}
+    norms = {subject.sizes.family.norm for subject in subjects}
     sentence = _(
         "{different} of {all} properties differ between these {models} models.",
         different=different,
@@ -117,21 +117,21 @@ def _body(subjects: Sequence[Subject], *, only: bool) -> str:
 
 def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
     for group, title in GROUPS.items():
-        rows = [each for each in PROPERTIES if each.group == group]
-        kept = [each for each in rows if not only or model_table.differs(each, subjects)]
+        rows = [prop for prop in PROPERTIES if prop.group == group]
+        kept = [prop for prop in rows if not only or model_table.differs(prop, subjects)]
         if kept:
             name = f"<th colspan='{len(subjects) + 1}' scope='colgroup'>{html.escape(_(title))}</th>"
             yield f"<tr class='bv-group'>{name}</tr>"
-        for each in kept:
-            yield _row(each, subjects)
+        for prop in kept:
+            yield _row(prop, subjects)
 
 
-def _row(each: Property, subjects: Sequence[Subject]) -> str:
-    quiet = "" if model_table.differs(each, subjects) or len(subjects) == 1 else " class='bv-same'"
-    cells = "".join(f"<td>{html.escape(model_table.said(each, each.of(one)))}</td>" for one in subjects)
-    origin = html.escape(_(ORIGINS[each.origin]), quote=True)
-    sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[each.origin]}</sup>"
-    return f"<tr{quiet}><th scope='row'>{html.escape(_(each.label))} {sign}</th>{cells}</tr>"
+def _row(prop: Property, subjects: Sequence[Subject]) -> str:
+    quiet = "" if model_table.differs(prop, subjects) or len(subjects) == 1 else " class='bv-same'"
+    cells = "".join(f"<td>{html.escape(model_table.said(prop, prop.of(subject)))}</td>" for subject in subjects)
+    origin = html.escape(_(ORIGINS[prop.origin]), quote=True)
+    sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[prop.origin]}</sup>"
+    return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))} {sign}</th>{cells}</tr>"
 
 
 def goals(record: Record | None) -> tuple[Example, ...]:

@@ -173,7 +173,7 @@ def length(costs: Costs) -> tuple[int, str]:
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())
     metrics = (
         (_("Multiply-adds of one pass"), _big(every), f"{_big(FLOPS * every)} FLOPs"),
-        (_("Scores and sums"), percent(scores / every), _("of them: what grows with n²")),
+        (_("Scores and sums"), percent(scores / every), _("of them; this part grows with n²")),
         (_("Attention of all heads"), bytes_text(memory.attention), _("if it is kept, in float32")),
         (_("Queries and keys instead"), bytes_text(memory.captured), _("what a record keeps")),
     )

@@ -76,9 +76,9 @@ def of(record: Record, seed: int, count: int) -> Quiz:
         if any(kept.taken) or any(kept.shown):  # else nothing was answered: the text of a link may just have arrived
             st.session_state[PLACE] = 1
         before = (kept.before[0] + kept.score[0], kept.before[1] + kept.score[1], kept.before[2] + kept.score[2])
-    made = Quiz(record, seed, drawn, [[] for _one in drawn], [False for _one in drawn], before=before, wanted=count)
-    st.session_state[_QUIZ] = made
-    return made
+    quiz = Quiz(record, seed, drawn, [[] for _one in drawn], [False for _one in drawn], before=before, wanted=count)
+    st.session_state[_QUIZ] = quiz
+    return quiz
 
 
 def choose(record: Record) -> Quiz:
@@ -136,14 +136,14 @@ def ask(quiz: Quiz) -> None:
     """The question in large type, its picture, the options as buttons, and the feedback."""
     question = quiz.question
     st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
-    beside = len(question.grids) == 1 and not question.grids[0].digits
-    picture, choice = st.columns([1, 2], gap="medium") if beside else (st.container(), st.container())
+    side_by_side = len(question.grids) == 1 and not question.grids[0].digits
+    picture, choice = st.columns([1, 2], gap="medium") if side_by_side else (st.container(), st.container())
     if question.grids:
         with picture:
             st.html(sheet.grids(question))
             show.note(_(READ_SO))
     with choice.container(key="quiz_options", gap="small"):
-        _options(quiz, question, upright=beside)
+        _options(quiz, question, upright=side_by_side)
     with st.container(key="quiz_said"):
         _feedback(quiz, question)
     _navigation(quiz)
@@ -236,7 +236,7 @@ def _go_to(number: int) -> None:
 def _sheets(quiz: Quiz) -> None:
     """The link to the same quiz, and the files, with or without the answers."""
     st.code(link(quiz), language=None, wrap_lines=True)
-    show.note(_("Who opens this link gets the same questions."))
+    show.note(_("Anyone who opens this link gets the same questions."))
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     content, spoken = "answers" if answers else "questions", current()
     address = partial(_address, record_link.query(quiz.record), st.context.url)
@@ -270,10 +270,10 @@ def _sheets(quiz: Quiz) -> None:
 def link(quiz: Quiz) -> str:
     """The address of this quiz: its seed and, unless the record is the app's first one, the address words that
     reproduce the record."""
-    made = {} if quiz.record is first_record.record() else record_link.query(quiz.record)
+    record_words = {} if quiz.record is first_record.record() else record_link.query(quiz.record)
     query = _question_query(quiz, 1)
     del query[PLACE]
-    return _address(made, st.context.url, "quiz", query)
+    return _address(record_words, st.context.url, "quiz", query)
 
 
 def _question_query(quiz: Quiz, number: int) -> dict[str, str]:
@@ -281,7 +281,7 @@ def _question_query(quiz: Quiz, number: int) -> dict[str, str]:
     return {SEED: str(quiz.seed), NUMBER: str(quiz.wanted), PLACE: str(number)}
 
 
-def _address(made: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
+def _address(record_words: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
     """The link to a page from ``here``, the address of the quiz, with the address words of its record."""
     home = (here or "").split("?")[0].rsplit("/", 1)[0]
-    return f"{home}{sheet.path(page, {**query, **made})}"
+    return f"{home}{sheet.path(page, {**query, **record_words})}"
