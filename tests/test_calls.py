@@ -61,6 +61,7 @@ def test_what_was_forced_behind_the_end_is_told(model: Model) -> None:
     assert "The text ended before position 90: what was forced there is not in it." in record.provenance.notices
 
 
+@pytest.mark.slow
 def test_one_head_or_kind_needs_no_list(model: Model, made: Record) -> None:
     one, same = (bartviz.ablate(model, made, heads) for heads in ("cross L0H1", ["cross L0H1"]))
     assert one.effect == same.effect

@@ -27,6 +27,7 @@ def test_a_column_named_like_a_formula_is_quoted_too() -> None:
     assert export.csv(pd.DataFrame({"=cmd()": [1]})).decode("utf-8-sig").startswith("'=cmd()")
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])), min_size=1))
 def test_any_text_comes_back_and_no_cell_begins_like_a_formula(texts: list[str]) -> None:
     data = export.csv(pd.DataFrame({"token": texts})).decode("utf-8-sig")

@@ -26,11 +26,13 @@ def floor_of(room: str, floors: tuple[tuple[str, ...], ...]) -> int:
     return found[0]
 
 
+@pytest.mark.slow
 def test_nothing_imports_upward() -> None:
     upward = [(a, b) for a, b in arrows() if floor_of(b, FLOORS) > floor_of(a, FLOORS)]
     assert not upward
 
 
+@pytest.mark.slow
 def test_no_two_rooms_need_each_other() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -44,6 +46,7 @@ def test_the_house_stays_small() -> None:
     assert sum(map(len, FLOORS)) <= 22
 
 
+@pytest.mark.slow
 def test_the_rooms_of_the_pages_import_downward_too() -> None:
     home = PACKAGE / "ui"
     for path in home.rglob("*.py"):
@@ -54,6 +57,7 @@ def test_the_rooms_of_the_pages_import_downward_too() -> None:
                 assert floor_of(target, UI_FLOORS) <= floor_of(room, UI_FLOORS), f"{name_of(path)} imports {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*files(), ROOT / "app.py"], ids=name_of)
 def test_streamlit_stays_in_the_pages(path: Path) -> None:
     allowed = path.parent == ROOT or path.parent.name == "pages" or (PACKAGE / "ui") in path.parents
@@ -61,6 +65,7 @@ def test_streamlit_stays_in_the_pages(path: Path) -> None:
     assert allowed or not uses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", LIGHT)
 def test_records_tables_and_figures_need_no_torch(room: str) -> None:
     parts = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / f"{room}.py"]

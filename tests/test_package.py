@@ -56,6 +56,7 @@ def blocked(code: str) -> str:
     return out.stdout
 
 
+@pytest.mark.slow
 def test_a_record_opens_and_figures_are_drawn_without_the_extras() -> None:
     record = ROOT / "bartviz" / "embedded" / "records" / "start.safetensors"
     code = f"""
@@ -69,6 +70,7 @@ print(type(heads).__name__, type(compare).__name__, len(bartviz.parameters("face
     assert blocked(code) == "Figure Figure True\n"
 
 
+@pytest.mark.slow
 def test_what_needs_an_extra_names_it() -> None:
     code = """
 import bartviz
@@ -91,6 +93,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = bartviz.nothing_like_this
 
 
+@pytest.mark.slow
 def test_what_is_installed_holds_the_app_and_every_file_of_the_package(tmp_path: Path) -> None:
     build = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(tmp_path), "build_py", "-d", str(tmp_path / "lib")]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

@@ -183,6 +183,7 @@ def test_outputs_are_laid_side_by_side() -> None:
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_every_token_of_both_outputs_is_in_one_stretch(first: list[int], second: list[int]) -> None:
     a, b = (replace(stand_in.tokens(["x"] * len(ids)), ids=np.array(ids)) for ids in (first, second))

@@ -85,6 +85,7 @@ def test_small_numbers_only_make_weights_small() -> None:
     assert softmax_added(np.zeros(2, np.float32), np.array([True, False]), -10)[1] == pytest.approx(4.54e-5, rel=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(arrays(np.float32, (4, 5), elements=finite), arrays(np.bool_, (4, 5)))
 def test_lowest_number_gives_the_weights_of_the_record(scores: Floats, mask: Bools) -> None:

@@ -180,6 +180,7 @@ def test_a_crossing_is_found_among_very_many_links() -> None:
     assert crossing(straight | {(999, 997)}) == (998, 998)  # the first of the two that cross
 
 
+@pytest.mark.slow
 @given(st.frozensets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1))
 def test_the_link_that_crosses_most_others_is_named(found: frozenset[tuple[int, int]]) -> None:
     crossed = {(i, j): sum((i - a) * (j - b) < 0 for a, b in found) for i, j in found}
@@ -188,6 +189,7 @@ def test_the_link_that_crosses_most_others_is_named(found: frozenset[tuple[int, 
     assert named is None or crossed[named] == max(crossed.values())
 
 
+@pytest.mark.slow
 @given(matrices)
 def test_mutual_links_are_in_both_directions_and_growing_stays_between(weights: Floats) -> None:
     by_target, by_source, mutual = (links(weights, method) for method in ("target", "source", "mutual"))
@@ -198,12 +200,14 @@ def test_mutual_links_are_in_both_directions_and_growing_stays_between(weights: 
     assert len({i for i, _ in by_source}) == len(by_source)
 
 
+@pytest.mark.slow
 @given(matrices)
 def test_transposing_swaps_the_directions(weights: Floats) -> None:
     turned = {(j, i) for i, j in links(weights.T.copy(), "source")}
     assert links(weights, "target") == turned
 
 
+@pytest.mark.slow
 @given(records.records())
 def test_rows_and_their_special_share_sum_to_1(record: Record) -> None:
     if record.cross is None:

@@ -79,6 +79,7 @@ def test_two_sources_are_no_branches() -> None:
 words = st.lists(st.sampled_from(["Ich", " kaufe", " ein", "."]), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(one=words, other=words)
 def test_before_parting_and_after_meeting_they_are_the_same(one: list[str], other: list[str]) -> None:
     run = branches.course(output(*one), output(*other))

@@ -89,6 +89,7 @@ def test_a_projection_that_does_not_fit_is_refused() -> None:
         replace(attention, out_bias=numbers([[np.nan, 1]], 1, 2))
 
 
+@pytest.mark.slow
 @given(records.attentions())
 def test_parts_sum_to_the_whole(attention: Attention) -> None:
     assert attention.out is not None
@@ -101,6 +102,7 @@ def test_parts_sum_to_the_whole(attention: Attention) -> None:
     np.testing.assert_allclose(contributions.share(attention, 0).sum(axis=0), 1, rtol=1e-5)
 
 
+@pytest.mark.slow
 @given(records.attentions())
 def test_norms_are_those_of_the_vectors(attention: Attention) -> None:
     """Against one vector after the other, in double precision."""

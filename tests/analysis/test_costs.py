@@ -191,6 +191,7 @@ def caches(past: Any) -> list[Any]:
     return [past.self_attention_cache, past.cross_attention_cache] if hasattr(past, "cross_attention_cache") else [past]
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(n=st.integers(1, 5000), m=st.integers(1, 5000))
 def test_a_curve_is_its_points(n: int, m: int) -> None:

@@ -139,6 +139,7 @@ def test_all_rates_keep_the_account(function: Callable[..., Noised]) -> None:
             assert set(result.lost) <= set(range(len(result.clean)))
 
 
+@pytest.mark.slow
 def test_neither_torch_nor_streamlit_is_imported() -> None:
     code = "import sys, bartviz.analysis.denoising as d; print([m for m in ('torch', 'streamlit') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

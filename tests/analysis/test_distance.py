@@ -24,6 +24,7 @@ def test_two_rows_by_hand() -> None:
 rows = st.lists(st.integers(0, 20), min_size=4, max_size=4).filter(any).map(lambda found: np.array(found) / sum(found))
 
 
+@pytest.mark.slow
 @given(rows, rows, rows)
 def test_it_is_a_metric_between_0_and_1(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
     between = distance.jensen_shannon

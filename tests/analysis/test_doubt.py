@@ -115,6 +115,7 @@ def translator() -> Model:
     return bartviz.load("bart-tiny-en-de")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WRONG)
 def test_mistakes_of_the_translator_are_flagged(text: str) -> None:
     made = bartviz.decode(translator(), text)
@@ -129,6 +130,7 @@ def test_plain_sentences_are_not(text: str) -> None:
     assert notice(bartviz.decode(translator(), text)) == ""
 
 
+@pytest.mark.slow
 def test_beams_drawn_texts_given_ones_and_branches_of_the_translator() -> None:
     model, text = translator(), WRONG[0]
     greedy = bartviz.decode(model, text)

@@ -73,6 +73,7 @@ def test_tables_mark_what_is_bit_equal() -> None:
     np.testing.assert_allclose(rows["p after"][3:], 0.5 / np.e, rtol=1e-6)
 
 
+@pytest.mark.slow
 @given(records.attentions())
 def test_attention_has_not_moved_from_itself(attention: Attention) -> None:
     distance, same = changed_rows(attention, attention)
@@ -81,6 +82,7 @@ def test_attention_has_not_moved_from_itself(attention: Attention) -> None:
     assert same.all()
 
 
+@pytest.mark.slow
 @given(records.attentions(kind="encoder"), st.integers(0, 2**16))
 def test_rows_move_by_a_distance_and_equal_ones_by_exactly_nothing(attention: Attention, seed: int) -> None:
     q = attention.q.copy()

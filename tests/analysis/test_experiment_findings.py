@@ -47,6 +47,7 @@ def test_even_rows_have_all_the_bits_there_are() -> None:
     assert sharp.bits == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(records.records())
 def test_no_row_has_more_bits_than_are_possible(record: Record) -> None:

@@ -151,6 +151,7 @@ def test_a_record_without_cross_attention_has_no_shift_to_show() -> None:
     assert fooled.shift(records.encoder_only()) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(records.records())
 def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record: Record) -> None:
@@ -175,6 +176,7 @@ def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record
         assert 0 <= rest.rest <= 1.0001
 
 
+@pytest.mark.slow
 def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
     record = open_record(HOME / "start.safetensors")
     gap, mean, rest, late = fooled.gap(record), fooled.average(record), fooled.sinks(record), fooled.shift(record)
@@ -199,6 +201,7 @@ def test_the_table_has_the_numbers_of_each_warning() -> None:
     assert kept["largest share of what arrives"] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_the_shift_is_not_shown_with_a_head_that_looks_back() -> None:
     """L1H4 aligns the word just read: by what its rows predict it has most agreement here, and every link is wrong."""
     model = bartviz.load("bart-tiny-en-de")

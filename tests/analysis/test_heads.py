@@ -136,6 +136,7 @@ def test_wrong_choices_are_refused() -> None:
         heads.row_table(heads.view(own, 0, 0), 4)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(records.attentions(), st.booleans(), st.booleans())
 def test_what_is_shown_and_what_is_hidden_are_all_there_is(own: Attention, words: bool, hide: bool) -> None:

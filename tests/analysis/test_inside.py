@@ -115,6 +115,7 @@ def read(written: str) -> float:
     return float(written.lstrip("=×+ ").replace("−", "-").replace(" ", ""))
 
 
+@pytest.mark.slow
 @given(records.attentions())
 def test_what_is_written_can_be_worked_out_by_hand(attention: Attention) -> None:
     """Each written number follows from those before it, as they are written, to the last of its digits or one off."""
@@ -286,6 +287,7 @@ def test_t5s_bias_is_its_table_of_distances(kind: Kind) -> None:
         assert one.scale == 1
 
 
+@pytest.mark.slow
 @given(records.attentions(), st.integers(1, 9))
 def test_a_row_is_that_of_the_head_and_the_others_lose_nothing(attention: Attention, most: int) -> None:
     layers, heads, rows, _ = attention.shape

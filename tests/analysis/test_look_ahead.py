@@ -40,6 +40,7 @@ def test_what_cannot_be_told_is_not_told(output: Tokens | None, key: Tokens) -> 
     assert looks_ahead(AHEAD_[:rows], output, key) is None
 
 
+@pytest.mark.slow
 def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> None:
     """L1H4 of the translator aligns the word just read: labelled by what it predicts it is wrong by one everywhere."""
     model = bartviz.load("bart-tiny-en-de")
@@ -77,6 +78,7 @@ def test_a_text_that_breaks_off_is_told_by_its_first_row_alone() -> None:
     assert looks(BACK_[:3], cut, KEY) == BACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "most", "target"),
     [

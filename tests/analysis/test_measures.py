@@ -163,6 +163,7 @@ def test_a_block_is_what_the_head_is(kind: Kind) -> None:
     np.testing.assert_allclose(found[1], attention.head(1, 1)[1:4], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(records.attentions())
 def test_every_measure_is_within_its_range(attention: Attention) -> None:
@@ -178,6 +179,7 @@ def test_every_measure_is_within_its_range(attention: Attention) -> None:
             assert np.isfinite(values).all() == (found.rows[name] > 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(records.records(), st.data())
 def test_a_record_of_any_shape_is_measured(record: object, data: st.DataObject) -> None:

@@ -91,6 +91,7 @@ def test_an_unknown_model_is_refused() -> None:
         tables(["nobody/nothing"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bart-tiny-en-de", "bert-tiny-en"])
 def test_the_form_of_a_text_is_what_the_tokenizer_writes(name: str) -> None:
     tokenizer = load(name).tokenizer

@@ -76,6 +76,7 @@ def test_where_it_cannot_be_told_a_head_aligns() -> None:
     assert (found.title, found.way) == ("aligns", NEITHER)
 
 
+@pytest.mark.slow
 def test_the_best_of_those_that_look_ahead_and_of_those_that_look_back_come_first() -> None:
     model = bartviz.load("bart-tiny-en-de")
     measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")

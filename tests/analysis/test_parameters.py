@@ -196,6 +196,7 @@ def entry_of(name: str) -> Entry:
     return known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", CATALOGUE, ids=lambda known: known.name)
 def test_equals_the_built_model(known: Entry) -> None:
     assert_equal(known.config, architecture_of(known.config))
@@ -218,6 +219,7 @@ def test_only_sizes_reach_transformers() -> None:
     assert_equal(config, "MarianMTModel")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model_type", "architecture"), [(family.name, name) for family in FAMILIES.values() for name in family.variants]
 )

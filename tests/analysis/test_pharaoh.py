@@ -82,6 +82,7 @@ def test_links_counted_from_1_are_suspected() -> None:
     assert not never_first(read("1-1", 4, 4))  # one link tells nothing
 
 
+@pytest.mark.slow
 @given(pairs, pairs)
 def test_what_is_written_is_read_again(sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]]) -> None:
     text = write(sure, possible)
@@ -89,6 +90,7 @@ def test_what_is_written_is_read_again(sure: frozenset[tuple[int, int]], possibl
     assert write(read(text, 9, 7).sure, read(text, 9, 7).possible) == text
 
 
+@pytest.mark.slow
 @given(pairs, pairs)
 def test_an_alignment_agrees_with_itself(
     sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]]
@@ -98,6 +100,7 @@ def test_an_alignment_agrees_with_itself(
     assert score(gold.possible, gold).error_rate == (0.0 if gold.possible else None)  # possible links cost nothing
 
 
+@pytest.mark.slow
 @given(pairs, pairs, pairs)
 def test_measures_stay_between_0_and_1(
     found: frozenset[tuple[int, int]], sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]]

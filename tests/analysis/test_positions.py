@@ -17,6 +17,7 @@ def test_the_encoding_of_the_paper() -> None:
     np.testing.assert_allclose(table[2], [np.sin(2), np.cos(2), np.sin(0.02), np.cos(0.02)])
 
 
+@pytest.mark.slow
 @given(width=st.integers(1, 40), shift=st.integers(-30, 30), rows=st.integers(31, 60))
 def test_a_shift_of_sines_is_one_rotation_for_all_positions(width: int, shift: int, rows: int) -> None:
     table = positions.sinusoidal(rows, 2 * width)

@@ -81,6 +81,7 @@ def test_nothing_written_leaves_every_column_empty() -> None:
 TEXTS = st.lists(st.sampled_from(["a", "b", "cat", "고양이", ".", "!"]), min_size=1, max_size=14).map(" ".join)
 
 
+@pytest.mark.slow
 @given(TEXTS, st.sampled_from(sorted(NOISE)), st.integers(0, 99), TEXTS)
 def test_every_word_is_in_exactly_one_column_and_in_order(text: str, noise: str, seed: int, other: str) -> None:
     damaged = NOISE[noise](text, np.random.default_rng(seed))
@@ -91,6 +92,7 @@ def test_every_word_is_in_exactly_one_column_and_in_order(text: str, noise: str,
     assert [one.text for place in found for one in place.said] == [one.text for one in written]
 
 
+@pytest.mark.slow
 @given(TEXTS, st.sampled_from(sorted(NOISE)), st.integers(0, 99))
 def test_the_original_itself_is_all_right(text: str, noise: str, seed: int) -> None:
     damaged = NOISE[noise](text, np.random.default_rng(seed))

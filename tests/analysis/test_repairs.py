@@ -42,6 +42,7 @@ def test_accuracy_and_loss_by_hand() -> None:
     assert told.of_lost == (1, 1)
 
 
+@pytest.mark.slow
 def test_the_first_special_token_is_not_counted_and_the_last_is(found: Repair) -> None:
     assert found.given.output is not None
     assert found.score.labels == found.given.output.labels[1:]
@@ -81,6 +82,7 @@ def test_the_token_table_adds_up(found: Repair) -> None:
     assert frame["right"].mean() == pytest.approx(found.score.accuracy)
 
 
+@pytest.mark.slow
 def test_attention_on_masks_is_a_share() -> None:
     made = repair(bartviz.load("bart-tiny-denoise"), "The cat is sleeping on the sofa.", "token masking", seed=1)
     clean, corrupted = pair(made, "encoder", 1, 2)

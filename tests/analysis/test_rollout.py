@@ -29,6 +29,7 @@ def test_two_layers_are_multiplied_the_later_one_first() -> None:
     np.testing.assert_allclose(rollout.rollout(both, 0), first, atol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(records.attentions(kind="encoder") | records.attentions(kind="decoder"), st.data())
 def test_rows_sum_to_1_and_what_is_masked_stays_closed(attention: Attention, data: st.DataObject) -> None:

@@ -51,6 +51,7 @@ def test_what_is_not_scaled_is_compared_with_what_would_be() -> None:
     np.testing.assert_allclose(found.other.scores * 2, found.model.scores)
 
 
+@pytest.mark.slow
 @given(records.attentions())
 def test_a_layer_is_its_heads(one: Attention) -> None:
     whole = scaling.scaling(one, 0)

@@ -82,6 +82,7 @@ def test_weights_are_summed_over_a_columns_pieces_and_averaged_over_a_rows() -> 
     np.testing.assert_allclose(merged, [[0.4, 0.6], [1.0, 0.0]], atol=1e-7)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_merged_rows_still_sum_to_one(data: st.DataObject) -> None:
     labels = st.lists(st.sampled_from(("a", " b", "</s>", "ccc", " dd")), min_size=1, max_size=8)

@@ -63,6 +63,7 @@ def test_rows_and_powers_of_ten_spread_small_weights() -> None:
     np.testing.assert_array_equal(powers, np.rint((1 + np.log10(weights) / 4) * ONE))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(records.attentions(), st.sampled_from(RANGES), st.integers(1, 4), st.data())
 def test_blocks_are_the_largest_of_the_weights_themselves(

@@ -57,6 +57,7 @@ def test_sum_over_keys_and_mean_over_queries() -> None:
     assert (merged.query_labels, merged.key_labels) == (("01", "2"), ("0", "12", "3"))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(WORDS, WORDS, st.integers(0, 2), st.integers(0, 1000))
 def test_rows_still_sum_to_1(rows: list[int | None], columns: list[int | None], heads: int, seed: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import payload
 
 
+@pytest.mark.slow
 def test_every_way_is_measured_at_a_short_length(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -38,6 +39,7 @@ def test_wall_time_is_printed_where_it_is_another(
     assert float(found[2]) >= 20 > float(found[1])
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_said_not_guessed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

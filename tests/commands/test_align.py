@@ -91,6 +91,7 @@ def test_records_without_cross_attention_and_gold_of_another_length(
     assert "2 lines for 1 records" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["marian", "t5", "mbart", "pegasus"])
 def test_other_families_are_aligned_by_what_rows_predict_and_read(
     family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -111,6 +112,7 @@ def test_other_families_are_aligned_by_what_rows_predict_and_read(
     assert len(capsys.readouterr().out.split()) == len(target)
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module_without_torch(saved: str) -> None:
     code = f"import sys; sys.argv = ['bartviz', 'align', {saved!r}]; import runpy\n"
     code += "try: runpy.run_module('bartviz', run_name='__main__')\nexcept SystemExit as end: assert end.code == 0\n"

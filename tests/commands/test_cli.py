@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(networks.save("bart", tmp_path_factory.mktemp("model") / "bart", spread=0.3))
 
 
+@pytest.mark.slow
 def test_capture_prints_the_shapes_and_saves_the_record(
     folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -32,6 +33,7 @@ def test_capture_prints_the_shapes_and_saves_the_record(
     assert bartviz.open(saved).target_text == "Wie spät?"
 
 
+@pytest.mark.slow
 def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--max-new-tokens", "3", "--ablate", "cross L0H1"]
     assert main(["decode", "What time is it?", "--model", folder, *words]) == 0
@@ -40,6 +42,7 @@ def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]
     assert "log p = " in lines[-1]
 
 
+@pytest.mark.slow
 def test_decode_searches_with_beams_and_prints_the_texts(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--beams", "3", "--length-penalty", "0.5", "--early-stopping", "never", "--force", "1= Auto"]
     assert main(["decode", "What time is it?", "--model", folder, "--max-new-tokens", "6", *words]) == 0
@@ -50,6 +53,7 @@ def test_decode_searches_with_beams_and_prints_the_texts(folder: str, capsys: py
     assert len(ended) >= 3
 
 
+@pytest.mark.slow
 def test_decode_draws_with_a_seed(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for seed in ("1", "1", "2"):
@@ -70,6 +74,7 @@ def test_a_port_that_is_taken_is_said_with_the_way_out(capsys: pytest.CaptureFix
     assert "make run PORT=" in said
 
 
+@pytest.mark.slow
 def test_the_command_becomes_the_server_and_ends_with_it() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -103,6 +108,7 @@ def test_a_port_that_is_none_is_refused_before_anything_starts(port: str, capsys
     assert "port" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -147,6 +153,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.strip() == bartviz.__version__
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     """As in ``bartviz models | head -1``: the pipe is closed before anything is written."""
     started = subprocess.Popen(

@@ -71,6 +71,7 @@ def swallowing() -> Iterator[tuple[str, list[bytes]]]:
         connection.close()
 
 
+@pytest.mark.slow
 def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
     async def open_page(address: str, word: str) -> tuple[str, list[str], str]:
         async with visitor(address, page="" if word == PAGES[0].word else word) as one:
@@ -88,6 +89,7 @@ def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_
     assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_page_of_another_site_is_refused_and_nobody_is_asked_for_our_address(tmp_path: Path) -> None:
     async def attack(address: str) -> list[int]:
         foreign = ("http://evil.example", "null", "http://localhost:1", "https://127.0.0.1.evil.example", "file://")
@@ -116,6 +118,7 @@ def health_directly(address: str) -> float | None:
     return time.monotonic() - started if answer.status == 200 else None
 
 
+@pytest.mark.slow
 def test_only_names_that_are_served_are_answered_and_every_answer_forbids_what_pages_never_need() -> None:
     with served() as (address, _):
         here = address.removeprefix("http://")
@@ -164,6 +167,7 @@ def _await(address: str, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
     with started("--allow", "bart.example,*.school.example", "--allow", "10.0.0.9") as (address, process, said):
         assert said[0] == f"bartviz: {address} (Ctrl+C ends it)\n"
@@ -209,6 +213,7 @@ def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]
     assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As behind a proxy that serves it beside other things."""
     monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "bart")
@@ -225,6 +230,7 @@ def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.Monkey
         assert wait_for(open_page(address)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
     with started() as (address, process, _):

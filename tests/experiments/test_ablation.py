@@ -58,6 +58,7 @@ def zeroed(family: str, kind: Kind, layer: int) -> PreTrainedModel:
     return network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "kind"), EVERY_KIND)
 def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str, kind: Kind) -> None:
     """In every layer: the same network outside of the tape, in which zeros come into the projection."""
@@ -79,6 +80,7 @@ def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str, kind:
         assert np.abs(found.before.log_probability - found.after.log_probability).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_factor_of_one_changes_nothing_to_the_last_bit(family: str) -> None:
     one = record(family)
@@ -90,6 +92,7 @@ def test_a_factor_of_one_changes_nothing_to_the_last_bit(family: str) -> None:
     assert not any(change.any() for change in found.attention.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2", "mbart"])
 def test_the_unchanged_run_gives_the_record_its_own_probabilities(family: str) -> None:
     one = record(family)
@@ -99,6 +102,7 @@ def test_the_unchanged_run_gives_the_record_its_own_probabilities(family: str) -
     assert len(found.targets) == len(found.rows) == len(one.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bart", "t5-gated", "gpt2", "bert", "albert", "distilbert"])
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_sweep_gives_the_numbers_of_each_ablation_alone(family: str, keep: bool) -> None:
@@ -115,6 +119,7 @@ def test_a_sweep_gives_the_numbers_of_each_ablation_alone(family: str, keep: boo
         assert sweep.changed[place] == len(found.turned)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.data())
 def test_any_set_of_heads_leaves_what_comes_before_it_as_it_was(data: st.DataObject) -> None:
@@ -155,6 +160,7 @@ def test_the_network_itself_is_left_as_it_was(family: str) -> None:
     assert all(torch.equal(was, now) for was, now in zip(before, states(), strict=True))
 
 
+@pytest.mark.slow
 def test_later_runs_and_other_sessions_see_nothing_of_it() -> None:
     model, one = loaded.model("bart"), record("bart")
     wrong: list[int] = []
@@ -199,6 +205,7 @@ def test_what_it_then_writes_is_what_decode_writes(family: str) -> None:
     assert found.changed.provenance.versions == one.provenance.versions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [None, bartviz.Sampling(seed=3)])
 def test_what_it_then_writes_keeps_the_settings_of_the_record(sample: bartviz.Sampling | None) -> None:
     """A record without the checkpoint's rules is compared with one without them, as long and as little repeated."""
@@ -238,6 +245,7 @@ def test_a_padded_record_is_run_with_its_padding_closed() -> None:
     assert changes[0] == pytest.approx(changes[1], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_padded_record_is_written_anew_as_it_would_be_alone() -> None:
     model = loaded.model("bart")
     padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]

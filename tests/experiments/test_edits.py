@@ -36,6 +36,7 @@ def another(one: Record, position: int) -> int:
     return next(int(i) for i in ids if i != ids[position])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [*networks.ENCODERS, *networks.ENCODER_DECODERS])
 def test_a_bidirectional_encoder_hears_everywhere_after_one_layer(family: str) -> None:
     one = record(family)
@@ -64,6 +65,7 @@ def test_a_changed_target_leaves_all_before_it_equal_to_the_last_bit(family: str
     assert not found.divergence[found.same].any()
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 99))
 def test_gpt2_never_hears_of_what_comes_later(position: int) -> None:
@@ -175,6 +177,7 @@ def test_a_replacement_is_one_token_of_the_vocabulary() -> None:
         token_id(model, "#999999", one.source, place)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.sampled_from(["bert", "bart", "t5", "distilbert", "gpt2"]), st.integers(0, 15), st.integers(1, 6))
 def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: str, position: int, window: int) -> None:
@@ -187,6 +190,7 @@ def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: st
     np.testing.assert_array_equal(found.changes["causal"][1] > 0, places >= position)
 
 
+@pytest.mark.slow
 def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
     """The articles' sentence: 12 words stand between, so "it" is the 13th after "house"."""
     for name in ("bert-tiny-en", "bart-tiny-en-de"):
@@ -205,6 +209,7 @@ def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
     assert found.steps(0)["recurrent"] is None
 
 
+@pytest.mark.slow
 def test_the_news_has_another_name() -> None:
     """ "I" without a space before it is another token, but no reader can tell it from "I"."""
     model = bartviz.load("bart-tiny-en-de")
@@ -236,6 +241,7 @@ def test_what_cannot_be_done_is_refused() -> None:
         edit(model, record("bart"), 1, 5)
 
 
+@pytest.mark.slow
 def test_a_record_of_silenced_heads_is_said_to_be_one() -> None:
     """Neither experiment repeats the silence of the record: before the change stands the whole model."""
     model, one = loaded.model("bart"), record("bart")
@@ -247,6 +253,7 @@ def test_a_record_of_silenced_heads_is_said_to_be_one() -> None:
     assert again == said
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.sampled_from([*networks.ENCODERS, *networks.ENCODER_DECODERS]), st.integers(0, 12), st.booleans())
 def test_all_open_the_reach_is_what_the_edit_measures(family: str, position: int, pair: bool) -> None:
@@ -280,6 +287,7 @@ def test_a_special_token_can_take_the_place(special: str) -> None:
     assert edit(model, one, 3, special).new == special
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["source", "target"])
 def test_the_first_and_the_last_token_can_be_changed(part: Part) -> None:
     model, one = loaded.model("bart"), record("bart")

@@ -33,6 +33,7 @@ def test_the_sum_is_the_networks_own_first_hidden_state(family: str) -> None:
         assert found.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "bart", "t5", "gpt2"])
 @settings(max_examples=15)
 @given(words=WORDS)
@@ -74,6 +75,7 @@ def test_the_second_sentence_of_a_pair_has_the_other_segment() -> None:
     assert not np.allclose(first[0], second[0])
 
 
+@pytest.mark.slow
 def test_scaled_tokens_are_shown_as_they_are_summed(tmp_path: object) -> None:
     folder = networks.save("bart", tmp_path / "scaled", spread=0.3, scale_embedding=True)  # type: ignore[operator]
     model = bartviz.load(folder)

@@ -24,6 +24,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bart-tiny-denoise", "small"])
 @pytest.mark.parametrize("noise", sorted(NOISE))
 def test_accuracy_and_loss_are_those_of_make_evaluate(name: str, noise: str) -> None:
@@ -36,6 +37,7 @@ def test_accuracy_and_loss_are_those_of_make_evaluate(name: str, noise: str) -> 
         assert found.score.loss == pytest.approx(loss, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_what_is_tokenized_is_what_training_saw() -> None:
     model = bartviz.load("bart-tiny-denoise")
     for noise in NOISE:
@@ -44,6 +46,7 @@ def test_what_is_tokenized_is_what_training_saw() -> None:
         assert found.plain.source.ids.tolist() == sequence.encode(model.tokenizer, [found.noised.source])[0]
 
 
+@pytest.mark.slow
 def test_the_written_text_is_greedy_and_its_words_have_their_tokens_probabilities() -> None:
     model = loaded.model("bart")
     found = repair(model, TEXTS[0], "token masking", seed=2)
@@ -69,6 +72,7 @@ def test_the_same_seed_loses_the_same_words() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_share_of_0_loses_nothing_and_of_1_every_word() -> None:
     model = loaded.model("bart")
     assert repair(model, TEXTS[0], "token masking", rate=0.0).noised.text == TEXTS[0]
@@ -76,6 +80,7 @@ def test_a_share_of_0_loses_nothing_and_of_1_every_word() -> None:
     assert len(found.lost) == len(found.clean)
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_with_a_notice_and_fits() -> None:
     model = loaded.model("bart")
     assert model.info.positions == 128
@@ -86,6 +91,7 @@ def test_a_long_text_is_cut_with_a_notice_and_fits() -> None:
         assert any("The first 128 of" in notice for notice in found.notices)
 
 
+@pytest.mark.slow
 def test_all_five_noises_at_their_own_rates() -> None:
     model = loaded.model("bart")
     found = all_noises(model, TEXTS[0], seed=4)
@@ -94,6 +100,7 @@ def test_all_five_noises_at_their_own_rates() -> None:
         assert score.loss == pytest.approx(repair(model, TEXTS[0], name, seed=4).score.loss, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_bert_fills_each_mask_as_the_network_does() -> None:
     model = bartviz.load("bert-tiny-en")
     found = guesses(model, "The <mask> is sleeping on the <mask>.", 5)

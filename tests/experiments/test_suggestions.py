@@ -31,6 +31,7 @@ def test_a_written_token_is_offered_its_own_rivals() -> None:
     assert all(suggestion.why == "probability" for suggestion in offered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bart-tiny-en-de", "bart-tiny-denoise", "bert-tiny-en"])
 def test_where_a_word_stands_words_are_offered(name: str) -> None:
     model = bartviz.load(name)
@@ -43,6 +44,7 @@ def test_where_a_word_stands_words_are_offered(name: str) -> None:
     assert "earthqu" not in words()
 
 
+@pytest.mark.slow
 def test_where_a_piece_stands_pieces_are_offered() -> None:
     model = bartviz.load("bart-tiny-en-de")
     one = bartviz.capture(model, "an unbelievableness", target="Ja.")

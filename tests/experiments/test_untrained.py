@@ -32,6 +32,7 @@ def test_random_rows_are_nearly_even_and_the_weights_say_so(family: str) -> None
         assert all(one.share > 0.9 for one in evenness(fresh))
 
 
+@pytest.mark.slow
 def test_the_shipped_models_tell_trained_from_untrained() -> None:
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.capture(model, "I want to buy a car.")

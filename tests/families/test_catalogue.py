@@ -69,6 +69,7 @@ def test_titles_and_notes_help_to_choose(known: Entry) -> None:
     assert re.fullmatch(r"[A-Z0-9].{20,}\.", known.note)
 
 
+@pytest.mark.slow
 def test_the_catalogue_needs_no_torch() -> None:
     code = (
         "import sys, bartviz.families.catalogue, bartviz.analysis.parameters\n"

@@ -100,6 +100,7 @@ numbers = st.integers() | st.integers(-2, 9) | st.floats()
 anything = st.none() | st.booleans() | numbers | st.sampled_from(["", "gelu", [], [1], {}, {"0": "A"}, -1])
 
 
+@pytest.mark.slow
 @given(model_type=st.sampled_from(sorted(FAMILIES)), data=st.data())
 def test_any_value_under_any_key_is_read_or_refused(model_type: str, data: st.DataObject) -> None:
     family = FAMILIES[model_type]

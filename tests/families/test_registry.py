@@ -35,6 +35,7 @@ def named(path: Path, source: str) -> list[str]:
     return [f'{name}:{line}: "{text}"' for line, text in found]
 
 
+@pytest.mark.slow
 def test_no_family_is_named_outside_its_file() -> None:
     apart = (PACKAGE / "families", CHAPTERS)
     outside = [path for path in (*files(), ROOT / "app.py") if not any(path.is_relative_to(one) for one in apart)]

@@ -160,6 +160,7 @@ def test_without_bertviz_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -
         figures.classic(stand_in.record())
 
 
+@pytest.mark.slow
 def test_it_is_drawn_without_torch_and_without_bertviz_own_functions(tmp_path: Path) -> None:
     stand_in.record().save(tmp_path / "a.safetensors")
     code = (

@@ -119,6 +119,7 @@ def test_differences_are_orange_below_and_blue_above_a_neutral_0() -> None:
     np.testing.assert_allclose(trace(figure, "distance").x, found.distance, rtol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(records.attentions())
 def test_any_attention_is_drawn(attention: Attention) -> None:

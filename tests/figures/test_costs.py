@@ -72,6 +72,7 @@ def test_decoding_steps() -> None:
     assert decoding(BART, 64, 1).data[0].x[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
 @pytest.mark.parametrize("dark", [False, True])
 def test_names_of_curves_keep_their_distance(name: str, dark: bool) -> None:

@@ -18,6 +18,7 @@ def found() -> Repair:
     return repair(loaded.model("bart"), "The <b>cat</b> is on the sofa, 100 %{x}.", "text infilling", seed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_token_has_one_bar_of_its_probability(found: Repair, dark: bool) -> None:
     right, wrong, lost = denoising(found, dark=dark).data
@@ -31,6 +32,7 @@ def test_every_token_has_one_bar_of_its_probability(found: Repair, dark: bool) -
     assert right.marker.pattern.shape is None
 
 
+@pytest.mark.slow
 def test_labels_are_escaped_and_the_word_is_public(found: Repair) -> None:
     text = figures.denoising(found).to_json()
     assert "<b>cat</b>" not in text

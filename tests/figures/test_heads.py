@@ -83,6 +83,7 @@ def test_all_heads_of_a_large_model_stay_within_six_hundred_kilobytes() -> None:
     assert len(overview(small, kind="decoder").to_json()) < 600_000
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(records.attentions())
 def test_every_attention_draws(own: Attention) -> None:

@@ -132,6 +132,7 @@ def test_a_head_that_is_not_there_is_refused() -> None:
         figures.inside(causal(), 0, 9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(records.attentions())
 def test_any_attention_is_drawn(attention: Attention) -> None:

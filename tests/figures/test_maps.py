@@ -117,6 +117,7 @@ def test_contradictions_are_refused_with_the_choices(change: dict[str, Any], say
         attention_map(**(call | change))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(arrays(np.bool_, st.tuples(st.integers(1, 7), st.integers(1, 7))))
 def test_hatching_covers_exactly_the_masked_cells(masked: Any) -> None:
@@ -134,6 +135,7 @@ def test_hatching_joins_equal_rows() -> None:
     assert hatch.outlines(padding)[0].size == 6
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 4), st.integers(0, 99))
 def test_pooling_keeps_the_largest_and_ignores_gaps(queries: int, keys: int, factor: int, seed: int) -> None:

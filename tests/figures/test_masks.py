@@ -92,6 +92,7 @@ def test_unknown_views_and_numbers_are_refused() -> None:
         bartviz.figures.masks(records.encoder_only(), number="-5")
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(records.records(), st.sampled_from(VIEWS), st.booleans())
 def test_every_record_draws(record: Record, view: View, dark: bool) -> None:

@@ -19,6 +19,7 @@ SCRIPT = get_plotlyjs()
 ASKS = re.compile(r"<script[^>]+src=|<link|@import|https?://|//cdn")
 
 
+@pytest.mark.slow
 def test_a_notebook_asks_no_other_host_and_is_sent_the_script_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theme.Figure, "_script_sent", False)
     record = stand_in.record()

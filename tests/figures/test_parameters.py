@@ -27,6 +27,7 @@ def areas(name: str, architecture: str | None = None, **options: Any) -> dict[st
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_areas_add_up_to_their_parents_and_the_model(name: str) -> None:
     found = areas(name)
@@ -38,6 +39,7 @@ def test_areas_add_up_to_their_parents_and_the_model(name: str) -> None:
         assert parent == "" or found[parent]["values"] == below
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_counted_matrix_is_drawn_once(name: str) -> None:
     found = areas(name)
@@ -64,6 +66,7 @@ def test_the_public_table_draws_the_same_map() -> None:
     assert from_table(table) == rows(configuration("facebook/bart-base"))
 
 
+@pytest.mark.slow
 def test_layers_and_sublayers_in_reading_order() -> None:
     found = areas("facebook/bart-base")
     assert [id_ for id_, area in found.items() if area["parents"] == "decoder"] == [

@@ -180,6 +180,7 @@ def stand_in_biased() -> Record:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_says_nothing_that_was_not_looked_up(name: str) -> None:
     with speaking(PSEUDO):

@@ -93,6 +93,7 @@ def _begins(key: ast.expr) -> str:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
+@pytest.mark.slow
 def test_every_chart_of_the_pages_has_its_function() -> None:
     found = charts()
     assert {"inside_products", "beam_tree", "fooled_sinks", "moved_", "decoding_cost"} <= found
@@ -130,6 +131,7 @@ DRAWN: dict[str, Callable[[Model, Record], go.Figure]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_view_is_drawn_from_a_notebook(name: str, model: Model, made: Record) -> None:
     figure = DRAWN[name](model, made)

@@ -19,6 +19,7 @@ from tests.support import stand_in
 FEW = {"records": 60, "uploads": 300, "models": 20, "addresses": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_escapes(name: str) -> None:
     outcome = command.attack(name, 0, 0, FEW[name], 6)
@@ -37,6 +38,7 @@ def test_a_case_is_made_from_its_number_alone() -> None:
     assert len(set(made[0])) > 25
 
 
+@pytest.mark.slow
 def test_a_value_changes_in_one_place_and_the_rest_stays() -> None:
     value = json.loads(mutations.head(store.encode(stand_in.record()))[0]["__metadata__"]["bartviz"])
     before = json.dumps(value)

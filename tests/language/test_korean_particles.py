@@ -108,6 +108,7 @@ def name(number: int) -> str:
     return said
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20), st.sampled_from(PAIRS))
 def test_one_of_a_pair_or_both_and_nothing_else(value: str, pair: str) -> None:
     said = filled("{x}" + pair, {"x": value})
@@ -115,11 +116,13 @@ def test_one_of_a_pair_or_both_and_nothing_else(value: str, pair: str) -> None:
     assert said[len(value) :] in {pair, *(chosen[PAIRS.index(pair)] for chosen in AFTER.values())}
 
 
+@pytest.mark.slow
 @given(WORDS | SYLLABLES, st.sampled_from(["“{}”", "**{}**", "`{}`", "‘{}’", "<b>{}</b>", "{} (0.5)", "{}."]))
 def test_quotes_markup_and_asides_change_nothing(word: str, around: str) -> None:
     assert sound(around.format(word)) == sound(word) is not None
 
 
+@pytest.mark.slow
 @given(WORDS, WORDS)
 def test_the_last_word_counts(first: str, last: str) -> None:
     assert sound(f"{first} {last}") == sound(last)

@@ -122,6 +122,7 @@ REJECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_term_has_one_word(code: str) -> None:
     rejected = REJECTED.get(code, {})

@@ -99,6 +99,7 @@ KEYS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_any_value_is_taken_or_refused_in_our_words(changes: dict[str, object]) -> None:
     try:

@@ -76,6 +76,7 @@ def refused(name: str = NAME, **options: object) -> str:
 # What goes well -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_model_of_the_hub_is_the_model_that_was_put_there(server: Hub, folder: Path) -> None:
     model, there = load(NAME), load(folder)
     assert model.info.source == "hub"
@@ -84,6 +85,7 @@ def test_a_model_of_the_hub_is_the_model_that_was_put_there(server: Hub, folder:
     assert model.revision == server.find(NAME, "main")[0]  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_only_the_files_that_are_needed_are_asked_for(server: Hub) -> None:
     load(NAME)
     asked = {path.rsplit("/", 1)[-1] for path in server.paths("/resolve/")}
@@ -96,6 +98,7 @@ def test_only_the_files_that_are_needed_are_asked_for(server: Hub) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_second_load_fetches_nothing(server: Hub) -> None:
     load(NAME)
     before = len(server.paths("/resolve/"))
@@ -103,12 +106,14 @@ def test_a_second_load_fetches_nothing(server: Hub) -> None:
     assert len(server.paths("/resolve/")) == before
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_there_needs_no_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = load(NAME).revision
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert load(NAME, revision=commit).revision == commit
 
 
+@pytest.mark.slow
 def test_other_programs_find_it_in_the_cache(server: Hub, tmp_path: Path) -> None:
     load(NAME)
     for name in ("config.json", "model.safetensors"):
@@ -146,6 +151,7 @@ def test_progress_ends_at_the_whole(server: Hub) -> None:
     assert set(thread) == {threading.get_ident()}
 
 
+@pytest.mark.slow
 def test_a_revision_is_pinned(server: Hub, tmp_path: Path) -> None:
     other = networks.save("bart", tmp_path / "other", seed=5, trained=True)
     commit = server.add(NAME, other, "v2")
@@ -155,17 +161,20 @@ def test_a_revision_is_pinned(server: Hub, tmp_path: Path) -> None:
     assert all(f"/resolve/{commit}/" in path for path in server.paths("/resolve/")[:5])
 
 
+@pytest.mark.slow
 def test_a_branch_that_moves_is_followed(server: Hub, tmp_path: Path) -> None:
     before = load(NAME)
     server.add(NAME, networks.save("bart", tmp_path / "other", seed=5, trained=True))
     assert load(NAME).info.fingerprint != before.info.fingerprint
 
 
+@pytest.mark.slow
 def test_sharded_weights_arrive_whole(server: Hub, tmp_path: Path) -> None:
     server.add("owner/shards", networks.save("bart", tmp_path / "shards", shard="100KB"))
     assert load("owner/shards").info.parameters == 66_944
 
 
+@pytest.mark.slow
 def test_a_token_goes_to_the_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     load(NAME)
@@ -178,6 +187,7 @@ def test_an_old_name_leads_to_the_new_one(server: Hub) -> None:
     assert load("old-bart").info.source == "hub"
 
 
+@pytest.mark.slow
 def test_a_token_stays_with_the_hub(server: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large files come from elsewhere; a broken connection is resumed there too."""
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
@@ -228,6 +238,7 @@ def pickled(server: Hub, folder: Path, tmp_path: Path) -> None:
     server.add("owner/pickled", folder, "refs/pr/7")
 
 
+@pytest.mark.slow
 def test_the_hubs_own_conversion_is_found(
     server: Hub, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +282,7 @@ def test_gated(status: int, code: str | None, path: str, server: Hub) -> None:
     assert "HF_TOKEN" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 @pytest.mark.parametrize("status", [500, 502, 503])
 def test_a_fault_of_the_hub_is_said_at_once(path: str, status: int, server: Hub) -> None:
@@ -280,6 +292,7 @@ def test_a_fault_of_the_hub_is_said_at_once(path: str, status: int, server: Hub)
     assert time.monotonic() - start < LONG
 
 
+@pytest.mark.slow
 def test_a_passing_fault_is_waited_out(server: Hub) -> None:
     server.fault("/api/", status=503, times=2)
     server.fault("model.safetensors", status=500, times=2)
@@ -293,6 +306,7 @@ def test_too_many_requests(server: Hub) -> None:
     assert time.monotonic() - start < LONG
 
 
+@pytest.mark.slow
 def test_a_short_pause_is_kept(server: Hub) -> None:
     server.fault("/api/", status=429, retry_after=1, times=1)
     start = time.monotonic()
@@ -300,6 +314,7 @@ def test_a_short_pause_is_kept(server: Hub) -> None:
     assert time.monotonic() - start >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_a_hub_that_hangs(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "TIMEOUT", 0.4)
@@ -318,6 +333,7 @@ def test_the_deadline_holds_however_the_hub_behaves(path: str, server: Hub, monk
     assert time.monotonic() - start < LONG
 
 
+@pytest.mark.slow
 def test_a_slow_hub_keeps_what_has_arrived(server: Hub) -> None:
     slow = server.fault("model.safetensors", rate=20_000)  # a quarter of a minute for the whole
     said = refused(deadline=4)
@@ -347,6 +363,7 @@ def test_cancel_is_heard_while_the_hub_is_silent(path: str, server: Hub, monkeyp
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_broken_connection_is_resumed(server: Hub) -> None:
     server.fault("model.safetensors", cut=100_000, times=1)
     load(NAME)
@@ -354,11 +371,13 @@ def test_a_broken_connection_is_resumed(server: Hub) -> None:
     assert asked == [None, "bytes=100000-"]
 
 
+@pytest.mark.slow
 def test_a_connection_that_always_breaks_at_once(server: Hub) -> None:
     server.fault("model.safetensors", cut=0)
     assert "connection" in refused()
 
 
+@pytest.mark.slow
 def test_a_damaged_body_is_never_believed(server: Hub, tmp_path: Path) -> None:
     """Its length is right and its format too; only the hash tells."""
     server.fault("model.safetensors", flip=True)
@@ -376,6 +395,7 @@ def test_small_files_are_checked_too(name: str, server: Hub) -> None:
     assert name in refused()
 
 
+@pytest.mark.slow
 def test_damage_that_passes_is_repaired(server: Hub, folder: Path) -> None:
     server.fault("model.safetensors", flip=True, times=1)
     assert load(NAME).info.fingerprint == load(folder).info.fingerprint
@@ -469,6 +489,7 @@ def test_the_offline_setting_is_obeyed(server: Hub, monkeypatch: pytest.MonkeyPa
     assert not server.requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["offline", "500", "hang", "429"])
 def test_an_earlier_download_serves_when_the_hub_is_away(
     fault: str, server: Hub, monkeypatch: pytest.MonkeyPatch
@@ -543,6 +564,7 @@ def test_a_cache_that_cannot_be_written(server: Hub, tmp_path: Path) -> None:
     assert "HF_HUB_CACHE" in said
 
 
+@pytest.mark.slow
 def test_a_killed_download_goes_on_where_it_was(server: Hub, tmp_path: Path) -> None:
     """Another process downloads and is killed half way, without a chance to tidy up."""
     slow = server.fault("model.safetensors", rate=60_000)
@@ -572,6 +594,7 @@ def _arrived(parts: Path) -> int:
     return 0
 
 
+@pytest.mark.slow
 def test_two_at_once_download_once(server: Hub) -> None:
     server.fault("model.safetensors", rate=1_000_000)
     found: list[str] = []
@@ -585,6 +608,7 @@ def test_two_at_once_download_once(server: Hub) -> None:
     assert len(server.paths("model.safetensors")) == 1
 
 
+@pytest.mark.slow
 def test_a_file_cut_short_in_the_cache_is_fetched_again(server: Hub, tmp_path: Path) -> None:
     load(NAME)
     kept = next((tmp_path / "cache").rglob("model.safetensors")).resolve()
@@ -600,6 +624,7 @@ def flip(path: Path) -> None:
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns - 10**9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_flipped_bit_in_the_cache_is_found_and_the_file_fetched_again(name: str, server: Hub, tmp_path: Path) -> None:
     fingerprint = load(NAME).info.fingerprint

@@ -66,6 +66,7 @@ def refused(folder: Path, **options: object) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) -> None:
     network, words = networks.build(family, seed=3, trained=True)
@@ -110,6 +111,7 @@ def test_float16_on_disk_is_float32_in_memory(tmp_path: Path) -> None:
     assert any("float32" in notice for notice in model.notices)
 
 
+@pytest.mark.slow
 def test_sharded_weights_are_read_whole(tmp_path: Path, saved: Path) -> None:
     folder = networks.save("bart", tmp_path, trained=True, shard="100KB")
     assert len(list(folder.glob("model-*.safetensors"))) > 1
@@ -142,6 +144,7 @@ def test_sentencepiece_without_tokenizer_json_works(tmp_path: Path) -> None:
     assert words.decode(words("The cat is sleeping.")["input_ids"], skip_special_tokens=True) == "The cat is sleeping."
 
 
+@pytest.mark.slow
 def test_marian_tokenizer_survives_a_copy(tmp_path: Path) -> None:
     """It opens its SentencePiece files again; our temporary copies of them are gone by then."""
     import copy
@@ -465,6 +468,7 @@ def as_on_the_hub(family: str, tensors: dict[str, torch.Tensor]) -> None:
         drop("embed_positions" if family in {"marian", "pegasus"} else "nothing")(tensors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["gpt2", "t5", "roberta", "albert", "marian", "pegasus", "bart", "mbart"])
 def test_published_checkpoints_are_understood(family: str, tmp_path: Path) -> None:
     folder = networks.save(family, tmp_path, trained=True)
@@ -584,6 +588,7 @@ def test_random_networks_are_called_untrained(family: str, spread: float, tmp_pa
     assert not load(networks.save(family, tmp_path, spread=spread)).info.trained
 
 
+@pytest.mark.slow
 def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
     """Forty steps at a rate of 1e-3 move every gain by about 0.02: from there on it is called trained."""
     network, words = networks.build("bert")
@@ -599,6 +604,7 @@ def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
     assert weights.looks_trained(network)
 
 
+@pytest.mark.slow
 def test_only_the_gains_are_asked_and_no_more_is_said(bart: Path, tmp_path: Path) -> None:
     """Random weights with moved gains look trained, gains of 1 do not, whatever the settings say of it."""
     networks.edit(bart, trained=False)  # its gains were moved, and its matrices are random all the same
@@ -643,6 +649,7 @@ def test_predicted_bytes_of_real_models() -> None:
 # Files that change under a running model ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_replaced_folder_changes_fingerprint_and_is_noticed(bart: Path, tmp_path: Path) -> None:
     before = load(bart)
     other = networks.save("bart", tmp_path / "other", seed=9, trained=True)

@@ -72,6 +72,7 @@ def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) ->
     assert table["error rate"].is_monotonic_increasing
 
 
+@pytest.mark.slow
 def test_ours_is_offered_for_the_example_and_can_be_taken_away(app: App, record: Record) -> None:
     at = app("alignment")
     press(at, "Use ours")
@@ -82,6 +83,7 @@ def test_ours_is_offered_for_the_example_and_can_be_taken_away(app: App, record:
     assert metrics(at)["Error rate (AER)"] == "0.00"
 
 
+@pytest.mark.slow
 def test_an_alignment_made_by_hand_goes_into_the_link_of_a_text_and_comes_from_it(
     app: App, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +182,7 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
     assert "Cross L1H0 links" in words(at)
 
 
+@pytest.mark.slow
 def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
     source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
     at = app("alignment", record=stand_in.record(source=source), links="threshold", link_weight="0.05")
@@ -194,6 +197,7 @@ def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
     assert "Source words" not in words(app("alignment"))
 
 
+@pytest.mark.slow
 def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record: Record) -> None:
     at = app("alignment", links="threshold", link_weight="1.0")
     at.text_area(gold.key_of(record)).set_value("1?1 2?2").run()

@@ -111,6 +111,7 @@ def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str
     assert len(opened(record, None, **query).get("plotly_chart")) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize(
     "given",
@@ -178,6 +179,7 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
     assert "No other run is kept" in words(app)
 
 
+@pytest.mark.slow
 def test_a_head_of_another_model_stands_beside_it(record: Record) -> None:
     other = records.encoder_only(layers=1, heads=2)
     app = opened(record, other, a="encoder L0H1", b="encoder L0H0", kind="Encoder")

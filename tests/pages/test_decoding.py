@@ -33,6 +33,7 @@ def player(app: AppTest) -> Any:
     return players[0] if players else None
 
 
+@pytest.mark.slow
 def test_the_steps_reach_the_player(record: Record) -> None:
     meta = sent(opened(record))
     assert [step["predicts"] for step in meta["steps"]] == [step.chosen.label for step in record.steps]

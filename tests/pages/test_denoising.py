@@ -24,6 +24,7 @@ def of(text: str, name: str = "small-bart") -> Record:
     return bartviz.capture(bartviz.load(name, roots=default_roots()), text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["infilling", "masking", "deletion", "permutation", "rotation"])
 def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, noise: str) -> None:
     page = app("denoising", record=of(TEXT), noise=noise, noise_seed="5")
@@ -43,6 +44,7 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
     assert f"Loss {found.score.loss:.3f} nats" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_every_part_draws_and_its_numbers_can_be_taken_along(app: App, look: str) -> None:
     page = app("denoising", record=of(TEXT), noise="masking", look=look)
@@ -54,6 +56,7 @@ def test_every_part_draws_and_its_numbers_can_be_taken_along(app: App, look: str
     assert "denoising_csv" in {str(button.key) for button in page.get("download_button")}
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> None:
     page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
     assert not page.exception
@@ -61,11 +64,13 @@ def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> N
     assert "bart-tiny-denoise: " in words(page)
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_have_learned_it_is_taken(app: App) -> None:
     page = app("denoising", record=of(TEXT))
     assert "Whether small-bart was trained to repair texts is not known." in words(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["나는 차를 사고 싶어요. 고양이가 자고 있어요.", "car", "😀", "<b>x</b> & \"y\" 'z'", "= 1 + 1"]
 )
@@ -77,6 +82,7 @@ def test_texts_of_all_kinds(app: App, text: str, noise: str) -> None:
     assert "<b>x</b>" not in words(page)
 
 
+@pytest.mark.slow
 def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said(app: App) -> None:
     text = "The cat is sleeping on the sofa. " * 12
     page = app("denoising", record=replace(of(TEXT), source_text=text))
@@ -85,6 +91,7 @@ def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said
     assert "The first 128 of" in words(page)
 
 
+@pytest.mark.slow
 def test_a_text_with_masks_makes_room_for_an_example(app: App) -> None:
     page = app("denoising", record=replace(of(TEXT), source_text="The <mask> sleeps."), text_of="own")
     assert not page.exception
@@ -92,6 +99,7 @@ def test_a_text_with_masks_makes_room_for_an_example(app: App) -> None:
     assert SENTENCE.split()[1] in words(page)
 
 
+@pytest.mark.slow
 def test_another_draw_is_a_press_away(app: App) -> None:
     page = app("denoising", record=of(TEXT), noise_seed="7")
     next(button for button in page.button if button.label == "Draw again").click().run()
@@ -99,6 +107,7 @@ def test_another_draw_is_a_press_away(app: App) -> None:
     assert page.number_input(key="noise_seed").value == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -120,6 +129,7 @@ def test_without_a_record_the_page_offers_a_beginning(app: App) -> None:
     assert "Type a text" in page.info[0].value
 
 
+@pytest.mark.slow
 def test_its_weights_are_not_those_of_the_other_pages(app: App) -> None:
     page = app("denoising", record=of(TEXT), look="attention", weights="B", mean_of="all")
     assert not page.exception

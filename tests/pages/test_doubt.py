@@ -46,6 +46,7 @@ def test_it_is_said_in_korean(app: App) -> None:
     assert "모델이 이 텍스트에 확신이 없었습니다." in words(app("start", record=record("greedy"), lang="ko"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_a_repair_says_it_too(app: App) -> None:
     import bartviz

@@ -37,6 +37,7 @@ def specs(app: AppTest) -> list[str]:
     return [chart.proto.spec for chart in app.get("plotly_chart")]
 
 
+@pytest.mark.slow
 def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, subject: Subject) -> None:
     model, record = subject
     sweep = ablate_sweep(model, record)
@@ -54,6 +55,7 @@ def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, su
     )
 
 
+@pytest.mark.slow
 def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     model, record = subject
     page = app("experiments", record=record, experiment="ablation", silenced="cross L1H1", factor="0.5")
@@ -64,6 +66,7 @@ def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     np.testing.assert_allclose(table["p after"], np.exp(found.after.log_probability), atol=1e-5)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_what_is_compared_is_said(app: App, subject: Subject) -> None:
     """A factor of 1; a record that was given its target; a record of a run with silenced heads."""
     model, record = subject
@@ -80,6 +83,7 @@ def test_what_is_compared_is_said(app: App, subject: Subject) -> None:
         assert "This record was made with heads scaled (cross L0H1 x 0)" in said
 
 
+@pytest.mark.slow
 def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> None:
     _, record = subject
     page = app("experiments", record=record)
@@ -91,6 +95,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     assert "Each alone silenced" in words(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["ablation", "edit", "reach"])
 @pytest.mark.parametrize(
     "query",
@@ -116,6 +121,7 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are equal to the last bit" in words(page)
 
 
+@pytest.mark.slow
 def test_a_long_text_leaves_the_maps_their_room(app: App, subject: Subject) -> None:
     """Maps of many positions stand below each other, none is squeezed to a sliver; the text stands below them."""
     model, record = subject
@@ -155,6 +161,7 @@ def test_several_tokens_are_refused_in_our_words(app: App, subject: Subject) -> 
     assert "two" not in page.error[0].value.replace("two<", "")
 
 
+@pytest.mark.slow
 def test_the_house_is_heard_of_in_one_step(app: App, subject: Subject) -> None:
     page = app("experiments", record=subject[1], experiment="reach", sentence="article")
     assert not page.exception
@@ -180,6 +187,7 @@ def test_a_text_that_is_refused_is_not_offered_again(app: App, subject: Subject)
     assert "Run it again" not in [button.label for button in page.button]
 
 
+@pytest.mark.slow
 def test_a_factor_that_was_pressed_is_not_set_again(app: App, subject: Subject) -> None:
     """Setting a widget in every run would undo what the visitor pressed while the run was on its way."""
     page = app("experiments", record=subject[1], silenced="cross L1H1", factor="0.5")
@@ -189,6 +197,7 @@ def test_a_factor_that_was_pressed_is_not_set_again(app: App, subject: Subject) 
     assert not any(proto.set_value for proto in [page.slider(key="factor").proto])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, family: str) -> None:
     record = bartviz.capture(bartviz.load(f"small-{family}", roots=default_roots()), TEXT)
@@ -199,6 +208,7 @@ def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, fam
         assert len(specs(page)) >= least
 
 
+@pytest.mark.slow
 def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     from bartviz.ui.views.experiments import asking
 
@@ -210,6 +220,7 @@ def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatc
     assert "costs this text most" in words(page)
 
 
+@pytest.mark.slow
 def test_a_record_of_another_checkpoint_is_refused(app: App, subject: Subject) -> None:
     from dataclasses import replace
 

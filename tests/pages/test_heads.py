@@ -112,6 +112,7 @@ def test_several_rows_are_summed_in_the_table(record: Record) -> None:
     np.testing.assert_allclose(frame.iloc[:, 5], view.weights[3])
 
 
+@pytest.mark.slow
 def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {"kind": "encoder", "chosen_row": ["2", "5", "99", "x"], "chosen_column": "3"}
     app = opened(record, **query)

@@ -28,6 +28,7 @@ def words(app: Any) -> str:
     return visits.words(app)
 
 
+@pytest.mark.slow
 def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     record = of("small-bert", pair="a dog")
     monkeypatch.setattr(Engine, "work", lambda *given, **more: pytest.fail("the model was asked"))
@@ -41,6 +42,7 @@ def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) 
     assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small-bert", "small-bart", "small-t5", "small-gpt2"])
 @pytest.mark.parametrize("look", ["sum", "positions"])
 def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> None:
@@ -54,6 +56,7 @@ def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> Non
     assert len(page.get("plotly_chart")) == (1 if look == "sum" or found.table is None else 2)
 
 
+@pytest.mark.slow
 def test_the_decoders_inputs_too(app: App) -> None:
     record = of("small-bart", target="Die Katze.")
     assert record.decoder is not None
@@ -62,6 +65,7 @@ def test_the_decoders_inputs_too(app: App) -> None:
     assert "ok" in words(page)
 
 
+@pytest.mark.slow
 def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
     page = app("inputs", record=of("small-t5", target="x"), look="tokenizers", sample="emoji")
     said = words(page)
@@ -73,6 +77,7 @@ def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
     assert "🍕" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -28,6 +28,7 @@ def test_the_link_names_the_head_and_the_numbers_are_its_own(record: Record) -> 
     assert len(app.get("plotly_chart")) == 4
 
 
+@pytest.mark.slow
 def test_a_decoder_row_says_what_it_reads_and_predicts(record: Record) -> None:
     assert record.output is not None
     said = words(opened(record, kind="Decoder", row="3"))
@@ -53,6 +54,7 @@ def test_another_key_can_be_taken_apart(record: Record) -> None:
     np.testing.assert_allclose(table["product"], one.products(5), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_key_follows_the_strongest_until_one_is_chosen(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="0", head="0", row="2")
     attention = record.attention("encoder")
@@ -77,6 +79,7 @@ def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
     assert len(app.get("plotly_chart")) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", "decoder"]) -> None:
     parts: dict[str, Any] = {"encoder": None, "decoder": None, "cross": None, kind: record.attention(kind)}
@@ -90,6 +93,7 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
     assert f"{kind} L1H0" in words(opened(alone, kind="Cross"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tab", "said"),
     [

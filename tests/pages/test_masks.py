@@ -72,6 +72,7 @@ def test_models_of_one_kind_have_one_square(record_of: Any, part: str | None) ->
     assert len(charts(app)) == {None: 1, PATTERNS: 3, ZERO: 2}[part]
 
 
+@pytest.mark.slow
 def test_a_pattern_is_applied_to_a_row_of_the_text(record: Record) -> None:
     app = opened(record, PATTERNS)
     assert "BigBird" in words(app)

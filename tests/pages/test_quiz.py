@@ -40,6 +40,7 @@ def press(app: AppTest, question: Question, seed: int, place: int, option: int) 
     return app
 
 
+@pytest.mark.slow
 def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
     page = app("quiz", quiz_seed="3", quiz_count="5")
     for place, question in enumerate(questions(stand_in.record(), 3, 5)):
@@ -75,6 +76,7 @@ def test_the_answer_can_be_shown_and_counts_as_not_found(app: App) -> None:
     assert "0 of 1 found" in words(page)
 
 
+@pytest.mark.slow
 def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
     page = app("quiz", quiz_seed="3", quiz_count="2")
     first = questions(stand_in.record(), 3, 2)[0]
@@ -191,6 +193,7 @@ STARTING = open_record(first_record.FILE)
 LINKS = {one.kind: one for seed in range(6) for one in questions(STARTING, seed, 20)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_link_of_each_kind_sets_the_page_as_it_says(app: App, kind: str) -> None:
     question = LINKS[kind]

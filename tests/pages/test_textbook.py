@@ -33,6 +33,7 @@ def cards(page: AppTest) -> list[str]:
     return [part.proto.body for part in page.get("html") if "bv-claim" in part.proto.body and "<h4>" in part.proto.body]
 
 
+@pytest.mark.slow
 def test_every_line_has_a_card_and_a_link(app: App) -> None:
     page = app("textbook", record=None)
     assert not page.exception
@@ -43,6 +44,7 @@ def test_every_line_has_a_card_and_a_link(app: App) -> None:
     assert sum(link.label.startswith("See it: ") for link in links) == 67
 
 
+@pytest.mark.slow
 def test_a_line_judged_by_another_model_opens_a_visit_of_its_own(app: App) -> None:
     page = app("textbook", record=None, chapter="heads")
     first = page.get("link_button")[0].proto
@@ -50,6 +52,7 @@ def test_a_line_judged_by_another_model_opens_a_visit_of_its_own(app: App) -> No
     assert "&lang=en&level=" in first.url
 
 
+@pytest.mark.slow
 def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Mapping[str, Verdict] | None]) -> None:
     computed["now"] = DONE
     page = app("textbook", record=None)
@@ -57,6 +60,7 @@ def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Map
     assert "not computed yet" not in words(page)
 
 
+@pytest.mark.slow
 def test_the_filters_by_link(app: App) -> None:
     page = app("textbook", record=None, verdict="fails", chapter="generation")
     assert not page.exception
@@ -69,6 +73,7 @@ def test_the_filters_by_link(app: App) -> None:
     assert "No line has this verdict here" in words(page)
 
 
+@pytest.mark.slow
 def test_a_link_unfolds_one_line(app: App) -> None:
     page = app("textbook", record=None, line="6")
     (unfolded,) = [card for card in cards(page) if "<details open>" in card]
@@ -76,6 +81,7 @@ def test_a_link_unfolds_one_line(app: App) -> None:
     assert "85,054,464" in unfolded
 
 
+@pytest.mark.slow
 def test_who_guesses_first_sees_no_verdict_before_opening_it(app: App) -> None:
     page = app("textbook", record=None, guess="true", chapter="cost")
     assert not page.exception
@@ -87,6 +93,7 @@ def test_who_guesses_first_sees_no_verdict_before_opening_it(app: App) -> None:
     assert all("The verdict" not in card for card in cards(page))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [{"verdict": "<b>"}, {"chapter": "x"}, {"line": "99"}])
 def test_links_that_lie(app: App, query: dict[str, str]) -> None:
     page = app("textbook", record=None, **query)
@@ -94,12 +101,14 @@ def test_links_that_lie(app: App, query: dict[str, str]) -> None:
     assert len(cards(page)) == 67
 
 
+@pytest.mark.slow
 def test_a_run_of_the_visitors_own_is_judged(app: App, record: Record) -> None:
     page = app("textbook", record=record)
     assert not page.exception
     assert "your run of stand-in" in words(page)
 
 
+@pytest.mark.slow
 def test_what_stands_in_a_card_is_escaped(app: App) -> None:
     page = app("textbook", record=None)
     assert "&lt;/s&gt;" in words(page)

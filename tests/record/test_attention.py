@@ -124,6 +124,7 @@ def test_a_name_that_is_no_head_is_refused(name: str) -> None:
         Head.parse(name)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 9), st.floats(0, 300))
 def test_rows_sum_to_one_and_masked_cells_are_zero(seed: int, rows: int, columns: int, size: float) -> None:
     rng = np.random.default_rng(seed)

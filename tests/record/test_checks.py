@@ -72,6 +72,7 @@ def test_a_check_passes_by_its_number_alone(value: float | None, passed: bool, f
     assert (check.passed, check.failed) == (passed, failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True])
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_what_a_model_of_each_family_leaves_is_sound(family: str, values: bool, tmp_path: Path) -> None:
@@ -91,6 +92,7 @@ def test_what_a_model_of_each_family_leaves_is_sound(family: str, values: bool, 
     assert (again, again.seal, record.seal) == (record, "unchanged", "made")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2", "marian"])
 def test_what_is_written_is_sound_in_every_way(family: str) -> None:
     model = loaded.model(family)
@@ -223,6 +225,7 @@ WITH_VALUES: dict[str, Callable[[Record], Record]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAMPERED)
 @pytest.mark.parametrize("kept", ["whole", "bare"])
 def test_what_was_tampered_with_is_not_sound_and_does_not_open(
@@ -312,6 +315,7 @@ def test_a_copy_of_an_opened_record_is_made_anew(bare: Record, tmp_path: Path) -
     assert replace(opened, source_text="x").seal == "made"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**31), st.floats(-3, 3))
 def test_one_number_anywhere_is_noticed(place: int, by: float) -> None:
     """Property: whatever single number of a whole record's file is another one, the file is not as it was saved."""
@@ -337,6 +341,7 @@ def numbers(logits: list[float], *, rest: float = -40.0, vocabulary: int = 100, 
     return Numbers(0, 0, list(enumerate(logits)), log_z, bits, token, logits[token])
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=8, unique=True), st.floats(-40, -20))
 def test_a_real_softmax_agrees_with_itself(logits: list[float], rest: float) -> None:
     one = numbers(sorted(logits, reverse=True), rest=rest)
@@ -348,6 +353,7 @@ def test_a_real_softmax_agrees_with_itself(logits: list[float], rest: float) -> 
     assert checks.disagreement(off, 100) >= 0.09 * named[0].probability
 
 
+@pytest.mark.slow
 def test_verify_names_another_model_another_text_and_other_numbers(translator: Model, whole: Record) -> None:
     assert [check for check in bartviz.verify(translator, whole) if not check.passed] == []
     other = replace(whole, model=replace(whole.model, fingerprint="another"))
@@ -366,6 +372,7 @@ def shared(a: Record, b: Record, kind: Kind) -> bool:
     return np.shares_memory(one, other)
 
 
+@pytest.mark.slow
 def test_the_model_keeps_one_output_projection_for_all_of_its_records(translator: Model) -> None:
     first = bartviz.capture(translator, TEXT, target=TARGET, values=True)
     second = bartviz.decode(translator, "Stop.", values=True)

@@ -52,6 +52,7 @@ def translator() -> Model:
     return bartviz.load("bart-tiny-en-de")
 
 
+@pytest.mark.slow
 def test_a_run_names_no_candidate_until_somebody_looks(translator: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[int] = []
     label = Summary.label

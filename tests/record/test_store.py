@@ -29,6 +29,7 @@ def test_a_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
 
 
+@pytest.mark.slow
 def test_a_record_opens_without_torch(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path / "x.safetensors")
     code = (
@@ -159,6 +160,7 @@ def test_a_notice_is_read_in_the_language_of_whoever_opens_the_file(record: Reco
     assert told[-1] == NOTICES[-1]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0, 1), st.text(max_size=9))
 def test_values_of_a_message_come_back_as_they_were(count: int, share: float, word: str) -> None:
     from tests.support import stand_in
@@ -231,6 +233,7 @@ def test_no_bytes_do_harm(data: bytes) -> None:
         store.decode(data, Record)
 
 
+@pytest.mark.slow
 @given(st.integers(8, 2000), st.integers(0, 255))
 def test_one_changed_byte_is_refused_or_gives_a_valid_record(position: int, value: int) -> None:
     from tests.support import stand_in

@@ -112,6 +112,7 @@ def test_early_stopping_ends_with_as_many_texts_as_beams() -> None:
     assert counts[True] == 2
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.floats(-4, 4, width=32), min_size=4, max_size=4), min_size=4, max_size=4),
     st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0]),
@@ -168,6 +169,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("family", WRITERS)
 def test_tokens_and_score_are_those_of_generate(family: str, name: str) -> None:
@@ -175,6 +177,7 @@ def test_tokens_and_score_are_those_of_generate(family: str, name: str) -> None:
     both(model, loaded.reference(family, implementation="sdpa"), TEXT, 4, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"no_repeat_ngram_size": 1, "min_length": 9, "length_penalty": 3.0}])
 @pytest.mark.parametrize("text", ["I want to buy a car.", "The old house by the lake was sold yesterday."])
 def test_the_translator_that_ships_writes_what_generate_writes(text: str, changes: dict[str, Any]) -> None:
@@ -184,6 +187,7 @@ def test_the_translator_that_ships_writes_what_generate_writes(text: str, change
     both(model, network, text, 4, 40)
 
 
+@pytest.mark.slow
 def test_a_summarizers_settings_come_from_its_files(tmp_path: Path) -> None:
     """Those of bart-large-cnn: 4 beams, 56 to 142 tokens, penalty 2, no 3 tokens twice, early stopping."""
     folder = networks.save("bart", tmp_path / "bart", seed=3, spread=0.3, max_position_embeddings=160)
@@ -211,6 +215,7 @@ def test_a_summarizers_settings_come_from_its_files(tmp_path: Path) -> None:
     assert record.steps[0].rule == "forced first token"
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.data())
 def test_any_rules_and_any_ends_give_what_generate_gives(data: st.DataObject) -> None:
@@ -248,6 +253,7 @@ def early(family: str) -> Record:
     return bartviz.decode(model, TEXT, beams=3, max_new_tokens=16, values=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_the_rows_are_those_of_the_winner_through_all_its_beams(family: str) -> None:
     for record in (early(family), bartviz.decode(loaded.model(family), TEXT, beams=4, max_new_tokens=20)):
@@ -260,6 +266,7 @@ def test_the_rows_are_those_of_the_winner_through_all_its_beams(family: str) -> 
         assert all(check.passed for check in record.provenance.checks)
 
 
+@pytest.mark.slow
 def test_some_winner_ended_before_its_search() -> None:
     """Else the test above would not see whether the keys of a beam that has ended are kept."""
     trees = [record.beams for record in map(early, WRITERS)]
@@ -294,6 +301,7 @@ def test_values_and_silenced_heads_are_those_of_the_text_by_itself() -> None:
     assert record.nbytes == given.nbytes + NODE_BYTES * len(record.beams.nodes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_texts_that_ended_are_as_the_tokenizer_decodes_them(family: str) -> None:
     model = loaded.model(family)
@@ -369,6 +377,7 @@ def test_a_rule_that_acts_is_named_in_the_tree_and_in_the_step() -> None:
     assert {step.rule for step in repeated} == {"no 1 tokens repeated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["repetition_penalty", "encoder_repetition_penalty", "no_repeat_ngram_size"])
 @pytest.mark.parametrize("family", ["bart", "marian", "gpt2"])
 def test_what_is_said_of_greedy_search_is_true(family: str, rule: str) -> None:
@@ -396,6 +405,7 @@ def test_a_forced_token_stands_in_every_beam() -> None:
     assert record.steps[2].rule == "chosen by you"
 
 
+@pytest.mark.slow
 def test_the_checkpoints_own_settings() -> None:
     summary = {"num_beams": 4, "length_penalty": 2.0, "early_stopping": True, "min_length": 6, "max_length": 14}
     model = with_rules(loaded.model("bart"), no_repeat_ngram_size=3, **summary)

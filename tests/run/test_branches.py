@@ -44,6 +44,7 @@ def equal(one: Record, two: Record) -> None:
         assert one.provenance.stopped == two.provenance.stopped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("family", ["bart", "mbart", "t5", "gpt2"])
 def test_the_models_own_token_gives_its_own_text(family: str, way: str) -> None:
@@ -59,6 +60,7 @@ def test_the_models_own_token_gives_its_own_text(family: str, way: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_another_token_and_on_from_there(family: str) -> None:
     model = loaded.model(family)
@@ -105,6 +107,7 @@ def test_what_the_model_chose_does_not_look_forced() -> None:
     assert twice.provenance.settings["forced"] == ("2: 33", "4: 44")
 
 
+@pytest.mark.slow
 def test_text_of_several_tokens() -> None:
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.decode(model, "I want to buy a car.")
@@ -166,6 +169,7 @@ def test_a_search_goes_on_as_a_search() -> None:
     assert [step.rule for step in made.steps[:3]] == [KEPT, KEPT, NEW]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("token", "placed"), [(" großes Haus am See", 2), ("</s> Haus", 1)])
 def test_typed_tokens_that_found_no_place_are_told(token: str, placed: int) -> None:
     model = bartviz.load("bart-tiny-en-de")

@@ -99,6 +99,7 @@ def configurations(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(FAMILIES), configurations(), st.data())
 def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
@@ -128,6 +129,7 @@ def test_any_network_of_the_shape_gives_the_same_logits_and_tape(
     assert_same_tape(mine, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_decode_is_the_same_record_either_way(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = loaded.model(family)
@@ -143,6 +145,7 @@ def test_decode_is_the_same_record_either_way(family: str, monkeypatch: pytest.M
         np.testing.assert_array_equal(mine.mask, reference.mask)
 
 
+@pytest.mark.slow
 def test_more_tokens_than_there_was_room_for() -> None:
     """The room for keys is doubled at 64; what was there before is still there."""
     model = loaded.model("bart")

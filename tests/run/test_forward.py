@@ -72,6 +72,7 @@ def run(family: str, text: str = TEXT) -> Record:
     return bartviz.capture(loaded.model(family), text, target=target)
 
 
+@pytest.mark.slow
 def test_what_a_notebook_prints_is_a_line_and_not_every_number() -> None:
     model, record = loaded.model("bart"), run("bart", "word " * 30)
     decoded = bartviz.decode(model, TEXT, beams=2, max_new_tokens=4)
@@ -86,6 +87,7 @@ def test_what_a_notebook_prints_is_a_line_and_not_every_number() -> None:
     assert len(repr(ablation)) < 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_every_head_equals_eager(family: str) -> None:
     record = run(family)
@@ -94,6 +96,7 @@ def test_every_head_equals_eager(family: str) -> None:
     assert all(check.passed for check in record.provenance.checks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_padded_batch_equals_eager(family: str) -> None:
     targets = [TARGET, "Wie spät ist es?"] if family in networks.ENCODER_DECODERS else None
@@ -268,6 +271,7 @@ def test_an_ablation_is_gone_afterwards() -> None:
     assert changed.cross != before.cross
 
 
+@pytest.mark.slow
 def test_two_threads_do_not_see_each_others_tape() -> None:
     model = loaded.model("bert")
     before = bartviz.capture(model, TEXT).encoder
@@ -364,6 +368,7 @@ def test_nothing_is_kept_outside_of_a_recording() -> None:
     assert not tape.entries
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from(["bert", "bart", "t5", "gpt2"]), st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
 def test_any_text_gives_weights_that_sum_to_one(family: str, text: str) -> None:

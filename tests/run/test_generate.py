@@ -21,6 +21,7 @@ from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, so
 NEW = 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("family", WRITERS)
 def test_greedy_tokens_are_those_of_generate(family: str, seed: int) -> None:
@@ -48,6 +49,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("family", ["bart", "t5", "marian"])
 def test_the_checkpoints_rules_act_as_in_generate(family: str, name: str) -> None:
@@ -56,6 +58,7 @@ def test_the_checkpoints_rules_act_as_in_generate(family: str, name: str) -> Non
     assert chosen(record) == generated(family, model, record.source.ids, max_new_tokens=NEW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_a_step_is_a_row_of_one_pass(family: str) -> None:
     """Rows collected step by step, with the final keys, are the attention of a teacher-forced pass."""
@@ -96,6 +99,7 @@ def test_a_rule_that_changes_nothing_is_not_named() -> None:
     assert {step.rule for step in record.steps[:-1]} <= {None}
 
 
+@pytest.mark.slow
 def test_a_blocked_repetition_names_the_rule() -> None:
     """A model that would say one token for ever is stopped by the n-gram block, and the step says so."""
     plain = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=NEW, use_rules=False)
@@ -167,6 +171,7 @@ def test_an_impossible_length_is_refused_with_the_limits(new: int) -> None:
         bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=new)
 
 
+@pytest.mark.slow
 def test_the_positions_end_a_text() -> None:
     model = with_rules(loaded.model("gpt2"), eos_token_id=None)
     record = bartviz.decode(model, TEXT, max_new_tokens=1000)
@@ -216,6 +221,7 @@ def test_the_longest_text_has_a_first_token_only() -> None:
     assert record.output.ids[-len(record.steps) :].tolist() == chosen(record)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 3), st.integers(1, 3), st.integers(0, 10))
 def test_any_rules_give_the_tokens_of_generate(first: int, ngram: int, penalty: int, least: int) -> None:

@@ -58,6 +58,7 @@ def test_the_filters_are_those_of_transformers_in_their_order(
     assert before.tolist() == torch.tensor([logits]).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
     """generate() draws from the global random numbers: seeded alike, they are the same."""
@@ -80,6 +81,7 @@ def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:
         assert chosen(record) == real.ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2"])
 def test_the_coldest_draw_and_one_candidate_alone_are_greedy(family: str) -> None:
     model = loaded.model(family)
@@ -106,6 +108,7 @@ def test_drawing_leaves_the_random_numbers_of_others_alone() -> None:
     assert torch.equal(before, torch.random.get_rng_state())
 
 
+@pytest.mark.slow
 def test_tokens_come_as_often_as_their_probability_says() -> None:
     """150 first tokens; the share of each is within four standard deviations."""
     model, n = with_rules(loaded.model("bart"), forced_eos_token_id=None), 150
@@ -136,6 +139,7 @@ def test_steps_keep_raw_probabilities_and_tell_the_filtered_ones() -> None:
     assert {c.filtered for c in greedy.steps[0].candidates} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2"])
 def test_the_rows_of_a_drawn_text_are_those_of_one_pass(family: str) -> None:
     record = bartviz.decode(loaded.model(family), TEXT, sample=Sampling(2.0, seed=1), max_new_tokens=12)

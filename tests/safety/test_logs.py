@@ -58,6 +58,7 @@ def test_errors_that_lead_to_each_other_end() -> None:
     assert logs.where(first).count("Traceback") == 2
 
 
+@pytest.mark.slow
 def test_a_wrong_level_is_refused_before_the_server_starts() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bartviz", "app", "--port", "18190"],

@@ -59,16 +59,19 @@ def change(file: Path, pattern: str, new: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_app_imports_only_what_it_declares() -> None:
     app, _dev = lock.wanted(ROOT)
     assert imported(python_files(*APP)) <= names(app)
 
 
+@pytest.mark.slow
 def test_tests_and_tools_import_only_what_is_declared() -> None:
     app, dev = lock.wanted(ROOT)
     assert imported(python_files("tests", "training", "benchmarks", "scripts")) <= names(app) | names(dev)
 
 
+@pytest.mark.slow
 def test_the_lock_files_fit_pyproject() -> None:
     assert lock.faults() == []
 
@@ -94,6 +97,7 @@ def test_no_file_names_an_index_or_a_folder(name: str) -> None:
     assert not re.search(r"://|^-|/tmp|--index|--find-links", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "pattern", "new", "said"),
     [

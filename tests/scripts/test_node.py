@@ -35,6 +35,7 @@ def test_without_node_a_test_of_the_scripts_fails(
     assert "npm is not installed" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_failing_and_an_empty_file_of_tests_fail(tmp_path: Path) -> None:
     head = 'import test from "node:test";\nimport assert from "node:assert/strict";\n'
     file = tmp_path / "one.test.mjs"

@@ -172,6 +172,7 @@ def test_discard_forgets_one_value() -> None:
     assert (cache.peek("a"), cache.peek("b"), cache.bytes, len(cache)) == (None, b"45", 2, 1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 130)), max_size=60))
 def test_the_bytes_are_the_sum_of_what_is_kept_and_never_above_the_limit(asked: list[tuple[str, int]]) -> None:
     cache = ByteCache[bytes](100)

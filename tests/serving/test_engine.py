@@ -43,6 +43,7 @@ def finished(run: Run[T]) -> Run[T]:
     return run
 
 
+@pytest.mark.slow
 def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
     run = finished(engine.start("a", Request("small-bart", TEXT, max_new_tokens=5, top_k=3)))
     assert (run.state, run.error) == ("done", None)
@@ -67,6 +68,7 @@ def test_values_that_do_not_fit_are_left_out_and_that_is_said(engine: Engine, mo
     assert any("values were not kept" in notice for notice in without.provenance.notices)
 
 
+@pytest.mark.slow
 def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
     given = finished(engine.start("a", Request("small-bart", TEXT, target="a dog"))).result
     assert given is not None

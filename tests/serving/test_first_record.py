@@ -94,6 +94,7 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
     assert not page.error
 
 
+@pytest.mark.slow
 def test_all_who_ask_at_the_same_moment_get_the_same_record(monkeypatch: pytest.MonkeyPatch) -> None:
     """A canvas begins anew with another object: what the first visitors of a server had chosen was gone."""
     together, opened = Barrier(2), first_record._opened

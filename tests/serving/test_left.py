@@ -6,6 +6,8 @@ import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from scripts.serving import served
 from scripts.visitor import visitor, wait_for
 
@@ -42,6 +44,7 @@ async def _all(address: str) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.slow
 def test_records_of_visitors_who_have_left_make_room(tmp_path: Path) -> None:
     script = tmp_path / "probe.py"
     script.write_text(PROBE.format(root=str(ROOT), app=str(ROOT / "app.py")), encoding="utf-8")

@@ -83,6 +83,7 @@ def finished(run: Run[Any]) -> Run[Any]:
     return run
 
 
+@pytest.mark.slow
 def test_four_models_in_turn_under_a_budget_of_one_leave_one(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     kept = []  # as a session keeps its last run
@@ -94,6 +95,7 @@ def test_four_models_in_turn_under_a_budget_of_one_leave_one(alive: Alive) -> No
     assert len(engine.models) == 1
 
 
+@pytest.mark.slow
 def test_four_models_at_once_under_a_budget_of_one_wait_for_one_another(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     runs = [engine.start(name, Request(name, "the cat sat")) for name in NAMES]
@@ -104,6 +106,7 @@ def test_four_models_at_once_under_a_budget_of_one_wait_for_one_another(alive: A
     assert engine.room.bytes == engine.models.bytes
 
 
+@pytest.mark.slow
 def test_models_that_fit_together_stay_together(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=6))
     for name in NAMES[:2]:
@@ -111,6 +114,7 @@ def test_models_that_fit_together_stay_together(alive: Alive) -> None:
     assert (alive.networks, len(engine.models)) == (2, 2)
 
 
+@pytest.mark.slow
 def test_a_model_in_use_is_waited_for(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     begun, proceed = threading.Event(), threading.Event()
@@ -132,6 +136,7 @@ def test_a_model_in_use_is_waited_for(alive: Alive) -> None:
     assert (alive.before, alive.networks) == ([0, 0], 1)
 
 
+@pytest.mark.slow
 def test_who_waits_for_room_may_leave(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     begun, proceed = threading.Event(), threading.Event()
@@ -194,6 +199,7 @@ def test_a_run_that_failed_holds_no_model(alive: Alive) -> None:
         gc.enable()
 
 
+@pytest.mark.slow
 def test_an_evicted_model_takes_its_tokenizer_along(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     for name in NAMES[:3]:
@@ -226,6 +232,7 @@ print(json.dumps({"base": base, "after": after, "model": engine.models.bytes / 1
 """
 
 
+@pytest.mark.slow
 def test_the_memory_of_evicted_models_goes_back_to_the_system(tmp_path: Path) -> None:
     for seed, name in enumerate(NAMES):
         networks.save("bert", tmp_path / name, seed=seed, hidden_size=768, intermediate_size=3072, num_hidden_layers=3)

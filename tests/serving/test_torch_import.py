@@ -31,6 +31,7 @@ for attempt in range(2):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
 def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
     done = subprocess.run(

@@ -70,6 +70,7 @@ def ran(family: str, **options: object) -> tuple[Record, dict[tuple[Kind, int], 
     return record, {place: torch.cat(calls) for place, calls in seen.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_contributions_sum_to_what_the_block_puts_out(family: str) -> None:
     record, real = ran(family)
@@ -144,6 +145,7 @@ def test_bytes_are_predicted(family: str, values: bool) -> None:
     assert predicted == record.nbytes
 
 
+@pytest.mark.slow
 def test_a_saved_record_keeps_them(tmp_path: object) -> None:
     record, _ = ran("bart")
     path = f"{tmp_path}/x.bartviz"

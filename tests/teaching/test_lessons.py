@@ -192,6 +192,7 @@ def test_denoising() -> None:
     assert facts("denoising", 7)["moved"] > 0
 
 
+@pytest.mark.slow
 def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz

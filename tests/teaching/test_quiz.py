@@ -288,6 +288,7 @@ def check(record: Record, question: Question) -> None:
     CHECKS[question.kind](record, question)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, report_multiple_bugs=False)
 @given(records.records(), st.integers(0, 999_999))
 def test_every_answer_is_the_only_right_one(record: Record, seed: int) -> None:
@@ -295,6 +296,7 @@ def test_every_answer_is_the_only_right_one(record: Record, seed: int) -> None:
         check(record, question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_the_shipped_records_have_full_rounds_with_right_answers(file: Path) -> None:
     record = open_record(file)
@@ -305,12 +307,14 @@ def test_the_shipped_records_have_full_rounds_with_right_answers(file: Path) -> 
             check(record, question)
 
 
+@pytest.mark.slow
 def test_one_record_is_asked_for_every_kind() -> None:
     record = open_record(next(file for file in SHIPPED if file.stem == "start"))
     assert {question.kind for seed in range(8) for question in questions(record, seed, 40)} == set(KINDS)
     assert set(CHECKS) == set(KINDS)
 
 
+@pytest.mark.slow
 def test_a_link_names_rows_as_the_question_does_and_shows_weights_where_a_sum_is_wrong() -> None:
     asked = [one for file in SHIPPED for seed in range(6) for one in questions(open_record(file), seed, 40)]
     by_heads = {"look", "previous", "rest", "average"}
@@ -326,6 +330,7 @@ def test_a_link_names_rows_as_the_question_does_and_shows_weights_where_a_sum_is
         assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
 
 
+@pytest.mark.slow
 def test_the_layer_that_is_asked_about_is_named() -> None:
     for file in SHIPPED:
         record = open_record(file)
@@ -424,6 +429,7 @@ def test_what_a_noise_function_made_it_could_have_made(seed: int, name: str) -> 
     assert found.text == found.source or noise.could(name, found)
 
 
+@pytest.mark.slow
 def test_a_text_with_a_mask_in_it_is_not_damaged_again() -> None:
     assert token_masking("a <mask> b c d", np.random.default_rng(0), 1.0)
     record = records.encoder_only(("<s>", "a", " <mask>", " b", " c", " d", "</s>"))

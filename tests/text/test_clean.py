@@ -226,6 +226,7 @@ def test_gzip() -> None:
     assert read_upload("a.txt.gz", gzip.compress(b"a ") + gzip.compress(b"car")).texts == ("a car",)  # two members
 
 
+@pytest.mark.slow
 def test_gzip_that_grows_a_thousand_times_is_refused_while_it_grows() -> None:
     bomb = gzip.compress(b"0" * (64 << 20))  # 64 kB
     tracemalloc.start()
@@ -342,6 +343,7 @@ def test_csv_with_a_huge_field() -> None:
     assert "120,000 characters; at most 100,000" in upload.errors[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_too_many_rows(name: str) -> None:
     row, head = ('"a"\n', "") if name == "a.jsonl" else ("a\n", "text\n")

@@ -158,6 +158,7 @@ def test_many_marks_are_counted_not_stacked() -> None:
     assert set(made.spans) == {(0, 201)}
 
 
+@pytest.mark.slow
 def test_sentencepiece_spaces_belong_to_the_word_after_them() -> None:
     text = "뷁 car"
     made = tokenize.encode(tokenizer("t5_model"), text)
@@ -204,6 +205,7 @@ UNKNOWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "expected"), KNOWN)
 @every
 def test_words_are_what_a_reader_counts(name: str, text: str, expected: list[str]) -> None:
@@ -244,6 +246,7 @@ def plain(text: str) -> bool:
     return not any(sign in unicodedata.normalize("NFKC", text) for sign in "<[>")
 
 
+@pytest.mark.slow
 @every
 @settings(deadline=None, max_examples=30)
 @given(text=texts)
@@ -253,6 +256,7 @@ def test_ids_are_those_of_transformers(name: str, text: str) -> None:
     assert made.ids.tolist() == tokenizer(name)(text).input_ids
 
 
+@pytest.mark.slow
 @every
 @settings(deadline=None, max_examples=25)
 @given(text=texts)

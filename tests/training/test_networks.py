@@ -25,6 +25,7 @@ def bart_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_weights_are_small_on_disk_and_float32_when_loaded(bart_folder: Path) -> None:
     weights = load_file(bart_folder / "model.safetensors")
     assert {tensor.dtype for tensor in weights.values()} == {torch.float16}

@@ -10,6 +10,7 @@ from bartviz.serving.first_record import FILE
 from training.records import RECORDS, Wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", RECORDS, ids=lambda wanted: wanted.name)
 def test_a_saved_record_is_of_the_embedded_model_as_it_is_now(wanted: Wanted) -> None:
     record = bartviz.open(FILE.with_name(f"{wanted.name}.safetensors"))

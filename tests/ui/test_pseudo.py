@@ -90,6 +90,7 @@ def test_what_stands_outside_of_brackets_is_found() -> None:
     assert plain("<p title='told'>a &lt; b</p><style>c</style>").split() == ["a", "<", "b", "told"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     """As an expert sees it, and every choice of it that draws something else."""
@@ -101,6 +102,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, word: str) -> None:
     found: dict[str, None] = {}

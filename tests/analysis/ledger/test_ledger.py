@@ -27,6 +27,7 @@ def test_all_35_lines_are_here_in_order() -> None:
     assert chapters == sorted(chapters)
 
 
+@pytest.mark.slow
 def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
     found = textbook.verdicts()
     assert [line.number for line in CLAIMS if line.number not in found] == NEED_A_MODEL
@@ -34,6 +35,7 @@ def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
     assert textbook.tally(found) == {"holds": 22, "caveat": 21, "fails": 14}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
 def test_a_line_is_whole(line: textbook.Claim) -> None:
     assert line.title
@@ -58,6 +60,7 @@ def one(agrees: bool, core: bool) -> Number:
     return Number("n", 1, 2, agrees, core)
 
 
+@pytest.mark.slow
 @given(st.lists(st.builds(one, st.booleans(), st.booleans()), min_size=1))
 def test_a_verdict_follows_from_its_numbers(numbers: list[Number]) -> None:
     word = Verdict(tuple(numbers), "", "").word
@@ -66,6 +69,7 @@ def test_a_verdict_follows_from_its_numbers(numbers: list[Number]) -> None:
     assert (word == "holds") == (not wrong)
 
 
+@pytest.mark.slow
 def test_the_table() -> None:
     table = textbook.ledger()
     assert list(table["number"]) == [line.number for line in CLAIMS]
@@ -77,11 +81,13 @@ def test_the_table() -> None:
     assert (row["claimed"], row["found"], row["agrees"]) == ("12,600,000", "12,582,912", True)
 
 
+@pytest.mark.slow
 def test_verdicts_of_a_model_are_taken_in() -> None:
     more = {"17": Verdict((one(True, True),), "why", "basis")}
     assert textbook.ledger(more=more).set_index("number").loc["17", "verdict"] == "holds"
 
 
+@pytest.mark.slow
 def test_everything_that_is_read_is_looked_up_when_it_is_read() -> None:
     found = textbook.verdicts()
     with speaking(PSEUDO):

@@ -18,6 +18,7 @@ def judged() -> Mapping[str, Verdict]:
     return measured.judge_all(load(judging.MODEL))
 
 
+@pytest.mark.slow
 def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> None:
     assert list(judged) == [line.number for line in CLAIMS if line.check is None]
     for verdict in judged.values():
@@ -25,6 +26,7 @@ def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> 
         assert judging.MODEL in verdict.basis
 
 
+@pytest.mark.slow
 def test_line_9b_padding_gets_nothing(judged: Mapping[str, Verdict]) -> None:
     assert judged["9b"].word == "holds"
     assert found(judged["9b"], "padding tokens") == 2

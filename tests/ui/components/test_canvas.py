@@ -29,6 +29,7 @@ def sent(picture: Picture, choice: Choice) -> tuple[dict[str, Any], dict[str, An
     return meta, found
 
 
+@pytest.mark.slow
 def test_the_arithmetic_of_the_browser() -> None:
     written = data.encode(
         {"said": "어텐션 <b>"},
@@ -47,6 +48,7 @@ def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("canvas.test.mjs"), **told)
 
 
+@pytest.mark.slow
 @given(arrays.arrays(np.float32, 50, elements=st.floats(0, 1, width=32)))
 def test_codes_keep_three_decimals(weights: np.ndarray) -> None:
     back = data.codes(weights) / data.UNIT
@@ -59,6 +61,7 @@ def test_codes_at_the_edges_of_rounding() -> None:
     assert [f"{value / data.UNIT:.3f}" for value in data.codes(edges)] == [f"{min(v, 1):.3f}" for v in edges.tolist()]
 
 
+@pytest.mark.slow
 @given(arrays.arrays(np.uint16, (2, 3, 5), elements=st.sampled_from([0, 1, 254, 255, 256, 65535])))
 def test_split_codes_come_together_again(tiles: np.ndarray) -> None:
     parts = data.split(tiles)

@@ -15,6 +15,7 @@ from tests.support import node, records, stand_in
 TOKENS = stand_in.tokens(("a", "b", "c"))
 
 
+@pytest.mark.slow
 def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("formula.test.mjs"))
 

@@ -20,6 +20,7 @@ from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
 
 
+@pytest.mark.slow
 def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("player.test.mjs"), WORDS=json.dumps(words.messages()))
 

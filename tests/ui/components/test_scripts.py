@@ -88,6 +88,7 @@ def test_every_script_belongs_to_a_component() -> None:
     assert reached == set(FOLDER.rglob("*.js"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.stem)
 def test_the_joined_script_is_a_module_with_a_default_export_alone(entry: Path, tmp_path: Path) -> None:
     (tmp_path / "joined.mjs").write_text(bundle(entry), "utf-8")

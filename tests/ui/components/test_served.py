@@ -21,6 +21,7 @@ def anew() -> None:
     served.folder.cache_clear()
 
 
+@pytest.mark.slow
 def test_visitors_who_come_at_the_same_moment_get_scripts_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[Path] = []
     monkeypatch.setattr(served, "address", lambda _name, folder: named.append(folder))

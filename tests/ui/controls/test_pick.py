@@ -86,6 +86,7 @@ def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> N
     assert not page.slider(key="layer").proto.set_value
 
 
+@pytest.mark.slow
 def test_a_number_of_one_page_is_never_taken_for_another_of_another_page() -> None:
     """A seed must not come back as a switch, nor a share as one of other ends: a shared key is the same picker."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)

@@ -116,6 +116,7 @@ def test_weights_that_do_not_fit_are_refused(record: Record) -> None:
         show.running_text(record.source, [0.5, 0.5], key="x")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 def test_any_text_survives_a_chip(text: str) -> None:
     body = show._chip(text, 0.5, ["bv-chip"], chosen=False)

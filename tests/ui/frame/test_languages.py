@@ -118,6 +118,7 @@ def test_the_gate_speaks_the_language_of_who_asked() -> None:
         assert _(english.progress[0]) == "모델을 실행하는 중"
 
 
+@pytest.mark.slow
 def test_the_frame_in_korean(app: App, answers: Answers) -> None:
     def answer(ticket: Any, request: Any) -> Record:
         return stand_in.record()
@@ -134,6 +135,7 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
     assert page.text_area(key="text").value == "I want to buy a car."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
 def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in what Python says nor in what a script or plotly fills in: there no particle may follow the place."""

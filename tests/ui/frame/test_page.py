@@ -26,6 +26,7 @@ def test_each_page_has_its_file() -> None:
     assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:
     page = app(word)
@@ -72,6 +73,7 @@ def test_notices_and_names_are_taken_literally(app: App) -> None:
     assert "<img" not in shown
 
 
+@pytest.mark.slow
 def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     assert self_check(record) == "not checked: nothing to measure by"
     model = bartviz.load("bart-tiny-en-de")

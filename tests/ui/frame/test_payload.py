@@ -46,6 +46,7 @@ def html(sent: Sent) -> str:
     return " ".join(message.delta.new_element.html.body for message in sent.messages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [page.word for page in PAGES if page.word != "textbook"])
 def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str, word: str) -> None:
     first, *later = runs(address, word if word != PAGES[0].word else "", SAME)
@@ -58,11 +59,13 @@ def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str,
         assert not large, [message.delta.new_element.WhichOneof("type") for message in large]
 
 
+@pytest.mark.slow
 def test_the_ledger_is_sent_once(address: str) -> None:
     first, second = runs(address, "textbook", 2)
     assert second.bytes <= first.bytes / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "query"),
     [

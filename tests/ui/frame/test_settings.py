@@ -81,6 +81,7 @@ def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict
         assert request.search in (Search(), Search("beams", 4), Search("sampling"))
 
 
+@pytest.mark.slow
 def test_a_given_output_is_not_searched(app: App, answers: Answers) -> None:
     page = app().selectbox(key="search").set_value("beams").run()
     page.text_input(key="target").input("Hallo.")
@@ -105,6 +106,7 @@ def test_the_models_own_settings_are_told_when_it_is_loaded(
     assert answers.asked[0].search == Search("checkpoint", ngrams=0)
 
 
+@pytest.mark.slow
 def test_the_rule_against_repetition_can_be_tried_where_the_model_has_none(app: App, answers: Answers) -> None:
     page = app().number_input(key="ngrams").set_value(3).run()
     press(page, "Run")
@@ -126,6 +128,7 @@ def test_what_the_last_run_really_had_is_said(app: App, answers: Answers) -> Non
     assert expected in words(page)
 
 
+@pytest.mark.slow
 def test_every_key_is_a_link(app: App, answers: Answers) -> None:
     """A key of the list that no control has would start a run for nothing."""
     found: set[str] = set()
@@ -137,6 +140,7 @@ def test_every_key_is_a_link(app: App, answers: Answers) -> None:
     assert session.RUN not in page.session_state or page.session_state[session.RUN] is None
 
 
+@pytest.mark.slow
 def test_what_was_given_and_branched_is_told_by_steps_from_1_and_words() -> None:
     model = bartviz.load("bart-tiny-en-de")
     first = bartviz.decode(model, "I want to buy a car.", beams=2)  # Ich möchte ein Auto kaufen.

@@ -77,6 +77,7 @@ def settled(page: AppTest) -> AppTest:
     return page
 
 
+@pytest.mark.slow
 def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: App, answers: Answers) -> None:
     """A German translation is no continuation of an English text: GPT-2 begins with none."""
     page = app()
@@ -128,6 +129,7 @@ def test_run_asks_for_what_stands_in_the_sidebar_and_shows_what_comes(app: App, 
     assert "<b>stand-in</b> · 9 tokens · " in words(page)  # the encoder's record that came, not the one from before
 
 
+@pytest.mark.slow
 def test_the_fields_follow_the_kind_of_the_model(app: App, answers: Answers) -> None:
     page = app()
     page.selectbox(key="model").set_value("bert-base-uncased").run()
@@ -218,6 +220,7 @@ def test_the_empty_state_offers_an_example(app: App, answers: Answers) -> None:
     assert len(answers.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_long_run_says_what_it_does_and_can_be_stopped(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +279,7 @@ def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict
         assert request.truncate is None
 
 
+@pytest.mark.slow
 def test_the_text_is_in_the_link_only_when_asked(app: App, answers: Answers) -> None:
     page = app()
     page.text_area(key="text").input("Secret text.")
@@ -336,6 +340,7 @@ def test_a_senseless_setting_stops_the_app_and_is_named(app: App, monkeypatch: p
     assert not page.text_area
 
 
+@pytest.mark.slow
 def test_what_is_typed_after_an_example_counts(app: App, answers: Answers) -> None:
     page = app().button(key="example_1").click().run()
     page.text_area(key="text").input("My own text.")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import stand_in
 
 SCRIPT = """
@@ -26,6 +28,7 @@ print(json.dumps({"errors": len(page.exception), "titles": [title.value for titl
 MOST = 150  # MB
 
 
+@pytest.mark.slow
 def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "start.safetensors"
     stand_in.record().save(file)

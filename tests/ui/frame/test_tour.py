@@ -83,6 +83,7 @@ def test_the_controls_are_those_that_made_the_record(name: str) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 @pytest.mark.parametrize("at", [1, 4])
 def test_a_link_opens_at_its_step(app: App, lesson: Lesson, at: int) -> None:
@@ -92,6 +93,7 @@ def test_a_link_opens_at_its_step(app: App, lesson: Lesson, at: int) -> None:
     assert shown(test).source_text == records.read(step.record).source_text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> None:
     test = app("lessons")
@@ -224,5 +226,6 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_which_keys_walk() -> None:
     node.run_tests(Path(__file__).with_name("lessons.test.mjs"))

@@ -153,6 +153,7 @@ def test_who_has_chosen_nothing_follows_the_default() -> None:
     assert (drawn(page.run()), said(page)) == ("blue m fig one", {})
 
 
+@pytest.mark.slow
 def test_what_was_linked_or_chosen_goes_along_to_another_page(app: App) -> None:
     page = app("heads", kind="encoder", layer="2", head="1", words="true")
     page = page.switch_page("pages/inside.py").run()

@@ -41,6 +41,7 @@ class Open:
     values: list[int]
 
 
+@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_equal_content_equal_key_and_another_another(one: object, other: object) -> None:
     assert content.key(one) == content.key(one)

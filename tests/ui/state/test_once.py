@@ -43,6 +43,7 @@ def plain(figure: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(ASKED, min_size=2, max_size=8))
 def test_a_kept_figure_is_the_one_that_would_be_made(asked: list[tuple[int, str, bool, float, Any, int]]) -> None:
@@ -59,6 +60,7 @@ def specs(page: AppTest) -> list[str]:
     return [part.proto.spec for part in page.get("plotly_chart")]
 
 
+@pytest.mark.slow
 def test_a_page_shows_each_visitor_the_own_figures(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Visitors one after the other, then each alone on a server that has kept nothing."""
     visitors = list(itertools.product(range(2), ["en", "ko"], ["beginner", "expert"], [False, True]))
@@ -88,6 +90,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [page.word for page in PAGES])
 def test_no_figure_is_made_for_a_second_run_or_a_second_visitor(app: App, made: list[int], word: str) -> None:
     page = app(word)
@@ -98,6 +101,7 @@ def test_no_figure_is_made_for_a_second_run_or_a_second_visitor(app: App, made: 
     assert made[0] == drawn
 
 
+@pytest.mark.slow
 def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[int]) -> None:
     page = app("masks")
     small, drawn = specs(page), made[0]

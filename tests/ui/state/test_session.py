@@ -62,6 +62,7 @@ def _watched(real: Callable[..., Any], breaks: Breaks) -> Callable[..., Any]:
     return access
 
 
+@pytest.mark.slow
 def test_a_link_runs_wherever_its_first_script_run_is_broken_off(
     app: App, answers: Answers, broken: Callable[[int], Breaks]
 ) -> None:

@@ -74,6 +74,7 @@ def test_typed_text_begins_a_word_where_the_token_did() -> None:
     assert begins_word(record, 0, "Ich") == "Ich"  # in the place of <s>, with nothing said before
 
 
+@pytest.mark.slow
 @given(step=st.integers(0, 50), token=st.one_of(st.integers(0, 99), st.text(min_size=1, max_size=40)))
 def test_a_link_says_what_was_asked(step: int, token: int | str) -> None:
     back = read_link(link(Turn(step, token)), steps=51, vocabulary=100)

@@ -26,6 +26,7 @@ def figures(page: AppTest) -> list[str]:
     return [chart.proto.spec for chart in page.get("plotly_chart")]
 
 
+@pytest.mark.slow
 def test_bart_base_at_first(app: App) -> None:
     page = app("parameters", record=None)
     assert not page.exception
@@ -38,6 +39,7 @@ def test_bart_base_at_first(app: App) -> None:
     assert len(figures(page)) == 4  # the map, operations, memory, decoding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
 def test_every_model_by_link(app: App, name: str) -> None:
     page = app("parameters", of=name, n="64")
@@ -60,6 +62,7 @@ def test_class_and_part_by_link(app: App) -> None:
     assert page.selectbox(key="class").value == "GPT2LMHeadModel"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -116,6 +119,7 @@ def test_the_tabs(app: App) -> None:
     assert len(figures(app("parameters", more="The articles' models"))) == 2
 
 
+@pytest.mark.slow
 def test_the_build_agrees_and_the_answer_leaves_with_the_model(app: App) -> None:
     page = app("parameters", of="albert-base-v2", more="Is it true?")
     page.button(key="build").click().run()
