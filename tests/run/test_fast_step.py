@@ -19,8 +19,7 @@ from bartviz.errors import Cancelled
 from bartviz.families.registry import FAMILIES as KNOWN
 from bartviz.models.model import Model
 from bartviz.record.attention import KINDS, Head
-from bartviz.run.fast_step import Writer
-from bartviz.run.shapes import family_of
+from bartviz.run.fast_step import Writer, family_of
 from bartviz.run.step import Stepper
 from bartviz.tape.tape import Tape, attach, recording
 from tests.support import loaded, networks
