@@ -3,7 +3,7 @@
 transformers lets a program register its own attention function; every attention layer of the supported families calls
 it with ``module, query, key, value, attention_mask, scaling, position_bias``. This one runs the fused kernel, so the
 model stays as fast as before, and records the inputs of the weights on the tape of the current context. The weights of
-a head are softmax(q k^T * scale + bias, over the mask), computed on demand (attention.py).
+a head are softmax(q k^T * scale + bias, over the mask), computed on demand (record/attention.py).
 
 The tape lives in a ContextVar: nothing is stored on a module, and two threads never see each other's tape.
 Letters in shapes: B batch, H heads, Q query rows, K key columns, d head width.
