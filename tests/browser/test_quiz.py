@@ -60,9 +60,10 @@ def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, 
     place = next(at for at, question in enumerate(found) if question.page == "heads" and question.kind == "look")
     question = found[place]
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count={ROUND}")
-    for _step in range(place):
+    for number in range(2, place + 2):
         page.locator(".st-key-quiz_next button").click()
-        settle(page)
+        expect(page.locator(".bv-score")).to_contain_text(f"Question {number} of {ROUND}")
+    settle(page)
     option(page, 5, place, question.answer)
     page.get_by_role("link", name="See it").click()
     expect(page).to_have_url(re.compile("/heads"))
