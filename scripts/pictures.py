@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from scripts.serving import CHROMIUM, QUIET, ROOT, served
+from scripts.settled import settle
 
 DOCS = ROOT / "docs"
 # file, address, colour scheme
@@ -27,17 +28,6 @@ PICTURES = (
     ("fooled", "/fooled", "light"),
     ("quiz", "/quiz?lang=ko", "light"),
 )
-
-
-def settle(page: Page) -> None:
-    """Wait until the server has said all and the pictures are drawn."""
-    page.wait_for_selector("[data-testid='stApp'][data-test-connection-state='CONNECTED']", timeout=60_000)
-    page.wait_for_timeout(500)
-    page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=60_000)
-    page.wait_for_timeout(1500)
-    for _ in range(2):  # one piece of work may lead to another
-        page.wait_for_function("!document.querySelector('[class*=st-key-cancel]')", timeout=180_000)
-        page.wait_for_timeout(1500)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Reque
 
 from bartviz.record.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
+from scripts.settled import settle
 from tests.support import stand_in
 
 PATIENCE = 180_000  # milliseconds; the machine may be busy
@@ -161,34 +162,3 @@ def go(page: Page, label: str) -> None:
     link.click()
     page.wait_for_url(re.compile(rf"{re.escape(place)}/?(\?.*)?$"), wait_until="commit")  # the server has heard of it
     settle(page)
-
-
-# Nothing more will change by itself: no run of the script is on its way, nothing waits to be said, every control and
-# font has come, pictures have their size. All in the page's own time: a rest of 400 ms ends after every timer of ours
-# that was set before it, however slow the page is (the player's is the longest, 350 ms); and when the server answers
-# for the second time it has heard all that was said to it before.
-SETTLED = """async () => {
-    const app = document.querySelector("[data-testid=stApp]"), runs = [];
-    const still = () => app?.isConnected && app.dataset.testConnectionState === "CONNECTED" &&
-        app.dataset.testScriptState === "notRunning" && document.fonts.status === "loaded" &&
-        !document.querySelector("[data-testid=stSkeleton]");
-    const places = () => JSON.stringify([...document.querySelectorAll(".js-plotly-plot .nsewdrag, iframe")].map(
-        (picture) => picture.getBoundingClientRect()));
-    if (!still()) return false;
-    const watch = new MutationObserver(() => runs.push(app.dataset.testScriptState));
-    watch.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
-    const before = places();
-    const rest = (time) => new Promise((done) => setTimeout(done, time));
-    try {
-        await rest(400);
-        for (const time of [0, 50]) await rest(time).then(() => fetch("/_stcore/health", { cache: "no-store" }));
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    } finally { watch.disconnect(); }
-    return still() && runs.length === 0 && places() === before;
-}"""
-
-
-def settle(page: Page) -> None:
-    """Wait until the server has nothing more to say, and hold that it said no error."""
-    page.wait_for_function(SETTLED)
-    assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").all_inner_texts()

@@ -12,7 +12,8 @@ from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.ui.frame import sitemap
-from tests.browser.conftest import PATIENCE, Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import PATIENCE, Open
 
 LETTERS = {"next": "n", "answer": "a", "back": "b"}
 WORDS = [lesson.word for lesson in LESSONS]

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import aligners, alignment, pharaoh
-from tests.browser.conftest import Open, beginning, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, beginning
 from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"

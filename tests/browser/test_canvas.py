@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.record.attention import Attention
-from tests.browser.conftest import Open, beginning, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, beginning
 from tests.support import records, stand_in
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")

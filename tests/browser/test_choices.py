@@ -8,7 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.ui.frame import sitemap
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 
 
 def chosen(page: Page, name: str) -> Locator:

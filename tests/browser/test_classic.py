@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from bartviz import figures
-from tests.browser.conftest import Open, beginning, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, beginning
 from tests.support import stand_in
 
 HOSTILE = "</script><script>document.title='taken'</script>"

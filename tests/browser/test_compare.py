@@ -11,7 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.record import store
 from bartviz.record.record import Record
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 from tests.support import records, stand_in
 
 

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding
-from tests.browser.conftest import Open, beginning, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, beginning, go
 from tests.support import records, stand_in
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")

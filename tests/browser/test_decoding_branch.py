@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, beginning, go, settle, silent
+from scripts.settled import settle
+from tests.browser.conftest import Open, beginning, go, silent
 from tests.browser.test_decoding import COUNT, counter
 from tests.support import stand_in, trees
 

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 import bartviz
 from bartviz.experiments.repair import repair
 from bartviz.models.folders import default_roots
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 
 LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"
 

@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 
 import bartviz
 from bartviz.models.folders import default_roots
-from tests.browser.conftest import Open, serve, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, serve
 from tests.support import networks
 
 PLOT = ".stPlotlyChart .nsewdrag"

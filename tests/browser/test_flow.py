@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 
 import bartviz
 from bartviz.serving.first_record import FILE
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 
 TEXT = "The weather is nice today."
 HOSTILE = (

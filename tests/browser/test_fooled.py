@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 from bartviz.analysis import fooled
 from bartviz.serving import first_record
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 
 
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:

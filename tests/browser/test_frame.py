@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from bartviz.ui.frame import sitemap
-from tests.browser.conftest import Open, go, serve, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go, serve
 
 
 @pytest.mark.parametrize("entry", [sitemap.PAGES[0], *sitemap.PAGES[5::6]], ids=lambda entry: entry.word)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 
 
 def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipped: str) -> None:

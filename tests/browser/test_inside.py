@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import inside
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 from tests.support import stand_in
 
 

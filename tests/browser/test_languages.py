@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from bartviz.language import LANGUAGES, _, speaking
 from bartviz.ui.frame import sitemap
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 
 
 def said(message: str, language: str, **values: object) -> str:

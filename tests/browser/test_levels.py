@@ -10,7 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from bartviz.teaching.glossary import glossary
 from scripts.serving import ROOT, served
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 
 BEGINNER = "A row looks at columns."
 EXPERT = "What a map cannot say."

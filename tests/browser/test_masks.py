@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 
 
 def test_models_are_chosen_and_the_link_brings_them_back(visit: Open, server: str) -> None:

@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from bartviz.language import _, speaking
 from bartviz.teaching.quiz import questions
 from bartviz.teaching.quiz.question import Question
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 from tests.support import stand_in
 
 ROUND = 12

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 
 
 def text_box(page: Page) -> Locator:

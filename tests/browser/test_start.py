@@ -5,7 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.analysis.start import ribbons
-from tests.browser.conftest import Open, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open
 from tests.support import stand_in
 
 

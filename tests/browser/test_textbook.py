@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, go, settle
+from scripts.settled import settle
+from tests.browser.conftest import Open, go
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

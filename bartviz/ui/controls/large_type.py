@@ -7,13 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.language import _
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 
 KEY = "large"
 FACTOR = 1.4  # for the type, and everything sized relative to it
 BASE = 15  # pixels; theme.baseFontSize
 _SCRIPT = Path(__file__).parents[1] / "components" / "lessons" / "large.js"
-_LISTEN = st.components.v2.component("bartviz.large", html="<span></span>", js=bundle(_SCRIPT))
+_LISTEN = unseen("large", _SCRIPT)
 _STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}</style><i class='bv-large'></i>"
 
 

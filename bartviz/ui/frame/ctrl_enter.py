@@ -6,10 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "keys" / "keys.js"
-_KEEP = st.components.v2.component("bartviz.keys", html="<span></span>", js=bundle(_SCRIPT))
+_KEEP = unseen("keys", _SCRIPT)
 
 
 def keep() -> None:

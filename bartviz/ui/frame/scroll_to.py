@@ -7,10 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
-_SCROLL = st.components.v2.component("bartviz.sight", html="<span></span>", js=bundle(_SCRIPT))
+_SCROLL = unseen("sight", _SCRIPT)
 _SIGHT = "_sight"
 
 # Words of an address that choose something below the main picture of a page -> the CSS selector of that part.

@@ -7,10 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.language import current
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "theme" / "theme.js"
-_WATCH = st.components.v2.component("bartviz.theme", html="<span></span>", js=bundle(_SCRIPT))
+_WATCH = unseen("theme", _SCRIPT)
 
 
 def dark() -> bool:

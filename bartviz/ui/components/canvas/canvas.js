@@ -1,6 +1,7 @@
 // State, pointer and frames. Streamlit calls the default export again on every change of data or theme.
 
 import { later } from "./choice.js";
+import { begun } from "../shared/begun.js";
 import { askSteps, showStepper } from "./following.js";
 import { draw, render } from "./frame.js";
 import { listen } from "./pointer.js";
@@ -24,6 +25,7 @@ export default function (component) {
   it.unmeasured = true;
   if (first) render(it);
   else draw(it);
+  begun(parentElement);
   return () => {
     cancelAnimationFrame(it.frame);
     clearTimeout(it.timer);

@@ -1,6 +1,9 @@
 // Z enlarges the type of every page, and makes it as it was again: it presses the sidebar's own switch. data: nothing.
 
-export default function () {
+import { begun } from "../shared/begun.js";
+
+export default function ({ parentElement }) {
+  begun(parentElement);
   const { body } = document;
   if (body.dataset.largeKey) return;
   body.dataset.largeKey = "yes";

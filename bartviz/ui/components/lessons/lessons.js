@@ -1,6 +1,7 @@
 // Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes on, B or Page Up back, A shows the answer.
 // They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
+import { begun } from "../shared/begun.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
 
@@ -61,7 +62,8 @@ function show({ step, focus }) {
 }
 
 // data: { step: "lesson at", focus: the key of an element or "", seen: how far the visitor is in each lesson }
-export default function ({ data }) {
+export default function ({ parentElement, data }) {
+  begun(parentElement);
   const { body } = document;
   show(data);
   write(data.seen);

@@ -1,11 +1,13 @@
 // The lessons page. data: what the server knows of this visit; it hears once, where the store has more.
 
+import { begun } from "../shared/begun.js";
 import { oneEntryForAStep } from "./history.js";
 import { differs, read, write } from "./store.js";
 
 let told = false;
 
-export default function ({ data, setStateValue }) {
+export default function ({ parentElement, data, setStateValue }) {
+  begun(parentElement);
   oneEntryForAStep(); // the first step's too
   write(data);
   const stored = read();

@@ -1,6 +1,7 @@
 // Playback, keys and pointer. Streamlit calls the default export again on every change of data or theme.
 
 /** @import { Component, Player } from "./types.js" */
+import { begun } from "../shared/begun.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, hearSteps, isNowhere, tellSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/words.js";
@@ -315,6 +316,7 @@ export default function (component) {
   } else take(it, component);
   draw(it);
   tellPlace(it);
+  begun(component.parentElement);
   return () => {
     it.unfollowed();
     cancelAnimationFrame(it.raf);

@@ -1,6 +1,8 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
 
+import { begun } from "../shared/begun.js";
+
 const PACE = 1500; // milliseconds for each word while it plays
 const WIDEST = 26; // pixels of a ribbon of weight 1
 const SMALLEST = 0.62; // of the letters' size
@@ -257,5 +259,6 @@ export default function ({ parentElement, data }) {
     view.label();
   }
   played = true;
+  begun(parentElement);
   return close;
 }

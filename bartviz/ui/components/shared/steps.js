@@ -2,7 +2,7 @@
 // stand in one page, each in a module of its own: here they meet. Nothing of it goes to the server.
 // "at": {record, step, count, playing, reveal}, from the player; "ask": {record, to | by | play | where}, to it.
 
-const STEPS = (globalThis[Symbol.for("bartviz.run.candidates")] ??= new EventTarget());
+const STEPS = (globalThis[Symbol.for("bartviz.steps")] ??= new EventTarget());
 
 export const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
 

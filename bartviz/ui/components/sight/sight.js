@@ -1,11 +1,14 @@
 // The part of a page that a link speaks of is brought into sight, and kept there while what stands above it is still
 // being drawn; whoever scrolls, types or points is left alone at once. data: { visit: a number, part: a selector }
 
+import { begun } from "../shared/begun.js";
+
 const UNDER = 72; // pixels: below the bar of pages
 const LONG = 30_000; // milliseconds; a busy server draws for long
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
-export default function ({ data }) {
+export default function ({ parentElement, data }) {
+  begun(parentElement);
   const { body } = document,
     asked = `${data.visit} ${data.part}`;
   if (body.dataset.sight === asked) return;

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 from bartviz.ui.frame.tour import walk
 
 SCRIPTS = Path(__file__).parents[2] / "components" / "lessons"
-_LISTEN = st.components.v2.component("bartviz.progress", html="<span></span>", js=bundle(SCRIPTS / "progress.js"))
+_LISTEN = unseen("progress", SCRIPTS / "progress.js")
 
 
 def kept(now: walk.Walk) -> dict[str, list[int]]:

@@ -10,13 +10,13 @@ import streamlit as st
 from bartviz.language import _
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.lesson import Lesson, Step
-from bartviz.ui.components.scripts import bundle
+from bartviz.ui.components.unseen import unseen
 from bartviz.ui.controls import large_type
 from bartviz.ui.frame import sitemap
 from bartviz.ui.frame.tour import progress, walk
 
 _HERE = Path(__file__).parent
-_KEYS = st.components.v2.component("bartviz.lessons", html="<span></span>", js=bundle(progress.SCRIPTS / "lessons.js"))
+_KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
 NEXT, BACK, ANSWER = "N", "B", "A"
 
 
