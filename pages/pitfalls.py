@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from bartviz.analysis import fooled as analysis
+from bartviz.analysis import pitfalls as analysis
 from bartviz.language import _
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views import fooled
+from bartviz.ui.views import pitfalls
 
 
 def main() -> None:
-    record = page.begin("fooled")
-    show.lead(_(fooled.LEAD))
-    for number, part in enumerate(fooled.PARTS):
-        with st.container(key=f"fooled_{number}"):
+    record = page.begin("pitfalls")
+    show.lead(_(pitfalls.LEAD))
+    for number, part in enumerate(pitfalls.PARTS):
+        with st.container(key=f"pitfalls_{number}"):
             part(record)
-    levels.explain("fooled")
-    show.downloads("fooled", table=lambda: analysis.table(record, fooled.by_hand(record)), record=record)
+    levels.explain("pitfalls")
+    show.downloads("pitfalls", table=lambda: analysis.table(record, pitfalls.by_hand(record)), record=record)
 
 
 main()

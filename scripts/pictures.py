@@ -25,7 +25,7 @@ PICTURES = (
     ("parameters", "/parameters?of=facebook/bart-base", "light"),
     ("models", "/models", "light"),
     ("textbook", "/textbook", "light"),
-    ("fooled", "/fooled", "light"),
+    ("pitfalls", "/pitfalls", "light"),
     ("quiz", "/quiz?lang=ko", "light"),
 )
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.ablation import Sweep
-from bartviz.analysis.fooled import rows_that_count
+from bartviz.analysis.pitfalls import rows_that_count
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record

@@ -10,7 +10,7 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from bartviz.analysis import activations, article_models, experiment_findings, similar
-from bartviz.analysis import fooled as analysis
+from bartviz.analysis import pitfalls as analysis
 from bartviz.analysis import inputs as summed
 from bartviz.analysis import inside as arithmetic
 from bartviz.analysis import patterns as shapes
@@ -24,7 +24,7 @@ from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around
-from bartviz.figures import costs, fooled, patterns, products
+from bartviz.figures import costs, pitfalls, patterns, products
 from bartviz.figures.ablation import moved as moved_attention
 from bartviz.figures.checks import ATTENTION, RECORD, expect, expect_word
 from bartviz.figures.compare import alike
@@ -164,7 +164,7 @@ def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
     """Every head: how sharply it looks, and what silencing it changes. ``sweep`` of ``bartviz.ablate_sweep``."""
     expect(sweep, Sweep, "what bartviz.ablate_sweep gives, and then the record")
     expect(record, Record, RECORD)
-    return fooled.sharp_and_silent(
+    return pitfalls.sharp_and_silent(
         experiment_findings.quiet(sweep, {kind: of_record(record, kind) for kind in sweep.kinds}), dark=dark
     )
 
@@ -176,7 +176,7 @@ def gap(record: Record, *, dark: bool = False) -> go.Figure:
     if found is None:
         raise SettingError("No row of this record can be shown so. Run a longer text, with values=True.")
     labels = record.attention(found.head.kind).key.labels
-    return fooled.weights_and_contributions(found, labels, dark=dark)
+    return pitfalls.weights_and_contributions(found, labels, dark=dark)
 
 
 def cost(

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.experiment_findings import LITTLE, SHARP, Quiet
-from bartviz.analysis.fooled import Gap
+from bartviz.analysis.pitfalls import Gap
 from bartviz.figures import theme
 from bartviz.figures.cells import Part
 from bartviz.language import _

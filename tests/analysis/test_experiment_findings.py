@@ -11,7 +11,7 @@ from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import of_record
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests.analysis.test_fooled import ABC, encoder
+from tests.analysis.test_pitfalls import ABC, encoder
 from tests.support import records
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from numpy.typing import ArrayLike
 
 import bartviz
-from bartviz.analysis import alignment, fooled, pharaoh
+from bartviz.analysis import alignment, pitfalls, pharaoh
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
@@ -43,7 +43,7 @@ ABC = ("a", " b", " c")
 def test_a_large_weight_on_a_short_value_brings_little() -> None:
     """Weights 0.8, 0.1, 0.1 on values of length 1, 2, 10: 0.8, 0.2 and 1.0 arrive, of 2.0 in all."""
     row = [0.8, 0.1, 0.1]
-    found = fooled.gap(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]]))
+    found = pitfalls.gap(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]]))
     assert found is not None
     assert (str(found.head), found.looked, found.brought) == ("encoder L0H0", 0, 2)
     np.testing.assert_allclose(found.weights, row, atol=1e-6)
@@ -52,12 +52,12 @@ def test_a_large_weight_on_a_short_value_brings_little() -> None:
 
 
 def test_without_values_nothing_is_said_of_contributions() -> None:
-    assert fooled.gap(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
+    assert pitfalls.gap(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
 
 
 def test_where_all_values_are_alike_weight_is_contribution() -> None:
     row = [0.6, 0.3, 0.1]
-    found = fooled.gap(encoder([[[row, row, row]]], ABC, v=np.ones((1, 1, 3, 1))))
+    found = pitfalls.gap(encoder([[[row, row, row]]], ABC, v=np.ones((1, 1, 3, 1))))
     assert found is not None
     assert found.looked == found.brought == 0
     assert found.rank == pytest.approx(1)
@@ -67,7 +67,7 @@ def test_the_mean_of_two_sharp_heads_has_a_bit_that_neither_has() -> None:
     """Head 0 always looks at a, head 1 always at b: each has 0 bits, their mean 1 bit; they share no key."""
     first, second = [[1, 0, 0]] * 3, [[0, 1, 0]] * 3
     even = np.full((2, 3, 3), 1 / 3).tolist()
-    found = fooled.average(encoder(np.array([even, [first, second]]), ABC))
+    found = pitfalls.average(encoder(np.array([even, [first, second]]), ABC))
     assert found is not None
     assert (found.kind, found.layer, found.pair) == ("encoder", 1, (0, 1))
     assert found.mean == pytest.approx(1, abs=1e-5)
@@ -84,21 +84,21 @@ def test_examples_of_a_long_text_are_among_the_tokens_that_are_drawn() -> None:
     weights[0, 0, 39, 38], weights[0, 1, 39, 37] = 1000, 1000
     weights[0, 0, 3, 5], weights[0, 1, 3, 7] = 3, 3
     record = encoder(weights / weights.sum(axis=-1, keepdims=True), labels)
-    mean, rest = fooled.average(record), fooled.sinks(record)
+    mean, rest = pitfalls.average(record), pitfalls.sinks(record)
     assert mean is not None
     assert rest is not None
     assert (mean.row, mean.first, mean.second) == (3, 5, 7)
-    assert max(rest.row, rest.before, rest.after) < fooled.FIRST
+    assert max(rest.row, rest.before, rest.after) < pitfalls.FIRST
 
 
 def test_one_head_has_no_mean_to_hide_in() -> None:
-    assert fooled.average(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
+    assert pitfalls.average(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
 
 
 def test_sinks_by_hand() -> None:
     """Of <s> a b and the full stop, 0.5 + 0.2 goes to sinks in each of the two rows that count; evenly it is a half."""
     row = [0.5, 0.1, 0.2, 0.2]
-    found = fooled.sinks(encoder([[[row] * 4]], ("<s>", "a", " b", " .")))
+    found = pitfalls.sinks(encoder([[[row] * 4]], ("<s>", "a", " b", " .")))
     assert found is not None
     assert found.share == pytest.approx(0.7)
     assert found.even == pytest.approx(0.5)
@@ -109,7 +109,7 @@ def test_sinks_by_hand() -> None:
 
 
 def test_no_sinks_without_special_tokens_and_full_stops() -> None:
-    assert fooled.sinks(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
+    assert pitfalls.sinks(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
 
 
 def pair() -> Record:
@@ -131,7 +131,7 @@ def pair() -> Record:
 
 def test_the_shift_by_hand() -> None:
     """By what they predict both links are right; by what they read "ich" is linked to "sleep", and that is wrong."""
-    found = fooled.shift(pair(), pharaoh.read("0-0 1-1", 2, 2))
+    found = pitfalls.shift(pair(), pharaoh.read("0-0 1-1", 2, 2))
     assert found is not None
     assert found.by_hand
     assert found.links["predicts"] == {(0, 0), (1, 1)}
@@ -140,7 +140,7 @@ def test_the_shift_by_hand() -> None:
 
 
 def test_without_links_by_hand_the_error_is_against_what_rows_predict() -> None:
-    found = fooled.shift(pair())
+    found = pitfalls.shift(pair())
     assert found is not None
     assert not found.by_hand
     assert found.errors["predicts"] == 0.0
@@ -148,14 +148,14 @@ def test_without_links_by_hand_the_error_is_against_what_rows_predict() -> None:
 
 
 def test_a_record_without_cross_attention_has_no_shift_to_show() -> None:
-    assert fooled.shift(records.encoder_only()) is None
+    assert pitfalls.shift(records.encoder_only()) is None
 
 
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(records.records())
 def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record: Record) -> None:
-    gap, mean, rest = fooled.gap(record), fooled.average(record), fooled.sinks(record)
+    gap, mean, rest = pitfalls.gap(record), pitfalls.average(record), pitfalls.sinks(record)
     if gap is not None:
         weights = record.attention(gap.head.kind).head(gap.head.layer, gap.head.head)[gap.row]
         np.testing.assert_allclose(gap.weights, weights)
@@ -179,7 +179,7 @@ def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record
 @pytest.mark.slow
 def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
     record = open_record(HOME / "start.safetensors")
-    gap, mean, rest, late = fooled.gap(record), fooled.average(record), fooled.sinks(record), fooled.shift(record)
+    gap, mean, rest, late = pitfalls.gap(record), pitfalls.average(record), pitfalls.sinks(record), pitfalls.shift(record)
     assert gap is not None
     assert gap.looked != gap.brought
     assert mean is not None
@@ -191,12 +191,12 @@ def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
 
 
 def test_the_table_has_the_numbers_of_each_warning() -> None:
-    found = fooled.table(pair(), pharaoh.read("0-0 1-1", 2, 2)).set_index(["warning", "number"])["value"]
+    found = pitfalls.table(pair(), pharaoh.read("0-0 1-1", 2, 2)).set_index(["warning", "number"])["value"]
     assert found["shift", "error named by what a row predicts"] == 0.0
     assert found["shift", "error named by what a row reads"] == 1.0
     assert "gap" not in found.index.get_level_values(0)  # no values were kept
     row = [0.8, 0.1, 0.1]
-    kept = fooled.table(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]])).set_index("number")["value"]
+    kept = pitfalls.table(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]])).set_index("number")["value"]
     assert kept["its share of what arrives"] == pytest.approx(0.4)
     assert kept["largest share of what arrives"] == pytest.approx(0.5)
 
@@ -206,7 +206,7 @@ def test_the_shift_is_not_shown_with_a_head_that_looks_back() -> None:
     """L1H4 aligns the word just read: by what its rows predict it has most agreement here, and every link is wrong."""
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.capture(model, "My brother works in a small factory near the river.")
-    found = fooled.shift(record)
+    found = pitfalls.shift(record)
     assert found is not None
     assert found.head != Head("cross", 1, 4)
     source, target = (line.labels for line in alignment.lines(record))

@@ -12,8 +12,8 @@ from tests.browser.lessons import begun, named, stands
 
 
 def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Open) -> None:
-    lesson = named("fooled")
-    page = begun(visit, f"{server}/?lesson=fooled&at=5")
+    lesson = named("pitfalls")
+    page = begun(visit, f"{server}/?lesson=pitfalls&at=5")
     stands(page, lesson, 4)
     again = visit(page.url)  # the address as it stands now, in another browser
     stands(again, lesson, 4)

@@ -6,17 +6,17 @@ import re
 
 from playwright.sync_api import expect
 
-from bartviz.analysis import fooled
+from bartviz.analysis import pitfalls
 from bartviz.serving import first_record
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/fooled")
+    page = visit(f"{shipped}/pitfalls")
     record = first_record.record()
     assert record is not None
-    gap = fooled.gap(record)
+    gap = pitfalls.gap(record)
     assert gap is not None
     leads = page.locator(".bv-lead")
     expect(leads.nth(1)).to_contain_text(f"({gap.weights[gap.looked]:.2f})")
@@ -29,10 +29,10 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
 
 
 def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/fooled")
+    page = visit(f"{shipped}/pitfalls")
     record = first_record.record()
     assert record is not None
-    found = fooled.sinks(record)
+    found = pitfalls.sinks(record)
     assert found is not None
     page.get_by_role("link", name="This head, sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
@@ -41,7 +41,7 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) 
 
 
 def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/fooled?lang=ko", size=(420, 900))
+    page = visit(f"{shipped}/pitfalls?lang=ko", size=(420, 900))
     expect(page.get_by_text("평균은 헤드를 가린다")).to_be_visible()
     expect(page.get_by_text("무작위 가중치에서는")).to_be_visible()
     settle(page)

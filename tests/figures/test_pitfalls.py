@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bartviz.analysis import fooled
+from bartviz.analysis import pitfalls
 from bartviz.analysis.experiment_findings import Quiet
-from bartviz.figures import fooled as figures
+from bartviz.figures import pitfalls as figures
 from bartviz.record.attention import Head
 from tests.support import stand_in
 
 
-def gap(weights: list[float], shares: list[float]) -> fooled.Gap:
+def gap(weights: list[float], shares: list[float]) -> pitfalls.Gap:
     first, second = (np.array(one, np.float32) for one in (weights, shares))
-    return fooled.Gap(Head("cross", 1, 2), 0, first, second, int(first.argmax()), int(second.argmax()), 0.5)
+    return pitfalls.Gap(Head("cross", 1, 2), 0, first, second, int(first.argmax()), int(second.argmax()), 0.5)
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -56,7 +56,7 @@ def test_without_a_sharp_head_nothing_is_ringed() -> None:
 
 def test_a_record_draws() -> None:
     record = stand_in.record()
-    found = fooled.gap(record)
+    found = pitfalls.gap(record)
     assert found is not None
     labels = record.attention(found.head.kind).key.labels
     assert len(figures.weights_and_contributions(found, labels).data) == 2

@@ -63,14 +63,14 @@ VIEWS = {
     "decoding_cost": "cost",
     "sizes": "sizes",
     "layers": "models",
-    "fooled_gap": "gap",
-    "fooled_quiet": "quiet",
-    "fooled_mean_": "heads",
-    "fooled_sinks": "heads",
-    "fooled_hidden": "heads",
-    "fooled_": "heads",
-    "fooled_trained": "heads",
-    "fooled_random": "heads",
+    "pitfalls_gap": "gap",
+    "pitfalls_quiet": "quiet",
+    "pitfalls_mean_": "heads",
+    "pitfalls_sinks": "heads",
+    "pitfalls_hidden": "heads",
+    "pitfalls_": "heads",
+    "pitfalls_trained": "heads",
+    "pitfalls_random": "heads",
 }
 CHARTS = {"figure", "plotly_chart", "clickable", "one_map"}
 
@@ -96,7 +96,7 @@ def _begins(key: ast.expr) -> str:
 @pytest.mark.slow
 def test_every_chart_of_the_pages_has_its_function() -> None:
     found = charts()
-    assert {"inside_products", "beam_tree", "fooled_sinks", "moved_", "decoding_cost"} <= found
+    assert {"inside_products", "beam_tree", "pitfalls_sinks", "moved_", "decoding_cost"} <= found
     assert {name for name in found if name not in VIEWS} == set()
     assert set(VIEWS.values()) <= set(figures.__all__)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import fooled
+from bartviz.analysis import pitfalls
 from bartviz.record.record import Record
 from bartviz.serving import first_record
 from bartviz.ui.controls import tasks
@@ -28,11 +28,11 @@ def words(app: AppTest) -> str:
 
 
 def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) -> None:
-    page = app("fooled")
+    page = app("pitfalls")
     assert not page.exception
     assert [part.value[:1] for part in page.subheader] == ["1", "2", "3", "4", "5"]
     record = stand_in.record()
-    gap, mean, rest = fooled.gap(record), fooled.average(record), fooled.sinks(record)
+    gap, mean, rest = pitfalls.gap(record), pitfalls.average(record), pitfalls.sinks(record)
     assert gap is not None
     assert mean is not None
     assert rest is not None
@@ -46,8 +46,8 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
 
 
 def test_the_links_set_the_view(app: App) -> None:
-    page = app("fooled")
-    gap = fooled.gap(stand_in.record())
+    page = app("pitfalls")
+    gap = pitfalls.gap(stand_in.record())
     assert gap is not None
     queries = [link.proto.query_string for link in page.get("page_link")]
     assert any("below=contribution" in query and f"layer={gap.head.layer}" in query for query in queries)
@@ -57,12 +57,12 @@ def test_the_links_set_the_view(app: App) -> None:
 
 def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     own = records.encoder_only()
-    page = app("fooled", record=own)
+    page = app("pitfalls", record=own)
     assert not page.exception
     assert "nothing to show here" in words(page)
     shipped = stand_in.record()
     monkeypatch.setattr(first_record, "record", lambda: shipped)
-    other = visits.opened("fooled", own)
+    other = visits.opened("pitfalls", own)
     assert f"here is what {shipped.model.name} does with “{shipped.source_text}”" in words(other)
 
 
@@ -77,10 +77,10 @@ def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypa
     ],
 )
 def test_odd_records_break_nothing(app: App, record: Record) -> None:
-    page = app("fooled", record=record)
+    page = app("pitfalls", record=record)
     assert not page.exception
 
 
 def test_of_a_long_text_the_first_tokens_are_drawn_and_it_says_so(app: App) -> None:
-    page = app("fooled", record=stand_in.record(tuple(f" w{at}" for at in range(60))))
+    page = app("pitfalls", record=stand_in.record(tuple(f" w{at}" for at in range(60))))
     assert "(the first 24 tokens)" in words(page)

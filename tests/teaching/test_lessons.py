@@ -230,26 +230,26 @@ def test_parameters() -> None:
 
 
 def test_how_not_to_be_fooled(start: Record) -> None:
-    mean = facts("fooled", 1)
+    mean = facts("pitfalls", 1)
     lines = np.array([[weights(start, "cross", layer, head)[5] for head in range(8)] for layer in range(4)])
     assert mean["key"] == "buy"
     assert mean["mean"] == pytest.approx(lines[..., 4].mean(), abs=1e-4)
     assert mean["agree"] == int((lines.argmax(axis=2) == 4).sum()) < 16  # "do most heads ...? No"
-    assert (facts("fooled", 2)["other"], facts("fooled", 2)["weight"] > 0.9) == ("car", True)
-    rest = facts("fooled", 3)
+    assert (facts("pitfalls", 2)["other"], facts("pitfalls", 2)["weight"] > 0.9) == ("car", True)
+    rest = facts("pitfalls", 3)
     assert rest["share"] == pytest.approx(weights(start, "encoder", 3, 5)[:, [0, 8]].sum(axis=1).mean(), abs=1e-4)
     assert rest["share"] > 2 * rest["even"]
-    hidden, row = facts("fooled", 4), weights(start, "encoder", 3, 5)[4]
+    hidden, row = facts("pitfalls", 4), weights(start, "encoder", 3, 5)[4]
     assert hidden["divided"] == pytest.approx(row[1:7].max() / row[1:7].sum(), abs=1e-4)
     assert hidden["weight"] == pytest.approx(row[1:7].max(), abs=1e-4)
     assert hidden["share"] == pytest.approx(1 - row[1:7].sum(), abs=1e-4)  # of the row, not the mean of all rows
     assert hidden["divided"] == pytest.approx(hidden["weight"] / (1 - hidden["share"]), abs=1e-4)
     shown = heads.view(start.attention("encoder"), layer=3, head=5, hide_sinks=True)
     assert hidden["all_rows"] == pytest.approx(shown.hidden_share, abs=1e-4)  # "the line under the map"
-    assert facts("fooled", 5)["key"] == "car"
-    empty = facts("fooled", 6)
+    assert facts("pitfalls", 5)["key"] == "car"
+    empty = facts("pitfalls", 6)
     assert empty["weight"] > 0.5 > empty["share"]  # looked at most, but not most of what comes out
     assert empty["most"] != empty["key"]
-    forced = facts("fooled", 7)
+    forced = facts("pitfalls", 7)
     assert (forced["key"], forced["rather"]) == ("car", "Auto")
     assert forced["weight"] > 0.9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.teaching.lessons import arithmetic, attention, cross, decoding, denoising, fooled, heads, masks, parameters
+from bartviz.teaching.lessons import arithmetic, attention, cross, decoding, denoising, pitfalls, heads, masks, parameters
 from bartviz.teaching.lessons.lesson import Lesson
 
 LESSONS: tuple[Lesson, ...] = (
@@ -14,5 +14,5 @@ LESSONS: tuple[Lesson, ...] = (
     decoding.LESSON,
     denoising.LESSON,
     parameters.LESSON,
-    fooled.LESSON,
+    pitfalls.LESSON,
 )

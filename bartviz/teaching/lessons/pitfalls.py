@@ -98,7 +98,7 @@ def _forced(record: Record) -> Mapping[str, object]:
 
 
 LESSON = Lesson(
-    "fooled",
+    "pitfalls",
     9,
     (
         Step("heads", {"kind": "cross", "weights": "all", "row": ROW}, facts=_mean),

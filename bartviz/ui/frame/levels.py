@@ -43,13 +43,13 @@ class _Seen:
 
 def current() -> Level:
     """The level of this visit."""
-    chosen = st.session_state.get(KEY, DEFAULT)
+    chosen = st.session_state.get(KEY) or st.query_params.get(KEY)  # a link's, until the picker is drawn
     return next((level for level in LEVELS if level == chosen), DEFAULT)
 
 
-def at_least(level: Level) -> bool:
+def at_least(level: str) -> bool:
     """Whether this visit's level is ``level`` or higher."""
-    return LEVELS.index(current()) >= LEVELS.index(level)
+    return LEVELS.index(current()) >= LEVELS.index(level)  # type: ignore[arg-type]
 
 
 def choose() -> Level:

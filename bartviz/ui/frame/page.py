@@ -14,7 +14,7 @@ from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, torch_import
 from bartviz.ui.controls import progress, show
-from bartviz.ui.frame import checks, languages, scroll_to, sidebar, sitemap, theme, tour
+from bartviz.ui.frame import checks, languages, levels, scroll_to, sidebar, sitemap, theme, tour
 from bartviz.ui.frame.examples import examples
 from bartviz.ui.frame.status import status
 from bartviz.ui.frame.tour import walk
@@ -52,10 +52,11 @@ def frame() -> Frame:
     clicks.keep()
     languages.begin()
     navigation = _navigation()
-    if navigation.url_path == sitemap.PAGES[0].word:
-        st.switch_page(
-            sitemap.PAGES[0].file, query_params={key: st.query_params.get_all(key) for key in st.query_params}
-        )
+    if moved := sitemap.MOVED.get(navigation.url_path):
+        word, choices = moved
+        kept = {key: st.query_params.get_all(key) for key in st.query_params}
+        st.switch_page(sitemap.page(word).file, query_params={**kept, **choices})
+    st.set_page_config(page_title=f"{navigation.title} · bartviz")
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
     st.logo(ICON, size="large")
@@ -81,24 +82,31 @@ def _navigation() -> StreamlitPage:
     st.set_page_config(
         page_title="bartviz", page_icon=ICON, layout="wide"
     )  # before the pages, whose icons would be remote
-    language, pages = st.session_state.get(_PAGES, ("", []))
-    if language != current():
-        pages = _pages()
-        st.session_state[_PAGES] = current(), pages
-    return st.navigation(pages, position="top", expanded=True)  # expanded: for phones, where it is in the sidebar
+    wanted = current(), levels.current()
+    made, doors = st.session_state.get(_PAGES, (None, {}))
+    if made != wanted:
+        doors = _doors()
+        st.session_state[_PAGES] = wanted, doors
+    return st.navigation(doors, position="top", expanded=True)  # expanded: for phones, where it is in the sidebar
 
 
-def _pages() -> list[StreamlitPage]:
-    """The pages in the visitor's language; the session keeps them, as building them looks up every file."""
-    pages = [
-        st.Page(entry.file, title=_(entry.label), url_path="home" if first else entry.word, default=first)
-        for entry, first in ((entry, entry is sitemap.PAGES[0]) for entry in sitemap.PAGES)
-    ]
-    # The first page is at "/". Its word, which works like that of any other page, redirects there.
-    pages.append(
-        st.Page(lambda: None, title=_(sitemap.PAGES[0].label), url_path=sitemap.PAGES[0].word, visibility="hidden")
-    )
-    return pages
+def _doors() -> dict[str, list[StreamlitPage]]:
+    """The pages by door, in the visitor's language; the session keeps them, as building them looks up every file."""
+    doors = {
+        _(door.label) if door.label else "": [
+            st.Page(
+                entry.file,
+                title=_(entry.label),
+                url_path="home" if entry is sitemap.PAGES[0] else entry.word,
+                default=entry is sitemap.PAGES[0],
+                visibility="visible" if levels.at_least(entry.level) else "hidden",
+            )
+            for entry in door.pages
+        ]
+        for door in sitemap.DOORS
+    }
+    doors[""] += [st.Page(lambda: None, title=word, url_path=word, visibility="hidden") for word in sitemap.MOVED]
+    return doors
 
 
 def _guard() -> None:

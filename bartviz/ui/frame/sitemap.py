@@ -1,7 +1,8 @@
-"""The pages of the app: one list for the navigation, page titles and the cards of the start page."""
+"""The doors of the app and the pages behind them: one list for the navigation, titles, links and levels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,96 +14,75 @@ from bartviz.ui.frame import place
 class Page:
     """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` is its question.
 
-    ``label``, ``title`` and ``card`` are messages, translated when they are shown.
+    ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address. A page of
+    a higher ``level`` stands in the navigation from that level on; links lead to it at every level.
     """
 
     word: str
     label: str
     title: str
-    card: str
+    level: str = "beginner"
 
     @property
     def file(self) -> Path:
         return place.ROOT / "pages" / f"{self.word}.py"
 
 
-# In teaching order; the first page is the one at "/".
-PAGES: tuple[Page, ...] = (
-    Page("start", mark("Start"), mark("What does a language model look at?"), mark("One sentence, word by word.")),
-    Page("lessons", mark("Lessons"), mark("Where do I begin?"), mark("Guided tours: look, guess, and see.")),
-    Page(
-        "inputs",
-        mark("Inputs"),
-        mark("What does the model get to see?"),
-        mark("Pieces, ids, and the sum that enters layer 0."),
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A menu of the navigation; the door without a label is the start page itself."""
+
+    label: str
+    pages: tuple[Page, ...]
+
+
+DOORS: tuple[Door, ...] = (
+    Door("", (Page("start", mark("Start"), mark("What does a language model look at?")),)),
+    Door(
+        mark("Learn"),
+        (
+            Page("lessons", mark("Lessons"), mark("Which of the lessons do I begin with?")),
+            Page("quiz", mark("Quiz"), mark("Quiz: what did you understand?")),
+            Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
+            Page("textbook", mark("Textbook"), mark("Which sentences of the textbooks hold?")),
+        ),
     ),
-    Page(
-        "masks",
-        mark("Masks"),
-        mark("Who may see whom?"),
-        mark("Which words a word may look at, and what forbids the others."),
+    Door(
+        mark("Look"),
+        (
+            Page("heads", mark("Heads"), mark("Where does each head look?")),
+            Page("decoding", mark("Decoding"), mark("How does decoding choose each word?")),
+            Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
+        ),
     ),
-    Page(
-        "inside",
-        mark("Inside"),
-        mark("What happens inside one head?"),
-        mark("One query, every number up to the head's output."),
+    Door(
+        mark("How it works"),
+        (
+            Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
+            Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
+            Page("inside", mark("Inside a head"), mark("What happens inside a head?")),
+            Page("parameters", mark("Parameters"), mark("Where are the parameters?"), "intermediate"),
+            Page("models", mark("Models"), mark("How do the models differ?"), "intermediate"),
+        ),
     ),
-    Page(
-        "heads",
-        mark("Heads"),
-        mark("Where does each word look?"),
-        mark("Every layer and head of your text, one of them large."),
+    Door(
+        mark("Test"),
+        (
+            Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?")),
+            Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
+            Page("compare", mark("Compare"), mark("How do the heads compare?"), "intermediate"),
+        ),
     ),
-    Page(
-        "compare",
-        mark("Compare"),
-        mark("Which heads do the same, which differ?"),
-        mark("Every head by what it does, and two of them."),
-    ),
-    Page("decoding", mark("Decoding"), mark("How is each word chosen?"), mark("Play the translation step by step.")),
-    Page(
-        "denoising",
-        mark("Denoising"),
-        mark("Can it repair what was lost?"),
-        mark("Damage a text, and see what the model makes of it."),
-    ),
-    Page(
-        "experiments",
-        mark("Experiments"),
-        mark("What changes if ...?"),
-        mark("Silence heads or change a word, and see what it affects."),
-    ),
-    Page(
-        "alignment", mark("Alignment"), mark("Which word became which?"), mark("Word links, and which head draws them.")
-    ),
-    Page(
-        "classic",
-        mark("Classic"),
-        mark("How does bertviz draw it?"),
-        mark("Head view and model view, for short texts."),
-    ),
-    Page(
-        "parameters",
-        mark("Parameters"),
-        mark("Where are the parameters?"),
-        mark("Every matrix, and what length costs."),
-    ),
-    Page("models", mark("Models"), mark("How do the models differ?"), mark("BERT, BART, GPT-2, T5 side by side.")),
-    Page(
-        "textbook",
-        mark("Textbook"),
-        mark("Which sentences of the textbooks hold?"),
-        mark("Statements of articles, judged by numbers."),
-    ),
-    Page(
-        "fooled",
-        mark("Pitfalls"),
-        mark("How can attention fool us?"),
-        mark("What a picture of attention does not say."),
-    ),
-    Page("quiz", mark("Quiz"), mark("What did you understand?"), mark("Questions made from your own text and model.")),
 )
+
+PAGES: tuple[Page, ...] = tuple(page for door in DOORS for page in door.pages)  # the first one is at "/"
+
+# Addresses of older links -> the page that has taken their place, and the choice that shows the same there.
+MOVED: dict[str, tuple[str, Mapping[str, str]]] = {
+    "start": ("start", {}),
+    "fooled": ("pitfalls", {}),
+    "classic": ("heads", {"view": "bertviz"}),
+}
 
 
 def page(word: str) -> Page:

@@ -35,5 +35,5 @@ def merge(now: walk.Walk, seen: object) -> None:
             continue
         count, (reached, position) = len(lesson.steps), entry
         if 0 < reached <= count and 0 <= position < count:
-            now.reached[word] = max(now.reached.get(word, 0), reached)
-            now.places.setdefault(word, position)
+            now.reached[lesson.word] = max(now.reached.get(lesson.word, 0), reached)
+            now.places.setdefault(lesson.word, position)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
-BY_WORD: Mapping[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
+BY_WORD: dict[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
+BY_WORD |= {"fooled": BY_WORD["pitfalls"]}  # the word in older links
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
 FRAME = ("lang", "level")  # words of the address that belong to no page
 _KEPT = ("model", "text", "pair", "target", "special")

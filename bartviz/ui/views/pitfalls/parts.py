@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis.fooled import FIRST
+from bartviz.analysis.pitfalls import FIRST
 from bartviz.arrays import Floats
 from bartviz.figures.maps import attention_map
 from bartviz.language import _, current

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import experiment_findings, fooled
+from bartviz.analysis import experiment_findings, pitfalls
 from bartviz.analysis.measures import of_record
-from bartviz.figures import fooled as figures
+from bartviz.figures import pitfalls as figures
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 from bartviz.ui.views.experiments.asking import ask
-from bartviz.ui.views.fooled.parts import begun, kind_of, named, one_map, sources_and_link, title
+from bartviz.ui.views.pitfalls.parts import begun, kind_of, named, one_map, sources_and_link, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -44,13 +44,13 @@ def silence(record: Record) -> None:
     shapes = [record.attention(kind).shape for kind in record.kinds]
     count = sum(shape[0] * shape[1] for shape in shapes)
     label = _("Silence each of {count} heads, one after the other", count=count)
-    sweep: Sweep | None = ask("fooled_sweep", record, {}, work, lambda finding: finding.nbytes, button=label)
+    sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, lambda finding: finding.nbytes, button=label)
     if sweep is None:
         return
     finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
     show.lead(begun(_quiet_sentence(finding)))
     show.figure(
-        partial(figures.sharp_and_silent, finding, dark=page.dark()), key="fooled_quiet", alt=_quiet_sentence(finding)
+        partial(figures.sharp_and_silent, finding, dark=page.dark()), key="pitfalls_quiet", alt=_quiet_sentence(finding)
     )
     if finding.quietest is not None:
         sources_and_link(
@@ -94,7 +94,7 @@ def untrained(record: Record) -> None:
     wait = record.model.parameters > LARGE
     label = _("Draw random weights for this architecture")
     fresh: Record | None = ask(
-        "fooled_untrained",
+        "pitfalls_untrained",
         record,
         {"seed": RANDOM_SEED},
         work,
@@ -149,20 +149,20 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     attention = record.attention(kind)
     measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
-    names = fooled.names(record, kind)
+    names = pitfalls.names(record, kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(looks untrained itself)")
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(attention.head(layer, head), attention, names, own, "fooled_trained")
+        one_map(attention.head(layer, head), attention, names, own, "pitfalls_trained")
     with second:
         one_map(
             fresh.attention(kind).head(layer, head),
             attention,
             names,
             _("The same head before any training"),
-            "fooled_random",
+            "pitfalls_random",
         )
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, fooled, heads, pharaoh
+from bartviz.analysis import alignment, pitfalls, heads, pharaoh
 from bartviz.analysis.masks import quote
-from bartviz.figures import fooled as figures
+from bartviz.figures import pitfalls as figures
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.views.alignment.gold import OURS
-from bartviz.ui.views.fooled.parts import begun, head_query, kind_of, named, one_map, sources_and_link, suited, title
+from bartviz.ui.views.pitfalls.parts import begun, head_query, kind_of, named, one_map, sources_and_link, suited, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.pharaoh import Gold
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def weight_and_effect(record: Record) -> None:
     """Weight is not contribution, and a sharp head may be silenced at no cost."""
     title(1, _("Attention is not explanation"))
-    example = suited(record, fooled.gap)
+    example = suited(record, pitfalls.gap)
     if example is not None:
         gap, shown = example
-        attention, names = shown.attention(gap.head.kind), fooled.names(shown, gap.head.kind)
+        attention, names = shown.attention(gap.head.kind), pitfalls.names(shown, gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
             "head": named(gap.head),
@@ -55,7 +55,7 @@ def weight_and_effect(record: Record) -> None:
             )
         show.lead(begun(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
-        show.figure(drawn, key="fooled_gap", alt=sentence)
+        show.figure(drawn, key="pitfalls_gap", alt=sentence)
         if np.isfinite(gap.rank):
             show.note(
                 _(
@@ -78,11 +78,11 @@ def weight_and_effect(record: Record) -> None:
 def averages(record: Record) -> None:
     """A mean map next to two heads that it hides."""
     title(2, _("An average hides its heads"))
-    example = suited(record, fooled.average)
+    example = suited(record, pitfalls.average)
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), pitfalls.names(shown, finding.kind)
     weights = attention.layer(finding.layer)
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
     columns = (finding.first, finding.second)
@@ -113,7 +113,7 @@ def averages(record: Record) -> None:
     map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
     for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):  # on a narrow screen two and one, as on Masks
-            one_map(drawn_weights, attention, names, sentence, f"fooled_mean_{number}", finding.row)
+            one_map(drawn_weights, attention, names, sentence, f"pitfalls_mean_{number}", finding.row)
     sources_and_link(
         _(
             "Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
@@ -128,11 +128,11 @@ def averages(record: Record) -> None:
 def sinks(record: Record) -> None:
     """Attention sinks, and the weights that remain when they are hidden."""
     title(3, _("Much of the weight rests"))
-    example = suited(record, fooled.sinks)
+    example = suited(record, pitfalls.sinks)
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), pitfalls.names(shown, finding.kind)
     tokens = ", ".join(f"{label} {share:.0%}" for label, share in finding.tokens[:4])
     sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
@@ -154,12 +154,12 @@ def sinks(record: Record) -> None:
     rows = np.maximum(remaining.sum(axis=1, keepdims=True), np.float32(1e-9))
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(whole, attention, names, _("{head} as it is", head=named(finding.head)), "fooled_sinks", finding.row)
+        one_map(whole, attention, names, _("{head} as it is", head=named(finding.head)), "pitfalls_sinks", finding.row)
     with second:
         sentence = _(
             "without them: {share:.0%} of its weight is hidden, rows are divided by the rest", share=finding.share_head
         )
-        one_map(remaining / rows, attention, names, sentence, "fooled_hidden", finding.row)
+        one_map(remaining / rows, attention, names, sentence, "pitfalls_hidden", finding.row)
     sources_and_link(
         _("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
         "heads",
@@ -202,7 +202,7 @@ def shifted(record: Record) -> None:
     ):
         with column:
             names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
-            one_map(weights, attention, names, words, f"fooled_{reading}")
+            one_map(weights, attention, names, words, f"pitfalls_{reading}")
     sources_and_link(
         _("Och and Ney 2003 (alignment error rate)."),
         "alignment",
@@ -211,8 +211,8 @@ def shifted(record: Record) -> None:
     )
 
 
-def _shift(record: Record) -> fooled.Shift | None:
-    return fooled.shift(record, by_hand(record))
+def _shift(record: Record) -> pitfalls.Shift | None:
+    return pitfalls.shift(record, by_hand(record))
 
 
 def by_hand(record: Record) -> Gold | None:
