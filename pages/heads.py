@@ -6,13 +6,16 @@ from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views.heads import parts
+from bartviz.ui.views.heads import classic, parts
 
 
 def main() -> None:
     record = page.begin("heads")
     lead = st.container()
     chosen = parts.choose(record)
+    if isinstance(chosen, classic.Chosen):
+        classic.draw(record, chosen)
+        return
     shown = chosen.view()
     with lead:
         show.lead(analysis.notice(shown))

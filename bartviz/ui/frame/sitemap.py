@@ -81,7 +81,7 @@ PAGES: tuple[Page, ...] = tuple(page for door in DOORS for page in door.pages)  
 MOVED: dict[str, tuple[str, Mapping[str, str]]] = {
     "start": ("start", {}),
     "fooled": ("pitfalls", {}),
-    "classic": ("heads", {"view": "bertviz"}),
+    "classic": ("heads", {"view": "classic"}),
 }
 
 

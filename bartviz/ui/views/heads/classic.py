@@ -1,4 +1,4 @@
-"""The parts of the classic page: the pickers, and bertviz's view in a frame."""
+"""The fourth view of the page Heads: the head view and the model view of bertviz, in a frame, without the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components import served
 from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
+from bartviz.ui.frame import levels, page
 
 VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"
@@ -40,22 +40,14 @@ class Chosen:
         return "reads" if self.rows is self.attention.query else "predicts"
 
 
-def choose(record: Record) -> Chosen:
-    """The pickers: view, kind, names of the decoder's rows; and for a long text the tokens shown."""
-    first, second, third, fourth = st.columns([1.5, 1.6, 1.3, 2], vertical_alignment="bottom")
-    with first:
-        view = cast("View", pick.one_of(_("View"), named(VIEWS), key="classic"))
-    with second:
-        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+def choose(record: Record, kind: Kind) -> Chosen:
+    """The pickers: head or model view, layer, names of the decoder's rows; and for a long text the tokens shown."""
+    view = cast("View", pick.one_of(_("View"), named(VIEWS), key="classic"))
     attention = record.attention(kind)
-    layer = 0
-    if view == "head":
-        with third:
-            layer = pick.layer(record, kind, default=attention.shape[0] // 2)
+    layer = pick.layer(record, kind, default=attention.shape[0] // 2) if view == "head" else 0
     rows = attention.query
     if kind != "encoder" and record.output is not None:
-        with fourth:
-            rows = record.rows(kind, pick.reading())
+        rows = record.rows(kind, pick.reading())
     most = offline.most_tokens(attention, view)
     return Chosen(view, attention, rows, layer, _window(kind, len(rows), len(attention.key), most), most)
 
@@ -63,16 +55,23 @@ def choose(record: Record) -> Chosen:
 def _window(kind: Kind, rows: int, columns: int, most: int) -> Window:
     """The tokens shown: all, or as many as fit from a position that the reader chooses."""
     names = (_("From row"), _("From column")) if kind == "cross" else (_("From token"), "")
-    left, right = st.columns(2) if max(rows, columns) > most else (st.container(), st.container())
-    with left:
-        first = _from(names[0], rows, most, "from_row")
-    with right:
-        second = _from(names[1], columns, most, "from_column") if names[1] else first
+    first = _from(names[0], rows, most, "from_row")
+    second = _from(names[1], columns, most, "from_column") if names[1] else first
     return Window(slice(first, min(first + most, rows)), slice(second, min(second + most, columns)))
 
 
 def _from(label: str, tokens: int, most: int, key: str) -> int:
     return pick.index(label, tokens - most + 1, key=key) if tokens > most else 0
+
+
+def draw(record: Record, chosen: Chosen) -> None:
+    """The whole page below the pickers."""
+    show.lead(notice(chosen))
+    show.note(cap(chosen))
+    drawn = picture(chosen)
+    levels.explain("classic")
+    figure = (lambda: file(chosen)) if drawn else None
+    show.downloads("classic", arrays=lambda: arrays(chosen), figure=figure, record=record)
 
 
 def notice(chosen: Chosen) -> str:
@@ -83,7 +82,7 @@ def notice(chosen: Chosen) -> str:
 def cap(chosen: Chosen) -> str:
     """What is not shown, why, and where to find it; empty if everything is shown."""
     message = told.cap(chosen.attention, chosen.window, chosen.most)
-    return f"{message} {_('The Heads page shows the whole text.')}" if message else ""
+    return f"{message} {_('The other views show the whole text.')}" if message else ""
 
 
 def picture(chosen: Chosen) -> bool:

@@ -19,6 +19,7 @@ from bartviz.text.tokens import Tokens
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What
 from bartviz.ui.controls import pick, show
+from bartviz.ui.views.heads import classic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
-VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
+VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text"), "classic": "bertviz"}
 _CANVAS = "heads_canvas"
 SEVERAL = ("chosen_row", "chosen_column")  # address words that a link may repeat
 NAMED = 3  # rows named in a title
@@ -68,18 +69,20 @@ class Chosen:
         )
 
 
-def choose(record: Record) -> Chosen:
-    """The picker of the kind, and a popover with all other settings."""
+def choose(record: Record) -> Chosen | classic.Chosen:
+    """The picker of the kind, and a popover with all other settings of the view that is chosen there."""
     canvas.catch_up(_CANVAS)
     first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
     with second, st.popover(_("How it is shown"), width="stretch"):
+        seen = pick.one_of(_("Seen as"), named(VIEWS), key="view")
+        if seen == "classic":
+            return classic.choose(record, kind)
         layer = pick.layer(record, kind, default=attention.shape[0] // 2)
         head = pick.head(record, kind)
         what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
-        seen = pick.one_of(_("Seen as"), named(VIEWS), key="view")
         small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
         span = pick.one_of(_("Colours from"), named(RANGE_NAMES), key="range")
         words = pick.by_words()
