@@ -3,7 +3,7 @@
 from bartviz.analysis import alignment as analysis
 from bartviz.language import _
 from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page
+from bartviz.ui.frame import doubt, levels, page, roads
 from bartviz.ui.views.alignment import parts, picture
 
 
@@ -14,6 +14,8 @@ def main() -> None:
     doubt.line(record)
     drawn = picture.picture(chosen)
     parts.numbers(record, chosen)
+    if len(chosen.heads) == 1:
+        roads.carry_on(record, "alignment", chosen.heads[0])
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:
         if opened:
             parts.line(chosen)

@@ -6,7 +6,7 @@ from bartviz.analysis import compare as analysis
 from bartviz.figures.compare import together
 from bartviz.language import _, mark
 from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import levels, page
+from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.compare import flow, likeness, parts, table
 from bartviz.ui.views.compare import two_heads as contrast
 
@@ -25,6 +25,9 @@ def main() -> None:
     lead, pickers, all_heads, two_heads = (st.container() for _ in range(4))
     with pickers:
         chosen = parts.choose(record, two_heads)
+    with two_heads:
+        if not chosen.a.other:
+            roads.carry_on(record, "compare", chosen.a.head)
     with lead:
         show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")

@@ -8,10 +8,11 @@ from bartviz.analysis import decoding
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.ui.components.player import player
 from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page
+from bartviz.ui.frame import doubt, levels, page, roads
 from bartviz.ui.state import session
 from bartviz.ui.views.decoding import branches, parts
 
@@ -37,6 +38,7 @@ def main() -> None:
     if not record.steps:
         advise(record)
         return
+    roads.walk(record, "decoding")
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         show.lead(decoding.notice(record))
@@ -58,6 +60,8 @@ def main() -> None:
     )
     if session.running() is None:  # a link's position belongs to the text that is still running
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
+    if head is not None and layer is not None:
+        roads.carry_on(record, "decoding", Head(decoding.kind_of(record), layer, head), record.steps[place.step].row)
     if branch is not None:
         branches.numbers(record, branch)
     parts.all_heads(record, place, layer, head)

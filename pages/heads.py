@@ -21,6 +21,7 @@ def main() -> None:
         show.lead(analysis.notice(shown))
     choice = parts.large(chosen)
     parts.note(chosen, shown)
+    parts.roads_from(record, chosen, choice)
     parts.numbers(shown, choice)
     levels.explain("heads")
     show.downloads(

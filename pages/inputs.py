@@ -10,7 +10,7 @@ from bartviz.figures.inputs import positions
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
-from bartviz.ui.frame import levels, page
+from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.inputs import parts
 
 STYLE = Path(parts.__file__).with_name("inputs.css")
@@ -46,6 +46,7 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
 def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
+    roads.walk(record, "inputs")
     lead = st.container()
     look, stack = parts.choose(record)
     with st.container(key="inputs_hero"):

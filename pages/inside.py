@@ -7,15 +7,19 @@ import streamlit as st
 from bartviz.analysis import inside as analysis
 from bartviz.figures import inside as figure
 from bartviz.language import _
+from bartviz.record.attention import Head
 from bartviz.ui.controls import show
-from bartviz.ui.frame import levels, page
+from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.inside import parts
 
 
 def main() -> None:
     record = page.begin("inside")
     lead = st.container()
+    strip = st.container()
     picked = parts.choose(record)
+    with strip:
+        roads.walk(record, "inside", picked.one.kind)
     above, below = st.container(), st.container()
     with below:
         chosen = parts.choose_key(picked)
@@ -27,6 +31,8 @@ def main() -> None:
         show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
     with below:
         parts.key(chosen)
+    one = chosen.one
+    roads.carry_on(record, "inside", Head(one.kind, one.layer, one.head), one.row)
     with levels.aside(
         _("More: the layer around the head, the scaling, the norms"), key="inside", names=["whole", "around"]
     ) as opened:
@@ -34,7 +40,6 @@ def main() -> None:
             parts.share(chosen)
             parts.around(record, chosen)
     levels.explain("inside")
-    one = chosen.one
     show.downloads(
         "inside",
         table=lambda: analysis.table(one),

@@ -6,7 +6,7 @@ from bartviz.analysis import masks as analysis
 from bartviz.figures import masks as figure
 from bartviz.language import _, mark
 from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import levels, page
+from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.masks import downloads, parts
 
 TABS = {
@@ -18,6 +18,7 @@ TABS = {
 
 def main() -> None:
     record = page.begin("masks")
+    roads.walk(record, "masks")
     show.lead(analysis.notice(record))
     shown = parts.choose(record)
     parts.squares(record, shown)

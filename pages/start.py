@@ -12,7 +12,7 @@ from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui.components import ribbons
 from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page, sidebar
+from bartviz.ui.frame import doubt, levels, page, roads, sidebar
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
@@ -53,14 +53,17 @@ def drawn(chosen: start.Ribbons) -> go.Figure:
     return figure(chosen, dark=page.dark())
 
 
-def cards() -> None:
-    step, look, own = st.container(key="cards").columns(3, gap="medium")
-    with step.container(border=True, height="stretch", gap="xsmall"):
-        page.link("decoding", _("**Step through it**"))
-        show.note(_("How was each word chosen, and from what?"))
+def cards(record: Record | None) -> None:
+    """What to do next: learn, look at this sentence, or type another one."""
+    learn, look, own = st.container(key="cards").columns(3, gap="medium")
+    with learn.container(border=True, height="stretch", gap="xsmall"):
+        page.link("lessons", _("**Learn it in ten minutes**"))
+        show.note(_("Short tours: look, guess, and see. No experience needed."))
     with look.container(border=True, height="stretch", gap="xsmall"):
-        page.link("heads", _("**Look inside a head**"))
+        page.link("heads", _("**Look inside this sentence**"))
         show.note(_("Every layer and every head of this text, one of them large."))
+        if record is not None and record.steps:
+            page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
         text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
         text.text_input(_("Use your own text"), key="own_text", placeholder="I want to buy a car.")
@@ -70,11 +73,12 @@ def cards() -> None:
 def main() -> None:
     record = page.begin("start", needs_record=False)
     if record is None:
-        cards()
+        cards(None)
         return
     chosen = once(partial(start.ribbons, record))
     picture(record, chosen)
-    cards()
+    cards(record)
+    roads.carry_on(record, "start", chosen.head)
     levels.explain("start")
     show.downloads(
         "start",

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.ablation import Sweep
-from bartviz.analysis.pitfalls import rows_that_count
 from bartviz.analysis.measures import Measured, of_record
+from bartviz.analysis.pitfalls import rows_that_count
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 

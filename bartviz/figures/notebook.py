@@ -10,10 +10,10 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from bartviz.analysis import activations, article_models, experiment_findings, similar
-from bartviz.analysis import pitfalls as analysis
 from bartviz.analysis import inputs as summed
 from bartviz.analysis import inside as arithmetic
 from bartviz.analysis import patterns as shapes
+from bartviz.analysis import pitfalls as analysis
 from bartviz.analysis import scaling as unscaled
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.costs import Costs
@@ -24,7 +24,7 @@ from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around
-from bartviz.figures import costs, pitfalls, patterns, products
+from bartviz.figures import costs, patterns, pitfalls, products
 from bartviz.figures.ablation import moved as moved_attention
 from bartviz.figures.checks import ATTENTION, RECORD, expect, expect_word
 from bartviz.figures.compare import alike

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from numpy.typing import ArrayLike
 
 import bartviz
-from bartviz.analysis import alignment, pitfalls, pharaoh
+from bartviz.analysis import alignment, pharaoh, pitfalls
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
@@ -179,7 +179,12 @@ def test_over_random_records_the_numbers_are_those_of_the_place_they_name(record
 @pytest.mark.slow
 def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
     record = open_record(HOME / "start.safetensors")
-    gap, mean, rest, late = pitfalls.gap(record), pitfalls.average(record), pitfalls.sinks(record), pitfalls.shift(record)
+    gap, mean, rest, late = (
+        pitfalls.gap(record),
+        pitfalls.average(record),
+        pitfalls.sinks(record),
+        pitfalls.shift(record),
+    )
     assert gap is not None
     assert gap.looked != gap.brought
     assert mean is not None

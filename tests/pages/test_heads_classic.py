@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bartviz.ui.views.classic import parts
 from streamlit.testing.v1 import AppTest
 
 from bartviz.figures.classic import offline
-from bartviz.ui.views.classic import parts
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words

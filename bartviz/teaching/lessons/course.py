@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from bartviz.teaching.lessons import arithmetic, attention, cross, decoding, denoising, pitfalls, heads, masks, parameters
+from bartviz.teaching.lessons import (
+    arithmetic,
+    attention,
+    cross,
+    decoding,
+    denoising,
+    heads,
+    masks,
+    parameters,
+    pitfalls,
+)
 from bartviz.teaching.lessons.lesson import Lesson
 
 LESSONS: tuple[Lesson, ...] = (

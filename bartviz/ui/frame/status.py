@@ -10,6 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
+from bartviz.ui.frame import levels
 
 if TYPE_CHECKING:
     from bartviz.record.checks import Check
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
 
 
 def status(record: Record) -> None:
-    """Draw the line, notices about the text, and a large warning if the weights look untrained."""
-    parts = [f"<b>{html.escape(record.model.name)}</b>", *map(html.escape, facts(record))]
-    lines = [f"<p>{' · '.join(parts)}</p>"]
+    """Draw the line, notices about the text, and a large warning if the weights look untrained.
+
+    Below the expert level the line is a tick that opens; a check that failed is always told in full.
+    """
+    name, known = f"<b>{html.escape(record.model.name)}</b>", [html.escape(fact) for fact in facts(record)]
+    if levels.at_least("expert") or any(check.failed for check in record.checked):
+        lines = [f"<p>{' · '.join([name, *known])}</p>"]
+    else:
+        tick = html.escape(_("✓ checked") if record.sound else _("not checked"))
+        lines = [f"<details><summary>{name} · {tick}</summary><p>{' · '.join(known)}</p></details>"]
     lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
     if not names(chosen, record.model):

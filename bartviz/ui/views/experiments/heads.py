@@ -16,7 +16,7 @@ from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
 from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
+from bartviz.ui.frame import page, roads
 from bartviz.ui.views.experiments.asking import ask, large, note_ablated
 from bartviz.ui.views.experiments.lines import lines
 
@@ -63,6 +63,8 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
         show.lead(_lead(ablation, sweep, heads))
     if ablation is not None:
         _effects(ablation)
+    if len(heads) == 1:
+        roads.carry_on(record, "experiments", heads[0])
     if sweep is not None:
         show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
     if ablation is not None:

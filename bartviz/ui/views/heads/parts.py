@@ -13,12 +13,13 @@ from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.words import Groups, word_groups
 from bartviz.language import _, mark, named, plural
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components import canvas
 from bartviz.ui.components.canvas.data import Choice, Small, Views, What
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import roads
 from bartviz.ui.views.heads import classic
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
-VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text"), "classic": "bertviz"}
+VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
+SEEN_AS = {**VIEWS, "classic": "bertviz"}
 _CANVAS = "heads_canvas"
 SEVERAL = ("chosen_row", "chosen_column")  # address words that a link may repeat
 NAMED = 3  # rows named in a title
@@ -77,7 +79,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
     with second, st.popover(_("How it is shown"), width="stretch"):
-        seen = pick.one_of(_("Seen as"), named(VIEWS), key="view")
+        seen = pick.one_of(_("Seen as"), named(SEEN_AS), key="view")
         if seen == "classic":
             return classic.choose(record, kind)
         layer = pick.layer(record, kind, default=attention.shape[0] // 2)
@@ -139,6 +141,13 @@ def note(chosen: Chosen, shown: heads.View) -> None:
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, heads.hidden_note(shown)]))
+
+
+def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
+    """What else can be asked of the head and row chosen in the canvas; nothing for a mean or a merged row."""
+    if choice.what == "head":
+        row = None if chosen.words else choice.row
+        roads.carry_on(record, "heads", Head(chosen.attention.kind, choice.layer, choice.head), row)
 
 
 def numbers(shown: heads.View, choice: Choice) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, pitfalls, heads, pharaoh
+from bartviz.analysis import alignment, heads, pharaoh, pitfalls
 from bartviz.analysis.masks import quote
 from bartviz.figures import pitfalls as figures
 from bartviz.language import _
