@@ -14,7 +14,7 @@ from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, torch_import
 from bartviz.ui.controls import progress, show
-from bartviz.ui.frame import checks, languages, levels, scroll_to, sidebar, sitemap, theme, tour
+from bartviz.ui.frame import checks, languages, levels, scroll_to, share, sidebar, sitemap, theme, tour
 from bartviz.ui.frame.examples import examples
 from bartviz.ui.frame.status import status
 from bartviz.ui.frame.tour import walk
@@ -39,12 +39,15 @@ class Frame:
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
+        button = share.place()
         try:
             self._navigation.run()
         except StopException:  # but not on a rerun, which may be for another page
             address.write()
+            share.draw(button)
             raise
         address.write()
+        share.draw(button)
 
 
 def frame() -> Frame:

@@ -282,7 +282,7 @@ def long_link() -> None:
     """A warning if the texts make the link longer than many programs accept."""
     state = st.session_state
     count = sum(len(quote_plus(state.get(key) or "")) for key in ("text", "pair", "target"))
-    if state["link"] and count > LONG_LINK:
+    if count > LONG_LINK:
         message = _(
             "The texts make a link of {count:,} characters. This app takes it, but mail and chat programs often cut "
             "such links off: send the text beside it.",

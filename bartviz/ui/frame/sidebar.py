@@ -241,13 +241,6 @@ def _settings() -> None:
             bind="query-params",
             help=_("Whether a typed <mask> or [SEP] means the special token, or just these letters."),
         )
-        st.toggle(
-            _("Link with my text"),
-            st.session_state["_link"],
-            key="link",
-            help=_("Puts the texts into the address of the page, to share it."),
-        )
-        settings.long_link()
 
 
 def _longest() -> str:

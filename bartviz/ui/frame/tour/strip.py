@@ -31,6 +31,8 @@ def strip(page: str) -> None:
         _controls(lesson, now.at, now.shown)
         if page == step.page:
             st.html(_step_html(lesson, now.at, shown=now.shown))
+            if not now.shown:
+                st.html("<i class='bv-quiet'></i>")
         else:
             _off_page(step)
     with st.container(key="lesson_keys"):

@@ -74,7 +74,7 @@ def _from_link(key: str) -> None:
 
 
 def _to_link(text: str) -> None:
-    """Put the alignment into the address if the texts are there too ("Link with my text"), else remove it."""
+    """Put the alignment into the address if the texts are there too ("Share"), else remove it."""
     if session.running() is not None:
         return
     wanted = " ".join(text.split()) if shared() else ""

@@ -9,7 +9,7 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
+from bartviz.analysis import beams, decoding, sentence_words, start, teacher_forcing
 from bartviz.analysis.sentence_words import percent
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
@@ -22,12 +22,13 @@ from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, settings
 from bartviz.ui.state import address
+from bartviz.ui.state.once import once
 from bartviz.ui.views.decoding import branches
 from bartviz.ui.views.heads import parts
 
 _STYLE = Path(__file__).with_name("decoding.css")
 WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
-WEIGHTS = {"layer": mark("mean of a layer"), "all": mark("mean of all"), "head": mark("one head")}
+WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 _CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: the last choice among all heads
 LIGHT_INK = 0.55  # probability from which the chip's text is light
 
@@ -46,12 +47,13 @@ def asked(record: Record) -> Place:
 
 
 def choices(record: Record) -> tuple[int | None, int | None]:
-    """The layer and head whose weights are shown; None for the mean."""
+    """The layer and head whose weights are shown, at first those of the start page; None for the mean."""
     canvas.catch_up(_CANVAS)
     kind = decoding.kind_of(record)
+    first = once(partial(start.ribbons, record)).head
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
-    layer = None if weights == "all" else pick.layer(record, kind, default=record.attention(kind).shape[0] // 2)
-    head = pick.head(record, kind) if weights == "head" else None
+    layer = None if weights == "all" else pick.layer(record, kind, default=first.layer)
+    head = pick.head(record, kind, default=first.head) if weights == "head" else None
     return layer, head
 
 

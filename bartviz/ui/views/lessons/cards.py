@@ -18,10 +18,21 @@ ACROSS = 3
 def lead() -> str:
     """The sentence above the cards: the progress in the whole course."""
     reached = walk.current().reached
-    done = sum(1 for lesson in LESSONS if reached.get(lesson.word, 0) >= len(lesson.steps))
     if not reached:
         return _("Each lesson is a short tour of the app, a few minutes long. Begin with the first, or with any other.")
-    return _("{done} of {count} lessons done.", done=done, count=len(LESSONS))
+    following, done = _next(), sum(map(_done, LESSONS))
+    if following is None:
+        return _("All {count} lessons done. The quiz asks about your own text.", count=len(LESSONS))
+    return _("{done} of {count} lessons done. Next: {title}.", done=done, count=len(LESSONS), title=following.title)
+
+
+def _done(lesson: Lesson) -> bool:
+    return walk.current().reached.get(lesson.word, 0) >= len(lesson.steps)
+
+
+def _next() -> Lesson | None:
+    """The first lesson that is not done."""
+    return next((lesson for lesson in LESSONS if not _done(lesson)), None)
 
 
 def cards() -> None:
@@ -52,7 +63,7 @@ def _card(lesson: Lesson, number: int) -> None:
         on_click=walk.start,
         args=(lesson.word, at),
         width="stretch",
-        type="primary" if runs or (not now.reached and number == 1) else "secondary",
+        type="primary" if runs or (now.lesson is None and lesson is _next()) else "secondary",
     )
 
 

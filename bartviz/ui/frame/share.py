@@ -1,0 +1,81 @@
+"""Share: a link that shows others the same page with the same choices and, if the visitor wants it, the same text."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from bartviz.language import _
+from bartviz.serving import hosts
+from bartviz.ui.controls import show
+from bartviz.ui.frame import settings
+from bartviz.ui.frame.tour import walk
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+KEY, WITH_TEXT = "share", "link"
+TEXTS = ("text", "pair", "target")
+LONGEST_CODE = 1500  # characters of a link that a phone still reads from a projector
+_OPENED = "_share_opened"
+
+
+def place() -> DeltaGenerator:
+    """Where the button stands, at the right of the title; ``draw`` fills it at the end of the run."""
+    return st.container(key="share_place")
+
+
+def draw(button: DeltaGenerator) -> None:
+    """The button and what it opens. Call it when every choice of the run stands in the address."""
+    with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
+        with_text = walk.current().lesson is None and st.toggle(
+            _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
+        )
+        if not popover.open:
+            return
+        address = link(with_text=with_text)
+        show.note(
+            _("This link contains your text. Whoever opens it sees this page with the same text and choices.")
+            if with_text
+            else _("This link shows this page with the same choices, and none of your own text.")
+        )
+        st.code(address, language=None, wrap_lines=True)
+        if hosts.is_local(urlsplit(address).hostname or ""):
+            show.note(
+                _(
+                    "Only this computer can open it. To let others in, start the app with "
+                    "`bartviz app --host 0.0.0.0` and share the address that it prints."
+                ).replace("`", "")
+            )
+        if len(address) <= LONGEST_CODE:
+            st.image(code(address), width=220)
+            show.note(_("For a room: point a phone's camera at it."))
+        if with_text:
+            settings.long_link()
+
+
+def link(*, with_text: bool) -> str:
+    """The address of this page with the choices of this visit; texts and the model are those in the sidebar."""
+    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in TEXTS}
+    if with_text:
+        query |= {key: [value] for key in ("model", *TEXTS) if (value := st.session_state.get(key))}
+    address = (st.context.url or "").split("?")[0]
+    return f"{address}?{urlencode(query, doseq=True)}" if query else address
+
+
+def code(address: str) -> str:
+    """The address as a QR code, an SVG: dark on white in both themes, because cameras want it so."""
+    import segno  # imported late: the first picture does not need it
+
+    drawn = BytesIO()
+    segno.make(address, error="l").save(drawn, kind="svg", scale=4, border=3, light="white", xmldecl=False)
+    return drawn.getvalue().decode()
+
+
+def _open() -> None:
+    """The first time, the link has the text: what is shown is what is shared. A callback."""
+    if not st.session_state.get(_OPENED):
+        st.session_state[_OPENED] = st.session_state[WITH_TEXT] = True
