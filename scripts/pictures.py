@@ -21,7 +21,7 @@ PICTURES = (
     ("denoising", "/denoising", "light"),
     ("experiments", "/experiments", "light"),
     ("alignment", "/alignment", "dark"),
-    ("classic", "/classic", "light"),
+    ("classic", "/heads?view=classic", "light"),
     ("parameters", "/parameters?of=facebook/bart-base", "light"),
     ("models", "/models", "light"),
     ("textbook", "/textbook", "light"),

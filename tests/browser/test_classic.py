@@ -23,7 +23,7 @@ def frame(page: Page) -> FrameLocator:
 
 @pytest.mark.parametrize("kind", ["Encoder", "Decoder", "Cross"])
 def test_the_head_view_draws_every_weight_of_its_layer(visit: Open, server: str, kind: str) -> None:
-    view = frame(visit(f"{server}/classic?kind={kind}&layer=2"))
+    view = frame(visit(f"{server}/heads?view=classic&kind={kind}&layer=2"))
     rows, columns = stand_in.record().attention(kind.lower()).shape[2:]
     expect(view.locator("#attention line")).to_have_count(4 * rows * columns)
     expect(view.locator("#right text").nth(2)).to_have_text("want" if kind != "Decoder" else "Ich")
@@ -31,7 +31,7 @@ def test_the_head_view_draws_every_weight_of_its_layer(visit: Open, server: str,
 
 
 def test_a_token_under_the_pointer_keeps_its_lines_alone(visit: Open, server: str) -> None:
-    view = frame(visit(f"{server}/classic?kind=Encoder"))
+    view = frame(visit(f"{server}/heads?view=classic&kind=Encoder"))
     expect(view.locator("#attention")).not_to_have_attribute("visibility", "hidden")
     view.locator("#left text").nth(2).hover()
     expect(view.locator("#attention")).to_have_attribute("visibility", "hidden")
@@ -39,7 +39,7 @@ def test_a_token_under_the_pointer_keeps_its_lines_alone(visit: Open, server: st
 
 
 def test_the_model_view_opens_a_head(visit: Open, server: str) -> None:
-    page = visit(f"{server}/classic?classic=model+view")
+    page = visit(f"{server}/heads?view=classic&classic=model+view")
     view = frame(page)
     expect(view.locator(".attn_background")).to_have_count(3 * 4)
     view.locator("#attn_background_1_2 ~ rect").first.click(force=True)
@@ -49,12 +49,12 @@ def test_the_model_view_opens_a_head(visit: Open, server: str) -> None:
 
 @pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(29, 36, 48)"), ("dark", "rgb(232, 234, 238)")])
 def test_words_are_readable_in_both_schemes(visit: Open, server: str, scheme: str, ink: str) -> None:
-    view = frame(visit(f"{server}/classic", scheme=scheme))
+    view = frame(visit(f"{server}/heads?view=classic", scheme=scheme))
     expect(view.locator("#left text").first).to_have_css("fill", ink)
 
 
 def test_its_place_is_kept_and_it_fits_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/classic", size=(420, 900))
+    page = visit(f"{server}/heads?view=classic", size=(420, 900))
     view = frame(page)
     settle(page)
     inner = view.locator("#vis svg").bounding_box()
@@ -75,7 +75,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("view", ["head+view", "model+view"])
 def test_a_token_that_would_like_to_be_a_script_is_a_token(visit: Open, hostile: str, view: str) -> None:
-    page = visit(f"{hostile}/classic?kind=Encoder&classic={view}")
+    page = visit(f"{hostile}/heads?view=classic&kind=Encoder&classic={view}")
     drawn = frame(page)
     if view == "model+view":
         drawn.locator("#attn_background_0_0 ~ rect").first.click(force=True)

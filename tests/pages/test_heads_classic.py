@@ -1,4 +1,4 @@
-"""The classic page as a script: each kind, the cap in words, odd links, hostile tokens."""
+"""The classic view of the page Heads as a script: each kind, the cap in words, odd links, hostile tokens."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bartviz.ui.views.classic import parts
 from streamlit.testing.v1 import AppTest
 
 from bartviz.figures.classic import offline
+from bartviz.ui.views.heads import classic
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
@@ -22,7 +22,7 @@ def frame(app: AppTest) -> Any:
 
 
 def test_it_begins_with_one_layer_of_cross_attention(app: App) -> None:
-    at = app("classic")
+    at = app("heads", view="classic")
     assert not at.exception
     assert "4 heads of cross layer 1" in words(at)
     assert '"include_layers": [1]' in frame(at).srcdoc
@@ -37,32 +37,33 @@ def test_it_begins_with_one_layer_of_cross_attention(app: App) -> None:
     ],
 )
 def test_links_are_followed_within_the_record(app: App, query: dict[str, str]) -> None:
-    at = app("classic", **query)
+    at = app("heads", view="classic", **query)
     assert not at.exception
     assert frame(at).srcdoc.startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_models_of_one_kind(app: App, kind: Any) -> None:
-    at = app("classic", record=stand_in.record(kind=kind))
+    at = app("heads", view="classic", record=stand_in.record(kind=kind))
     assert f"of {kind} layer 1" in words(at)
     assert frame(at).srcdoc
 
 
 def test_a_long_text_shows_a_part_and_says_which(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offline, "LONGEST", 8)
-    at = app("classic", kind="Cross", from_column="1")
+    at = app("heads", view="classic", kind="Cross", from_column="1")
     assert not at.exception
     assert "Rows 0 to 7 of 9 and columns 1 to 8 of 9 are shown" in words(at)
     at.slider("from_row").set_value(1).run()
     assert "Rows 1 to 8 of 9" in words(at)
-    assert app("classic", record=stand_in.record(source=("<s>", "I", "</s>"), output=("a", "</s>")))
-    assert "Rows" not in words(app("classic", record=stand_in.record(source=("<s>", "</s>"), output=("a", "</s>"))))
+    assert app("heads", view="classic", record=stand_in.record(source=("<s>", "I", "</s>"), output=("a", "</s>")))
+    short = stand_in.record(source=("<s>", "</s>"), output=("a", "</s>"))
+    assert "Rows" not in words(app("heads", view="classic", record=short))
 
 
 def test_hostile_and_korean_tokens(app: App) -> None:
     record = stand_in.record(source=("<s>", "</script><img src=x onerror=alert(1)>", " 나는", "</s>"))
-    at = app("classic", record=record)
+    at = app("heads", view="classic", record=record)
     assert not at.exception
     assert "<img" not in frame(at).srcdoc
     assert "\\ub098\\ub294" in frame(at).srcdoc
@@ -72,18 +73,18 @@ def test_without_bertviz_one_sentence_says_so(app: App, monkeypatch: pytest.Monk
     import sys
 
     monkeypatch.setitem(sys.modules, "bertviz", None)
-    at = app("classic")
+    at = app("heads", view="classic")
     assert not at.exception
     assert "install bertviz" in at.error[0].value
 
 
 def test_the_drawn_weights_and_the_page_can_be_taken_along(app: App) -> None:
-    at = app("classic", kind="cross", layer="2")
+    at = app("heads", view="classic", kind="cross", layer="2")
     assert [button.proto.label for button in at.get("download_button")] == ["NPZ", "HTML", "Record"]
     cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query
     window = offline.Window(slice(1, 4), slice(0, 5))
-    found = parts.arrays(parts.Chosen("head", cross, rows, 2, window, 64))
+    found = classic.arrays(classic.Chosen("head", cross, rows, 2, window, 64))
     np.testing.assert_array_equal(found["weights"], cross.layer(2)[:, 1:4, :5])
     assert found["rows"].tolist() == list(rows.labels[1:4])
-    whole = parts.arrays(parts.Chosen("model", cross, rows, 0, window, 64))
+    whole = classic.arrays(classic.Chosen("model", cross, rows, 0, window, 64))
     assert whole["weights"].shape == (3, 4, 3, 5)

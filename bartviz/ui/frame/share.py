@@ -46,9 +46,9 @@ def draw(button: DeltaGenerator) -> None:
         if hosts.is_local(urlsplit(address).hostname or ""):
             show.note(
                 _(
-                    "Only this computer can open it. To let others in, start the app with "
-                    "`bartviz app --host 0.0.0.0` and share the address that it prints."
-                ).replace("`", "")
+                    "Only this computer can open it. To let others in, start the app with bartviz app --host 0.0.0.0 "
+                    "and share the address that it prints."
+                )
             )
         if len(address) <= LONGEST_CODE:
             st.image(code(address), width=220)

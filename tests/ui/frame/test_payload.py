@@ -69,9 +69,9 @@ def test_the_ledger_is_sent_once(address: str) -> None:
 @pytest.mark.parametrize(
     ("word", "query"),
     [
-        *((word, "") for word in ("compare", "classic", "heads", "decoding")),
-        ("classic", "classic=model"),
-        ("classic", "kind=encoder&layer=2"),
+        *((word, "") for word in ("compare", "heads", "decoding")),
+        ("heads", "view=classic&classic=model"),
+        ("heads", "view=classic&kind=encoder&layer=2"),
         ("compare", "kind=encoder"),
     ],
 )
@@ -90,7 +90,7 @@ def test_a_script_is_fetched_from_its_address(address: str, word: str, script: s
 
 
 def test_the_classic_frame_fetches_its_libraries_and_names_no_other_host(address: str) -> None:
-    (sent,) = runs(address, "classic", 1)
+    (sent,) = runs(address, "heads", 1, "view=classic")
     (frame,) = (m.delta.new_element.iframe.srcdoc for m in sent.messages if m.delta.new_element.iframe.srcdoc)
     libraries = re.findall(r'<script src="([^"]+)">', frame)
     assert [Path(library).name for library in libraries] == list(offline.LIBRARIES)
