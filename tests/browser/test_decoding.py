@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding
 from scripts.settled import settle
-from tests.browser.conftest import Open, beginning, go
+from tests.browser.conftest import Open, beginning, go, silent
 from tests.support import records, stand_in
 
 ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
@@ -194,16 +194,15 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
     expect(said).to_contain_text("(3) attends most to")
     expect(page).to_have_url(re.compile("all_heads=true"))
     settle(page)
-    page.evaluate(COUNT)
-    page.locator(".player").press("ArrowRight")  # the player leads
-    counter(page, 5)
-    expect(said).to_contain_text("(4) attends")
-    page.locator(".attention [data-is=overview]").press(",")  # the canvas leads
-    counter(page, 4)
-    page.get_by_role("button", name="One step on").last.click()
-    counter(page, 5)
-    expect(page.locator(".attention [data-is=step-count]")).to_have_text("5 / 9")
-    assert page.evaluate("window.sent") == 0
+    with silent(server):  # nothing of this needs it
+        page.locator(".player").press("ArrowRight")  # the player leads
+        counter(page, 5)
+        expect(said).to_contain_text("(4) attends")
+        page.locator(".attention [data-is=overview]").press(",")  # the canvas leads
+        counter(page, 4)
+        page.get_by_role("button", name="One step on").last.click()
+        counter(page, 5)
+        expect(page.locator(".attention [data-is=step-count]")).to_have_text("5 / 9")
     page.locator("h1").click()
     page.keyboard.press("ArrowRight")  # where nothing has the focus it is the player's
     counter(page, 6)

@@ -103,7 +103,7 @@ import streamlit as st
 from bartviz.language import LANGUAGES, speaking
 from bartviz.teaching.explanations import HOME, explanation
 from bartviz.teaching.glossary import glossary
-from bartviz.ui.frame import levels
+from bartviz.ui.frame import levels, theme
 from scripts.serving import ROOT, served
 
 for language in LANGUAGES:
@@ -115,6 +115,7 @@ for language in LANGUAGES:
 for term in glossary().values():
     st.markdown(f"- ${term.formula}$" if term.formula else "-")
 st.html("<p id='the-end'></p>")
+theme.watch()
 """
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import start
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import decode
 from bartviz.ui.components.player import BranchRequest
@@ -37,7 +38,7 @@ def player(app: AppTest) -> Any:
 def test_the_steps_reach_the_player(record: Record) -> None:
     meta = sent(opened(record))
     assert [step["predicts"] for step in meta["steps"]] == [step.chosen.label for step in record.steps]
-    assert meta["weights"] == "cross layer 1, mean of 4 heads"
+    assert meta["weights"] == f"cross {start.ribbons(record).head.short}"
     assert (meta["start"], meta["reading"]) == (1, "predicts")
 
 
@@ -77,7 +78,13 @@ def test_all_heads_are_made_when_they_are_asked_for(record: Record) -> None:
     assert [begin[name] for name in ("layer", "head", "what", "row")] == [2, 3, "head", record.steps[3].row]
     assert meta["steps"]["rows"] == [step.row for step in record.steps]
     begin = canvas(opened(record, all_heads="true", reading="reads"))["begin"]
-    assert [begin[name] for name in ("layer", "what", "row")] == [1, "layer", record.steps[1].row]
+    first = start.ribbons(record).head
+    assert [begin[name] for name in ("layer", "head", "what", "row")] == [
+        first.layer,
+        first.head,
+        "head",
+        record.steps[1].row,
+    ]
 
 
 def test_a_step_sends_nothing_to_the_canvas_again(record: Record) -> None:
@@ -130,7 +137,9 @@ def test_it_opens_where_the_model_first_chose(record: Record) -> None:
 def test_one_head_and_means_are_named(record: Record) -> None:
     assert sent(opened(record, step_weights="one head", layer="2", head="3"))["weights"] == "cross L2H3"
     assert sent(opened(record, step_weights="mean of all"))["weights"] == "cross, mean of 3 layers x 4 heads"
-    assert sent(opened(record, step_weights="one head", layer="99", head="-5"))["weights"] == "cross L1H0"
+    first = start.ribbons(record).head
+    assert sent(opened(record))["weights"] == f"cross {first.short}"
+    assert sent(opened(record, layer="99", head="-5"))["weights"] == f"cross {first.short}"
 
 
 def test_an_encoder_only_model_is_told_what_to_choose() -> None:

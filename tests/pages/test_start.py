@@ -50,7 +50,8 @@ def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
 def test_without_a_record_the_cards_lead_on(app: App) -> None:
     page = app(record=None)
     assert sent(page) == []
-    assert [link.proto.label for link in page.get("page_link")] == ["**Step through it**", "**Look inside a head**"]
+    labels = [link.proto.label for link in page.get("page_link")]
+    assert labels == ["**Learn it in ten minutes**", "**Look inside this sentence**"]
 
 
 def test_its_numbers_and_its_record_can_be_taken_along(app: App) -> None:

@@ -17,7 +17,7 @@ from bartviz.ui.frame import sitemap
 from bartviz.ui.views.experiments import EXPERIMENTS
 
 WRITTEN = sorted(file.name.removesuffix(".en.md") for file in HOME.glob("*.en.md"))
-PARTS = {"experiments": list(EXPERIMENTS)}  # three pages in one
+PARTS = {"experiments": list(EXPERIMENTS), "heads": ["heads", "classic"]}  # several views on one page
 WORDS = [word for entry in sitemap.PAGES for word in PARTS.get(entry.word, [entry.word])]
 
 

@@ -140,7 +140,10 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     tour.strip(word)
     if walk.current().lesson is None:  # the steps of a lesson bring their own part into view
         scroll_to.begin(word)
-    st.title(_(sitemap.page(word).title), anchor=False)
+    entry = sitemap.page(word)
+    st.title(_(entry.title), anchor=False)
+    if not entry.run:
+        st.html("<style>.st-key-run_controls { display: none; }</style>")
     record, error = session.current_record(), session.error()
     refused = (
         needs_record and error is not None and error is not first_record.error()
@@ -149,9 +152,9 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         shown = None if refused else record
         if session.running() is not None:
             progress.follow(session.running, key="cancel")
-        elif shown is not None:
+        elif shown is not None and entry.run:
             status(shown)
-    if shown is not None and session.running() is None:
+    if shown is not None and entry.run and session.running() is None:
         checks.draw(shown)
     if error is not None:
         _report(error, record)

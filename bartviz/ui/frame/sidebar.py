@@ -43,15 +43,16 @@ def draw() -> None:
         _begin()
     _echo()
     with st.sidebar:
-        kind = st.session_state["_kind"] = _model()
-        with st.form("request", border=False):
-            _texts(kind)
-            st.form_submit_button(_("Run"), type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
-            if st.session_state.get("_bare"):
-                show.note(_("This link had no text, so its settings are shown on the example."))
-            _examples(kind)
-            _settings()
-        settings.draw(kind)
+        with st.container(key="run_controls"):  # a page that shows no run hides it; its values are kept
+            kind = st.session_state["_kind"] = _model()
+            with st.form("request", border=False):
+                _texts(kind)
+                st.form_submit_button(_("Run"), type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
+                if st.session_state.get("_bare"):
+                    show.note(_("This link had no text, so its settings are shown on the example."))
+                _examples(kind)
+                _settings()
+            settings.draw(kind)
         levels.choose()
         languages.choose()
         large_type.toggle()

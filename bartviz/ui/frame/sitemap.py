@@ -15,13 +15,15 @@ class Page:
     """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` is its question.
 
     ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address. A page of
-    a higher ``level`` stands in the navigation from that level on; links lead to it at every level.
+    a higher ``level`` stands in the navigation from that level on; links lead to it at every level. ``run``: whether
+    it shows anything of the visitor's run; where it does not, the sidebar has no text to run and no status line.
     """
 
     word: str
     label: str
     title: str
     level: str = "beginner"
+    run: bool = True
 
     @property
     def file(self) -> Path:
@@ -41,7 +43,7 @@ DOORS: tuple[Door, ...] = (
     Door(
         mark("Learn"),
         (
-            Page("lessons", mark("Lessons"), mark("Which of the lessons do I begin with?")),
+            Page("lessons", mark("Lessons"), mark("Which of the lessons do I begin with?"), run=False),
             Page("quiz", mark("Quiz"), mark("Quiz: what did you understand?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
             Page("textbook", mark("Textbook"), mark("Which sentences of the textbooks hold?")),
@@ -61,8 +63,8 @@ DOORS: tuple[Door, ...] = (
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?")),
-            Page("parameters", mark("Parameters"), mark("Where are the parameters?"), "intermediate"),
-            Page("models", mark("Models"), mark("How do the models differ?"), "intermediate"),
+            Page("parameters", mark("Parameters"), mark("Where are the parameters?"), "intermediate", run=False),
+            Page("models", mark("Models"), mark("How do the models differ?"), "intermediate", run=False),
         ),
     ),
     Door(

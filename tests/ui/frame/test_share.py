@@ -1,0 +1,55 @@
+"""The link that Share gives: it shows the same page, with the text or without it, and says which."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.ui.frame import share
+from tests.conftest import App
+from tests.support.visits import words
+
+TEXT = "The cat & the dog, 100 %."
+
+
+def opened(page: AppTest) -> AppTest:
+    page.session_state[share.KEY] = True
+    return page.run()
+
+
+def query(page: AppTest) -> dict[str, list[str]]:
+    """The words of the link that is shown."""
+    (link,) = [block.value for block in page.code]
+    return parse_qs(urlsplit(link).query)
+
+
+def test_a_closed_button_makes_nothing(app: App) -> None:
+    assert not app("heads").code
+
+
+def test_the_link_has_the_choices_of_the_page_and_the_text(app: App) -> None:
+    page = app("heads", layer="2", head="3", kind="encoder")
+    page.session_state["text"] = TEXT
+    page.session_state[share.WITH_TEXT] = True
+    page = opened(page)
+    found = query(page)
+    assert (found["text"], found["model"]) == ([TEXT], ["bart-tiny-en-de"])
+    assert (found["layer"], found["head"], found["kind"]) == (["2"], ["3"], ["encoder"])
+    assert "contains your text" in words(page)
+
+
+def test_without_the_text_it_says_so(app: App) -> None:
+    page = app("heads", layer="2")
+    page.text_area(key="text").input("A secret.")
+    page = opened(page)  # opened by no click: the text is left out until asked for
+    assert "text" not in query(page)
+    assert "none of your own text" in words(page)
+    page.toggle(key=share.WITH_TEXT).set_value(True).run()
+    assert "none of your own text" not in words(page)
+
+
+@pytest.mark.parametrize("length", [share.LONGEST_CODE, 200])
+def test_the_longest_link_still_has_a_code(length: int) -> None:
+    assert "<path" in share.code("h" * length)
