@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open, go, serve
 
 
-@pytest.mark.parametrize("entry", [sitemap.PAGES[0], *sitemap.PAGES[5::6]], ids=lambda entry: entry.word)
+@pytest.mark.parametrize("entry", [sitemap.PAGES[0], *sitemap.PAGES[5::4]], ids=lambda entry: entry.word)
 def test_a_deep_link_that_comes_first_shows_the_whole_app(
     entry: sitemap.Page, visit: Open, tmp_path: Path, stand_in_file: str
 ) -> None:
@@ -22,6 +23,7 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
         for scheme, word in (("light", "" if first else entry.word), ("dark", entry.word)):
             page = visit(f"{address}/{word}", scheme=scheme)
             page.get_by_role("heading", name=entry.title).wait_for()
+            expect(page).to_have_title(f"{entry.label} · bartviz")
             page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").wait_for()
             assert page.get_by_role("link", name=sitemap.PAGES[0].label, exact=True).is_visible()
             assert page.get_by_test_id("stDialog").count() == 0
@@ -30,18 +32,63 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
 
 @pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks", size=(1280, 720), locale=locale)
-    links = page.get_by_test_id("stTopNav").get_by_role("link")
-    expect(links).to_have_count(len(sitemap.PAGES))
-    expect(links.last).to_be_in_viewport(ratio=1)
+    page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)
+    doors = page.get_by_test_id("stTopNavSection")
+    expect(doors).to_have_count(len(sitemap.DOORS) - 1)
+    for number, door in enumerate(sitemap.DOORS[1:]):
+        expect(doors.nth(number)).to_be_in_viewport(ratio=1)
+        doors.nth(number).click()
+        places = page.get_by_test_id("stTopNavDropdownLink")
+        expect(places).to_have_count(len(door.pages))
+        for place, entry in zip(places.all(), door.pages, strict=True):
+            expect(place).to_have_attribute("href", f"{server}/{entry.word}")
+        page.keyboard.press("Escape")
+        expect(places).to_have_count(0)
+
+
+def test_a_beginner_sees_fewer_pages_and_links_still_lead_to_all(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare")
+    expect(page.get_by_role("heading", name=sitemap.page("compare").title)).to_be_visible()
+    page.get_by_test_id("stTopNavSection").last.click()
+    expect(page.get_by_test_id("stTopNavDropdownLink")).to_have_count(2)
+
+
+def test_older_addresses_lead_on_with_their_choices(visit: Open, server: str) -> None:
+    page = visit(f"{server}/classic?layer=2")
+    expect(page).to_have_url(re.compile(r"/heads\?(?=.*layer=2)(?=.*view=classic)"))
+    page = visit(f"{server}/fooled?lang=ko")
+    expect(page).to_have_url(re.compile(r"/pitfalls\?lang=ko$"))
+
+
+def test_the_menu_of_a_phone_closes_when_a_page_is_chosen(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks", size=(390, 844))
+    go(page, "Heads")
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+    page.reload()
+    settle(page)
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+
+
+def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/heads?layer=1&head=4&row=5")
+    page.get_by_role("button", name="The cat is sleeping on the sofa.").click()
+    lead = page.locator(".bv-lead").first
+    expect(lead).to_contain_text("Katze")
+    settle(page)
+    page.get_by_role("button", name="Share").click()
+    link = page.get_by_test_id("stCode")
+    expect(link).to_contain_text("text=The+cat")
+    other = visit(link.inner_text().strip(), size=(390, 844))
+    expect(other.locator(".bv-lead").first).to_have_text(lead.inner_text())
+    said = "[data-is=said]"
+    expect(other.locator(said).first).to_have_text(page.locator(said).first.inner_text())
 
 
 def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks", size=(420, 900))
-    go(page, "Parameters")
-    expect(page.get_by_role("heading", name=sitemap.page("parameters").title)).to_be_visible()
+    go(page, "Experiments")
+    expect(page.get_by_role("heading", name=sitemap.page("experiments").title)).to_be_visible()
     page.set_viewport_size({"width": 900, "height": 700})
-    expect(page.get_by_test_id("stTopNav").get_by_text("more")).to_be_visible()
     go(page, "Quiz")
     expect(page.get_by_role("heading", name=sitemap.page("quiz").title)).to_be_visible()
 
@@ -51,7 +98,7 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
         title = visit(f"{server}/{address}").locator(".js-plotly-plot .x2title").first
         expect(title).to_have_css("font-size", size)
     page = visit(f"{server}/decoding?step=2&large=true", size=(1366, 1200))
-    expect(page.get_by_test_id("stTopNav").get_by_role("link")).to_have_count(len(sitemap.PAGES))
+    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(sitemap.DOORS) - 1)
     matrix = page.locator("[data-is=matrix]")
     expect(page.locator(".player [data-is=counter]")).to_have_text("2 / 9")
     matrix.scroll_into_view_if_needed()

@@ -56,7 +56,7 @@ def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
     page = visit(server)
     type_and_run(page, "I have a dog.")
     expect(page.locator(".ribbons .above")).to_contain_text("dog")
-    page.get_by_role("link", name="Step through it").click()
+    page.get_by_role("link", name="How was each word chosen?").click()
     page.get_by_role("heading", name="How is each word chosen?").wait_for()
     settle(page)
     expect(text_box(page)).to_have_value("I have a dog.")

@@ -49,7 +49,7 @@ def current() -> Level:
 
 def at_least(level: str) -> bool:
     """Whether this visit's level is ``level`` or higher."""
-    return LEVELS.index(current()) >= LEVELS.index(level)  # type: ignore[arg-type]
+    return LEVELS.index(current()) >= LEVELS.index(level)
 
 
 def choose() -> Level:

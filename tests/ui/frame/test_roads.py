@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.record.attention import Head, Kind
+from bartviz.families.family import ModelKind
+from bartviz.record.attention import Head
 from bartviz.ui.frame import levels, roads, sitemap
 from tests.conftest import App
 from tests.support import stand_in
@@ -44,9 +45,9 @@ def test_every_road_leads_to_the_same_head_and_row(app: App, head: Head) -> None
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_no_road_leads_where_the_record_has_no_answer(app: App, kind: Kind) -> None:
+def test_no_road_leads_where_the_record_has_no_answer(app: App, kind: ModelKind) -> None:
     record = stand_in.record(kind=kind)
-    found = roads.of_head(record, Head(kind, 1, 1), 1)
+    found = roads.of_head(record, Head(record.kinds[0], 1, 1), 1)
     assert "alignment" not in {road.to for road in found}
     assert ("decoding" in {road.to for road in found}) == bool(record.steps)
     for road in found:
@@ -54,7 +55,7 @@ def test_no_road_leads_where_the_record_has_no_answer(app: App, kind: Kind) -> N
 
 
 @pytest.mark.parametrize("kind", [None, "encoder", "decoder"])
-def test_the_way_from_text_to_word_names_pages_that_open(app: App, kind: Kind | None) -> None:
+def test_the_way_from_text_to_word_names_pages_that_open(app: App, kind: ModelKind | None) -> None:
     record = stand_in.record() if kind is None else stand_in.record(kind=kind)
     stations = roads.stations(record)
     assert [road.to for road, _kind in stations][-1] == ("decoding" if record.steps else "inside")
