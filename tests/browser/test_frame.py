@@ -63,10 +63,10 @@ def test_older_addresses_lead_on_with_their_choices(visit: Open, server: str) ->
 def test_the_menu_of_a_phone_closes_when_a_page_is_chosen(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks", size=(390, 844))
     go(page, "Heads")
-    expect(page.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
     page.reload()
     settle(page)
-    expect(page.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
 
 
 def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: str) -> None:

@@ -14,7 +14,7 @@ from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, torch_import
 from bartviz.ui.controls import progress, show
-from bartviz.ui.frame import checks, languages, levels, menu, scroll_to, share, sidebar, sitemap, theme, tour
+from bartviz.ui.frame import checks, languages, levels, scroll_to, share, sidebar, sitemap, theme, tour
 from bartviz.ui.frame.examples import examples
 from bartviz.ui.frame.status import status
 from bartviz.ui.frame.tour import walk
@@ -62,7 +62,6 @@ def frame() -> Frame:
     st.set_page_config(page_title=f"{navigation.title} · bartviz")
     st.session_state[_FRAME] = True
     st.html(_HERE / "style.css")
-    menu.close()
     st.logo(ICON, size="large")
     _check_settings()
     address.begin()

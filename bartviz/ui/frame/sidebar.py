@@ -22,7 +22,7 @@ from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate, read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui.controls import large_type, pick, show
-from bartviz.ui.frame import ctrl_enter, languages, levels, settings, status, theme
+from bartviz.ui.frame import ctrl_enter, languages, levels, menu, settings, status, theme
 from bartviz.ui.frame.examples import Example, examples
 from bartviz.ui.state import session
 
@@ -58,6 +58,7 @@ def draw() -> None:
         large_type.toggle()
         theme.watch()
         ctrl_enter.keep()
+        menu.close()
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False

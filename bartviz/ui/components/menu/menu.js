@@ -11,7 +11,7 @@ export function leaves(path) {
 }
 
 function close() {
-  const open = document.querySelector("[data-testid='stSidebar'][aria-expanded='true']");
+  const open = document.querySelector("[data-testid='stSidebar'][data-collapsed='false']");
   if (innerWidth >= PHONE || !open) return;
   /** @type {HTMLElement | null} */ (open.querySelector("[data-testid='stSidebarCollapseButton'] button"))?.click();
 }
