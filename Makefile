@@ -18,7 +18,7 @@ help: ## Show what can be made
 run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501)
 	@$(BIN)/python -m bartviz app --port $(PORT) $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.browser ## Set everything up and run all tests, a real browser included
+test: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Set everything up and run all tests, a real browser included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that need neither a browser nor long

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.analysis import decoding
+from bartviz.analysis import decoding, start
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning, go, silent
 from tests.support import records, stand_in
@@ -89,7 +89,8 @@ def test_space_plays_and_pauses(server: str, visit: Open) -> None:
 def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5")
     counter(page, 5)
-    weights = decoding.alignment(stand_in.record(), layer=1)[4]
+    head = start.ribbons(stand_in.record()).head  # at first that of the start page
+    weights = decoding.alignment(stand_in.record(), layer=head.layer, head=head.head)[4]
     chips = page.locator("[data-is=source] .token, [data-is=source] .special")
     shown = [chips.nth(i).get_attribute("title") for i in range(chips.count())]
     assert shown == [f"weight {weight:.3f}" for weight in weights]
@@ -100,9 +101,9 @@ def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
     counter(page, 5)
     before = page.locator("[data-is=source] .token").first.get_attribute("title")
     page.get_by_role("button", name="Layer and head").click()
-    page.get_by_role("radio", name="one head").or_(page.get_by_role("button", name="one head")).click()
+    page.get_by_role("radio", name="mean of all").click()
     settle(page)
-    expect(page.locator("[data-is=matrix-title]")).to_have_text("Alignment so far: cross L1H0")
+    expect(page.locator("[data-is=matrix-title]")).to_have_text("Alignment so far: cross, mean of 3 layers x 4 heads")
     counter(page, 5)
     assert page.locator("[data-is=source] .token").first.get_attribute("title") != before
 
@@ -211,15 +212,15 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
 
 
 def test_a_head_chosen_among_all_is_the_players(server: str, visit: Open) -> None:
-    page = visit(f"{server}/decoding?step=4&step_weights=head&layer=1&head=0&all_heads=true")
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H0")
+    page = visit(f"{server}/decoding?step=4&layer=1&head=1&all_heads=true")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H1")
     page.locator(".attention [data-is=overview]").press("ArrowRight")
-    expect(page.locator(".player")).to_contain_text("cross L1H1")
-    expect(page).to_have_url(re.compile("head=1"))
+    expect(page.locator(".player")).to_contain_text("cross L1H2")
+    expect(page).to_have_url(re.compile("head=2"))
     counter(page, 4)
     page.get_by_role("button", name="Layer and head").click()
     page.get_by_role("slider", name="Head").press("ArrowRight")
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H2")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H3")
     expect(page.locator(".attention [data-is=step-count]")).to_have_text("4 / 9")
 
 

@@ -59,7 +59,7 @@ def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
 def test_a_sentence_changes_its_words_and_keeps_its_numbers(visit: Open, server: str) -> None:
     numbers = []
     for language in LANGUAGES:
-        page = visit(f"{server}/?lang={language}")
+        page = visit(f"{server}/?lang={language}&level=expert")
         title(page, "start", language)
         told = page.locator(".bv-status").first.inner_text()
         numbers.append(re.findall(r"\d+(?:\.\d+)?", told))

@@ -354,7 +354,7 @@ function showChoice(it, step) {
     node.title = drawn !== null ? node.getAttribute("aria-label") : chosen ? "" : it.say("instead", { token: label });
     node.dataset.token = chosen ? "" : String(token);
     node.tabIndex = chosen ? -1 : 0;
-    node.setAttribute("role", chosen ? "listitem" : "button");
+    node.setAttribute("role", chosen ? "img" : "button");
   });
   $("note").textContent = step.note;
   const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });

@@ -48,7 +48,7 @@ export function themeOf(root) {
     ground,
     ink,
     dark: isDark(ground),
-    faint: css(mixed(ink, ground, 0.62)),
+    faint: css(mixed(ink, ground, 0.68)),
     text: css(mixed(ink, ground, 0.85)),
     line: css(mixed(ink, ground, 0.2)),
     hatch: css(mixed(ink, ground, 0.32)),

@@ -1,0 +1,46 @@
+"""Every page as axe-core sees it: light and dark, on a desk and on a phone, no serious and no critical finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from bartviz.ui.frame import sitemap
+from scripts.settled import settle
+from tests.browser.conftest import Open
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+SIZES = ((1366, 768), (390, 844))
+# Streamlit's own menu of a phone puts its headings between the list and its items.
+RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]"] },
+    { resultTypes: ["violations"] })).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => [id, nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])"""
+
+
+def findings(page: Page) -> list[Any]:
+    """What axe-core finds on the page as it is."""
+    settle(page)
+    found: list[Any] = page.evaluate(RUN)
+    return found
+
+
+@pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
+def test_axe_finds_nothing_serious(entry: sitemap.Page, visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}")
+    page.evaluate(AXE.read_text("utf-8"))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            assert findings(page) == [], f"{scheme}, {width} wide"
+
+
+def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/lessons")
+    page.evaluate(AXE.read_text("utf-8"))
+    page.evaluate("document.querySelector('h1').style.color = '#dddddd'")
+    assert [name for name, _nodes in findings(page)] == ["color-contrast"]
