@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.language import _, speaking
-from bartviz.teaching.quiz import questions
+from bartviz.teaching.quiz import AT_LEVEL, questions
 from bartviz.teaching.quiz.question import Question
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
@@ -21,7 +21,7 @@ ROUND = 12
 
 def asked(seed: int, count: int) -> tuple[Question, ...]:
     """The questions that the server must ask: it begins with the same record."""
-    return questions(stand_in.record(), seed, count)
+    return questions(stand_in.record(), seed, count, kinds=AT_LEVEL["beginner"])
 
 
 def option(page: Page, seed: int, place: int, number: int) -> None:

@@ -7,6 +7,7 @@ import html
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,18 +15,19 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
-from bartviz.teaching.quiz import KINDS, questions
+from bartviz.teaching.quiz import AT_LEVEL, KINDS, questions
 from bartviz.teaching.quiz.question import Question
 from bartviz.ui.state import session
 from bartviz.ui.views.quiz import parts as ui
 from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]
+posed = partial(questions, kinds=AT_LEVEL["intermediate"])  # the level at which ``app`` opens a page
 
 
 def words(app: AppTest) -> str:
     """All that the page says in HTML of ours and in boxes, as a reader sees it."""
-    boxes = " ".join(box.value for box in (*app.success, *app.info))
+    boxes = " ".join(box.value for box in (*app.success, *app.info, *app.markdown))
     return html.unescape(f"{visits.words(app)} {boxes}").replace("\\", "")
 
 
@@ -43,7 +45,7 @@ def press(app: AppTest, question: Question, seed: int, place: int, option: int) 
 @pytest.mark.slow
 def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
     page = app("quiz", quiz_seed="3", quiz_count="5")
-    for place, question in enumerate(questions(stand_in.record(), 3, 5)):
+    for place, question in enumerate(posed(stand_in.record(), 3, 5)):
         assert question.prompt in words(page)
         press(page, question, 3, place, question.answer)
         assert "Right." in words(page)
@@ -56,7 +58,7 @@ def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
 
 def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(app: App) -> None:
     page = app("quiz", quiz_seed="3")
-    question = questions(stand_in.record(), 3)[0]
+    question = posed(stand_in.record(), 3)[0]
     wrong = (question.answer + 1) % len(question.options)
     press(page, question, 3, 0, wrong)
     assert question.options[wrong].says in words(page)
@@ -67,9 +69,30 @@ def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(a
     assert question.why in words(page)
 
 
+def test_what_was_missed_counts_and_the_end_says_what_to_look_at_again(app: App) -> None:
+    page = app("quiz", quiz_seed="3", quiz_count="2")
+    for place, question in enumerate(posed(stand_in.record(), 3, 2)):
+        wrong = (question.answer + 1) % len(question.options)
+        press(page, question, 3, place, question.answer if place else wrong)
+        page.number_input(key="quiz_question").set_value(2).run()
+    assert "1 of 2 found, 1 at the first try" in words(page)
+    assert "All 2 questions answered: 1 found, 1 of them at the first try." in words(page)
+    page.button(key="quiz_missed_0").click().run()
+    assert "Question 1 of 2" in words(page)
+
+
+def test_a_level_asks_what_it_explains(app: App) -> None:
+    for level, kinds in AT_LEVEL.items():
+        page = app("quiz", quiz_seed="3", level=level)
+        first = questions(stand_in.record(), 3, kinds=kinds)[0]
+        assert first.prompt in words(page)
+        assert {one.kind for one in questions(stand_in.record(), 3, 40, kinds=kinds)} <= set(kinds)
+    assert AT_LEVEL["expert"] == tuple(KINDS)
+
+
 def test_the_answer_can_be_shown_and_counts_as_not_found(app: App) -> None:
     page = app("quiz", quiz_seed="3")
-    question = questions(stand_in.record(), 3)[0]
+    question = posed(stand_in.record(), 3)[0]
     press(page, question, 3, 0, (question.answer + 1) % len(question.options))
     page.button(key="quiz_show_0").click().run()
     assert f"The answer: {question.right.text}" in words(page)
@@ -79,12 +102,12 @@ def test_the_answer_can_be_shown_and_counts_as_not_found(app: App) -> None:
 @pytest.mark.slow
 def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
     page = app("quiz", quiz_seed="3", quiz_count="2")
-    first = questions(stand_in.record(), 3, 2)[0]
+    first = posed(stand_in.record(), 3, 2)[0]
     press(page, first, 3, 0, first.answer)
     next(button for button in page.button if button.label == "New questions").click().run()
     assert page.number_input(key="quiz_seed").value == 4
-    assert questions(stand_in.record(), 4, 2)[0].prompt in words(page)
-    second = questions(stand_in.record(), 4, 2)[0]
+    assert posed(stand_in.record(), 4, 2)[0].prompt in words(page)
+    second = posed(stand_in.record(), 4, 2)[0]
     press(page, second, 4, 0, second.answer)
     assert "in this visit 2 of 2" in words(page)
 
@@ -107,7 +130,7 @@ def test_every_kind_of_record_is_asked(app: App, record: Record) -> None:
 
 def test_another_text_is_another_quiz_and_the_old_answers_are_gone(app: App) -> None:
     page = app("quiz", quiz_seed="3")
-    question = questions(stand_in.record(), 3)[0]
+    question = posed(stand_in.record(), 3)[0]
     press(page, question, 3, 0, question.answer)
     page.session_state[session.RECORD] = records.encoder_only()
     page.run()
@@ -140,7 +163,7 @@ def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and
 
 
 def test_a_link_asks_the_question_that_it_names_and_the_address_follows_the_visitor(app: App) -> None:
-    asked = questions(stand_in.record(), 3, 5)
+    asked = posed(stand_in.record(), 3, 5)
     page = app("quiz", quiz_seed="3", quiz_count="5", quiz_question="4")
     assert "Question 4 of 5" in words(page)
     assert asked[3].prompt in words(page)

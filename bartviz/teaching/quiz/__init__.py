@@ -6,7 +6,7 @@ question has two right answers. The same record, seed and count give the same qu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -17,7 +17,7 @@ from bartviz.record.record import Record
 from bartviz.teaching.quiz import heads, model, noise, output, rows
 from bartviz.teaching.quiz.question import Grid, Maker, Material, Option, Question
 
-__all__ = ["COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
+__all__ = ["AT_LEVEL", "COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
 
 COUNT, MOST_QUESTIONS, MOST_SEED = 10, 40, 999_999
 _LAPS = 6  # how often each kind is asked for another question, at most
@@ -45,8 +45,16 @@ KINDS: Mapping[str, Maker] = MappingProxyType(
 )
 
 
-def questions(record: Record, seed: int, count: int = COUNT) -> tuple[Question, ...]:
-    """So many questions about a record, fewer where it has no more to ask for; easy ones first.
+# What a level of explanation asks about; the highest one asks about everything.
+AT_LEVEL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"beginner": tuple(KINDS)[:8], "intermediate": tuple(KINDS)[:13], "expert": tuple(KINDS)}
+)
+
+
+def questions(
+    record: Record, seed: int, count: int = COUNT, *, kinds: Collection[str] = tuple(KINDS)
+) -> tuple[Question, ...]:
+    """So many questions of these kinds about a record, fewer where it has no more to ask for; easy ones first.
 
     As many kinds as possible come before a kind is asked twice. Raises SettingError for a seed or count out of range.
     """
@@ -59,7 +67,8 @@ def questions(record: Record, seed: int, count: int = COUNT) -> tuple[Question, 
             )
         )
     material = Material(record)
-    order = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
+    drawn = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
+    order = [kind for kind in drawn if kind in kinds]
     found: list[Question] = []
     for lap in range(_LAPS):
         for kind in order:

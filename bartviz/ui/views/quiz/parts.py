@@ -13,10 +13,10 @@ import streamlit as st
 from bartviz import export
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
-from bartviz.teaching.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
+from bartviz.teaching.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.teaching.quiz.question import READ_SO, Question
 from bartviz.ui.controls import show
-from bartviz.ui.frame import record_link, sitemap
+from bartviz.ui.frame import levels, record_link, sitemap
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Quiz:
     place: int = 0
     before: tuple[int, int, int] = (0, 0, 0)
     wanted: int = field(default=COUNT)
+    level: levels.Level = levels.DEFAULT
 
     @property
     def question(self) -> Question:
@@ -57,26 +58,38 @@ class Quiz:
         """Whether a question was answered correctly or its answer shown."""
         return self.found(place) or self.shown[place]
 
+    def tried(self, place: int) -> bool:
+        """Whether anything was answered to a question, right or wrong, or its answer shown."""
+        return bool(self.taken[place]) or self.shown[place]
+
     @property
     def score(self) -> tuple[int, int, int]:
-        """The numbers of questions done, found, and found at the first try in this round."""
+        """The numbers of questions tried, found, and found at the first try in this round."""
         places = range(len(self.questions))
         first = sum(self.taken[at][:1] == [self.questions[at].answer] for at in places)
-        return sum(map(self.done, places)), sum(map(self.found, places)), first
+        return sum(map(self.tried, places)), sum(map(self.found, places)), first
+
+    @property
+    def missed(self) -> list[int]:
+        """The questions whose answer was not found at the first try."""
+        places = range(len(self.questions))
+        return [at for at in places if self.tried(at) and self.taken[at][:1] != [self.questions[at].answer]]
 
 
 def of(record: Record, seed: int, count: int) -> Quiz:
-    """The quiz of this visit: the current round, or a new one if the record, seed or count has changed."""
+    """The quiz of this visit: the current round, or a new one if the record, seed, count or level has changed."""
     kept: Quiz | None = st.session_state.get(_QUIZ)
-    if kept is not None and kept.record is record and (kept.seed, kept.wanted) == (seed, count):
+    level = levels.current()
+    if kept is not None and kept.record is record and (kept.seed, kept.wanted, kept.level) == (seed, count, level):
         return kept
-    drawn = questions(record, seed, count)
+    drawn = questions(record, seed, count, kinds=AT_LEVEL[level])
     before = (0, 0, 0)
     if kept is not None:
         if any(kept.taken) or any(kept.shown):  # else nothing was answered: the text of a link may just have arrived
             st.session_state[PLACE] = 1
         before = (kept.before[0] + kept.score[0], kept.before[1] + kept.score[1], kept.before[2] + kept.score[2])
-    quiz = Quiz(record, seed, drawn, [[] for _one in drawn], [False for _one in drawn], before=before, wanted=count)
+    taken: list[list[int]] = [[] for _one in drawn]
+    quiz = Quiz(record, seed, drawn, taken, [False] * len(drawn), before=before, wanted=count, level=level)
     st.session_state[_QUIZ] = quiz
     return quiz
 
@@ -214,18 +227,28 @@ def _navigation(quiz: Quiz) -> None:
             shortcut="right",
             type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
         )
-    done, found, first = quiz.score
-    if done == len(quiz.questions):
-        st.success(
-            show.plain(
-                _(
-                    "All {count} questions answered: {found} found, {first} of them at the first try.",
-                    count=done,
-                    found=found,
-                    first=first,
-                )
-            )
-        )
+    if quiz.score[0] == len(quiz.questions):
+        _result(quiz)
+
+
+def _result(quiz: Quiz) -> None:
+    """The result of a round, and what to look at again."""
+    count, found, first = quiz.score
+    message = _(
+        "All {count} questions answered: {found} found, {first} of them at the first try.",
+        count=count,
+        found=found,
+        first=first,
+    )
+    with st.container(border=True, key="quiz_result"):
+        st.markdown(f"**{show.plain(message)}**")
+        if not quiz.missed:
+            show.note(_("Nothing missed. New questions, another text or a higher level go on from here."))
+            return
+        show.note(_("To look at again:"))
+        for place in quiz.missed:
+            label = f"{place + 1}. {show.plain(_(quiz.questions[place].prompt))}"
+            st.button(label, key=f"quiz_missed_{place}", type="tertiary", on_click=_go_to, args=(place + 1,))
 
 
 def _go_to(number: int) -> None:
@@ -278,7 +301,8 @@ def link(quiz: Quiz) -> str:
 
 def _question_query(quiz: Quiz, number: int) -> dict[str, str]:
     """The address words of a question of the quiz, by its number from 1."""
-    return {SEED: str(quiz.seed), NUMBER: str(quiz.wanted), PLACE: str(number)}
+    level = {} if quiz.level == levels.DEFAULT else {levels.KEY: quiz.level}
+    return {SEED: str(quiz.seed), NUMBER: str(quiz.wanted), PLACE: str(number), **level}
 
 
 def _address(record_words: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
