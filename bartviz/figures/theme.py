@@ -70,29 +70,29 @@ DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
 
 
 class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
-    """A plotly figure that a notebook shows without asking another host: plotly's own display asks one for MathJax."""
+    """A plotly figure that a notebook shows without requests to other hosts; plotly's own display loads MathJax."""
 
     _script_sent = False
 
     def _repr_html_(self) -> str:
-        """The figure and plotly's script (4.7 MB): drawn wherever HTML is."""
+        """HTML that contains plotly's script (4.7 MB), so that it works anywhere."""
         return self._drawn(script=True)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None, **_options: object) -> dict[str, Any]:
-        """As a notebook takes it: as numbers, where it draws plotly's figures itself, and as HTML. The script goes
-        along with the first figure of a kernel, as plotly's own does."""
+        """For a notebook: JSON, if it draws plotly figures itself, and HTML. As in plotly, only the first figure of a
+        kernel carries the script."""
         html = self._drawn(script=not Figure._script_sent)
         Figure._script_sent = True
         return {_MIME: json.loads(self.to_json()), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        """In a notebook the two above are wanted instead; a terminal opens a browser, as plotly does."""
+        """In a terminal, open a browser as plotly does; a notebook uses the two methods above."""
         if _notebook() is not None:
-            raise NotImplementedError
+            raise NotImplementedError  # IPython's protocol: this display declines, so the other ones are used
         super()._ipython_display_()
 
     def show(self, *args: Any, **options: Any) -> None:
-        """As the last line of a cell is shown; elsewhere, or with a renderer named, as plotly does."""
+        """In a notebook, display it like the last line of a cell; elsewhere, or with a renderer, as plotly does."""
         notebook = _notebook()
         if notebook is None or args or options:
             super().show(*args, **options)
@@ -105,7 +105,7 @@ class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
 
 
 def _notebook() -> Any:
-    """IPython's display functions where a notebook runs this, without importing them; else None."""
+    """IPython's display module if this runs in a notebook, else None; imports nothing."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
