@@ -21,6 +21,7 @@ from bartviz.teaching.quiz.question import (
     Option,
     Question,
     alone,
+    any_attention,
     drawn,
     in_order,
     kind_said,
@@ -140,8 +141,8 @@ def look(material: Material, random: Generator) -> Question | None:
     """At which token does a row look most, in one head?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
+        kind = attention.kind
         place = (int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1])))
         row = int(random.integers(attention.shape[2]))
         found = _strongest(record, kind, place, row)
@@ -203,8 +204,8 @@ def average(material: Material, random: Generator) -> Question | None:
     """Which of these heads does the mean of its layer hide most?"""
     record = material.record
     for _try in range(TRIES // 6):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
+        kind = attention.kind
         layer = int(random.integers(attention.shape[0]))
         rows = counted(attention, record.rows(kind, "predicts" if kind == "cross" else "reads"))
         rows &= ~padding(record, kind)

@@ -17,7 +17,7 @@ from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later, mark
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 
 MOST = 4
@@ -123,6 +123,11 @@ def drawn(random: Generator, things: Iterable[int], most: int) -> list[int]:
     """At most so many of the things, in random order."""
     every = list(things)
     return [every[place] for place in random.permutation(len(every))[:most]]
+
+
+def any_attention(record: Record, random: Generator) -> Attention:
+    """The attention of a kind drawn at random."""
+    return record.attention(record.kinds[int(random.integers(len(record.kinds)))])
 
 
 def kind_said(kind: Kind) -> str:

@@ -20,6 +20,7 @@ from bartviz.teaching.quiz.question import (
     Option,
     Question,
     alone,
+    any_attention,
     drawn,
     hundredths,
     kind_said,
@@ -46,13 +47,11 @@ def impossible(material: Material, random: Generator) -> Question | None:
     """Which of four rows cannot come from this kind of attention?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 4)
         if len(rows) < 4:
             continue
-        wide = min(attention.shape[3], WIDEST)
-        shown = [np.array(hundredths(attention.head(one[0], one[1])[one[2], :wide])) for one in rows]  # 4 x (K,)
+        shown = _shown(attention, rows)  # 4 x (K,)
         broken = _break(attention, rows, shown, random)
         if broken is None:
             continue
@@ -122,13 +121,12 @@ def missing(material: Material, random: Generator) -> Question | None:
     """Which weight is missing in a row?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 1)
         if not rows or attention.mask[rows[0][2]].sum() < 3:
             continue
         layer, head, row = rows[0]
-        shown = np.array(hundredths(attention.head(layer, head)[row, : min(attention.shape[3], WIDEST)]))  # (K,)
+        [shown] = _shown(attention, rows)  # (K,)
         places = np.flatnonzero(shown >= ASKED)  # (keys worth asking for,)
         if not places.size:
             continue
@@ -151,9 +149,9 @@ def missing(material: Material, random: Generator) -> Question | None:
             answer,
             why,
             "heads",
-            _query(kind, layer, head, row=str(row)),
+            _query(attention.kind, layer, head, row=str(row)),
             (_grid(attention, rows, [shown]),),
-            {"kind": kind, "head": f"L{layer}H{head}", "row": row, "column": at},
+            {"kind": attention.kind, "head": f"L{layer}H{head}", "row": row, "column": at},
         )
     return None
 
@@ -176,14 +174,11 @@ def entropy(material: Material, random: Generator) -> Question | None:
     """Which of three rows has the highest entropy?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 3)
         if len(rows) < 3:
             continue
-        shown = [
-            np.array(hundredths(attention.head(*one[:2])[one[2], : min(attention.shape[3], WIDEST)])) for one in rows
-        ]
+        shown = _shown(attention, rows)  # 3 x (K,)
         bits = [float(bits_of(one)) for one in shown]
         best = int(np.argmax(bits))
         second = max(bits[:best] + bits[best + 1 :])
@@ -212,9 +207,9 @@ def entropy(material: Material, random: Generator) -> Question | None:
             best,
             why,
             "heads",
-            _query(kind, layer, head, row=str(row)),
+            _query(attention.kind, layer, head, row=str(row)),
             (_grid(attention, rows, shown),),
-            {"kind": kind, "rows": tuple(rows)},
+            {"kind": attention.kind, "rows": tuple(rows)},
         )
     return None
 
@@ -266,8 +261,7 @@ def closed(material: Material, random: Generator) -> Question | None:
     """At which token may a row not look?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         row = int(random.integers(attention.shape[2]))
         known = alone(attention.key.labels)
         shut = np.flatnonzero(known & ~attention.mask[row]).tolist()  # (closed keys,)
@@ -298,12 +292,14 @@ def closed(material: Material, random: Generator) -> Question | None:
         )
         prompt = later(
             "At which of these tokens may the {kind} row of {token} (row {row}) not look?",
-            kind=kind_said(kind),
+            kind=kind_said(attention.kind),
             token=quote(label),
             row=row,
         )
-        query = {"view": "pattern", f"row_{kind}": str(row)}
-        return Question("closed", prompt, options, answer, why, "masks", query, about={"kind": kind, "row": row})
+        query = {"view": "pattern", f"row_{attention.kind}": str(row)}
+        return Question(
+            "closed", prompt, options, answer, why, "masks", query, about={"kind": attention.kind, "row": row}
+        )
     return None
 
 
@@ -319,6 +315,11 @@ def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
     seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)  # (Q,)
     places = drawn(random, np.flatnonzero(seen & (attention.mask.sum(axis=1) > 1)).tolist(), count)
     return [(int(random.integers(layers)), int(random.integers(heads)), row) for row in places]
+
+
+def _shown(attention: Attention, rows: list[Row]) -> list[Doubles]:
+    """The weights (K,) of each row as they are written, at most ``WIDEST`` columns."""
+    return [np.array(hundredths(attention.head(layer, head)[row, :WIDEST])) for layer, head, row in rows]
 
 
 def _grid(attention: Attention, rows: list[Row], shown: list[Doubles]) -> Grid:
