@@ -23,7 +23,6 @@ from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Reading, Record
-from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +67,7 @@ def gap(record: Record) -> Gap | None:
     if found is None:
         return None
     _, name, row = found
-    one = weigh(record.attention(name.kind), name.layer, name.head, query=names(record, name.kind))
+    one = weigh(record.attention(name.kind), name.layer, name.head, query=record.rows(name.kind))
     weights, shares = one.attention[row], one.contribution[row]
     return Gap(name, row, weights, shares, int(weights.argmax()), int(shares.argmax()), one.rank)
 
@@ -87,14 +86,9 @@ def _furthest(attention: Attention, layer: int, head: int, rows: Bools) -> tuple
     return (bool(other[row]), float(lost[row])), row
 
 
-def names(record: Record, kind: Kind) -> Tokens:
-    """What the rows are called here: those of cross-attention by the token that they predict."""
-    return record.rows(kind, "predicts" if kind == "cross" else "reads")
-
-
 def rows_that_count(record: Record, kind: Kind) -> Bools:
     """(Q,) True for rows of words with a choice."""
-    return counted(record.attention(kind), names(record, kind)) & ~padding(record, kind)
+    return counted(record.attention(kind), record.rows(kind)) & ~padding(record, kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class Measured:
 
 def of_record(record: Record, kind: Kind) -> Measured:
     """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
-    query = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    query = record.rows(kind)
     texts = word_matches.texts_of(record, kind)
     way = partial(look_ahead.ways, record) if kind == "cross" else None
     return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts, way=way)

@@ -171,7 +171,7 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
     attention = record.attention(kind)
     columns = words(attention.key, *_texts_of(record, kind, columns=True))
-    rows = words(record.rows(kind, "predicts" if kind == "cross" else "reads"), *_texts_of(record, kind, columns=False))
+    rows = words(record.rows(kind), *_texts_of(record, kind, columns=False))
     if head is not None:
         merged = word_weights(attention.head(head.layer, head.head), rows, columns)
         score = _score(merged, rows, columns, kind)

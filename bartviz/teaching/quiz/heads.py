@@ -152,7 +152,7 @@ def look(material: Material, random: Generator) -> Question | None:
         labels = attention.key.labels
         near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
         options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
-        rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+        rows = record.rows(kind)
         named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": kind_said(kind)}
         prompt = (
             later("While {token} was written (row {row}), at which source token did head {head} look most?", **named)
@@ -182,7 +182,7 @@ def look(material: Material, random: Generator) -> Question | None:
 def _strongest(record: Record, kind: Kind, place: tuple[int, int], row: int) -> tuple[Floats, int, list[int]] | None:
     """The row's weights (K,), its clearly strongest column, and other visible ones, each told apart by its label."""
     attention = record.attention(kind)
-    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    rows = record.rows(kind)
     if not counted(attention, rows)[row] or padding(record, kind)[row] or not rows.labels[row].strip():
         return None
     weights = attention.head(*place)[row]  # (K,)
@@ -207,7 +207,7 @@ def average(material: Material, random: Generator) -> Question | None:
         attention = any_attention(record, random)
         kind = attention.kind
         layer = int(random.integers(attention.shape[0]))
-        rows = counted(attention, record.rows(kind, "predicts" if kind == "cross" else "reads"))
+        rows = counted(attention, record.rows(kind))
         rows &= ~padding(record, kind)
         if attention.shape[1] < 3 or not rows.any():
             continue

@@ -153,7 +153,7 @@ def small(record: Record, kind: Kind, weights: Floats, title: str = "") -> tuple
     if max(weights.shape) > WIDEST:
         return ()
     cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
-    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    rows = record.rows(kind)
     return (Grid(rows.labels, record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import experiment_findings, fooled
+from bartviz.analysis import experiment_findings
 from bartviz.analysis.measures import of_record
 from bartviz.figures import fooled as figures
 from bartviz.language import _
@@ -149,7 +149,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     attention = record.attention(kind)
     measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
-    names = fooled.names(record, kind)
+    names = record.rows(kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(looks untrained itself)")

@@ -29,7 +29,7 @@ def weight_and_effect(record: Record) -> None:
     example = suited(record, fooled.gap)
     if example is not None:
         gap, shown = example
-        attention, names = shown.attention(gap.head.kind), fooled.names(shown, gap.head.kind)
+        attention, names = shown.attention(gap.head.kind), shown.rows(gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
             "head": named(gap.head),
@@ -82,7 +82,7 @@ def averages(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     weights = attention.layer(finding.layer)
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
     columns = (finding.first, finding.second)
@@ -132,7 +132,7 @@ def sinks(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), fooled.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     tokens = ", ".join(f"{label} {share:.0%}" for label, share in finding.tokens[:4])
     sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
