@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.layers import FLOORS, PACKAGE, ROOT, UI_FLOORS, arrows, files, imports
+from tests.support.process import printed
 
 LIGHT = ("analysis", "figures", "record", "text/tokens", "errors", "families", "export", "serving/cache")
 HEAVY = frozenset({"torch", "transformers", "streamlit"})
@@ -71,8 +72,7 @@ def test_records_tables_and_figures_need_no_torch(room: str) -> None:
     parts = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / f"{room}.py"]
     names = [".".join(part.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for part in parts]
     code = f"import sys\nfor name in {names!r}: __import__(name)\nprint(sorted({set(HEAVY)!r} & set(sys.modules)))"
-    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)

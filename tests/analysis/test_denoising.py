@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 
 from bartviz.analysis import denoising
 from bartviz.analysis.denoising import MASK, NOISE, Noised
+from tests.support.process import printed
 
 TEXTS = [
     "I want to buy a car.",
@@ -142,5 +141,4 @@ def test_all_rates_keep_the_account(function: Callable[..., Noised]) -> None:
 @pytest.mark.slow
 def test_neither_torch_nor_streamlit_is_imported() -> None:
     code = "import sys, bartviz.analysis.denoising as d; print([m for m in ('torch', 'streamlit') if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"

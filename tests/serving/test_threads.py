@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 
 from bartviz.serving import threads
+from tests.support.process import printed
 
 SCRIPT = """
 import os, sys
@@ -25,15 +23,7 @@ def test_numpy_is_told_before_it_comes(said: str | None, expected: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     if said is not None:
         environment["OPENBLAS_NUM_THREADS"] = said
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.stdout.split() == [expected, "False"]
+    assert printed(SCRIPT, environment).split() == [expected, "False"]
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ import pytest
 from bartviz.errors import BudgetError
 from bartviz.language import speaking
 from bartviz.serving import torch_import
+from tests.support.process import printed
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import resource
 from bartviz.serving.engine import Engine, Request
@@ -34,18 +32,9 @@ for attempt in range(2):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
 def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    told = done.stdout.splitlines()
-    assert len(told) == 2
-    assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in told)
+    errors = printed(SCRIPT, os.environ | {"OMP_NUM_THREADS": "1"}).splitlines()
+    assert len(errors) == 2
+    assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in errors)
 
 
 def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> None:
