@@ -332,8 +332,8 @@ def test_no_word_of_the_canvas_stands_in_its_files(record: Record) -> None:
         meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
     for message in meta["words"].values():
         assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
-    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (canvas.HERE / "canvas.html").read_text("utf-8")))
-    used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.script()))
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', canvas.COMPONENT.html))
+    used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.COMPONENT.script))
     assert used <= meta["words"].keys(), used - meta["words"].keys()
-    text = re.sub(r"<[^>]*>", " ", (canvas.HERE / "canvas.html").read_text("utf-8"))
+    text = re.sub(r"<[^>]*>", " ", canvas.COMPONENT.html)
     assert set(text.split()) <= {"−", "+", "A", "·"}

@@ -14,7 +14,7 @@ from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import HERE, BranchRequest, Place, parse_place, parse_request, script, words
+from bartviz.ui.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request, words
 from bartviz.ui.components.player import data as player
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
@@ -278,6 +278,6 @@ def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:
     for said in told:
         for message in said.values():
             assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
-    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (HERE / "player.html").read_text("utf-8")))
-    used |= set(re.findall(r'it\.say\("(\w+)"', script()))
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', COMPONENT.html))
+    used |= set(re.findall(r'it\.say\("(\w+)"', COMPONENT.script))
     assert used <= sent["words"].keys(), used - sent["words"].keys()
