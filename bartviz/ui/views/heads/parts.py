@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis import heads, sentence_words
 from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import SIDE
-from bartviz.analysis.words import Groups, word_groups
+from bartviz.analysis.words import word_groups
 from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
@@ -88,7 +89,8 @@ def choose(record: Record) -> Chosen:
         reading = pick.reading() if kind != "encoder" and record.output is not None else "reads"
         rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
-        row = pick.index(_("Row"), len(groups), key="row", default=_first_word(rows, groups))
+        word = int(np.argmin([rows.special[group[0]] for group in groups]))  # the first that is not special
+        row = pick.index(_("Row"), len(groups), key="row", default=word)
     return Chosen(
         attention,
         layer,
@@ -166,8 +168,3 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
         if folded.open:
             frame = make()
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
-
-
-def _first_word(rows: Tokens, groups: Groups) -> int:
-    """The first row that is not a special token."""
-    return next((index for index, group in enumerate(groups) if not rows.special[group[0]]), 0)

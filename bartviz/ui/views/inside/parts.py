@@ -78,7 +78,8 @@ def choose(record: Record) -> Chosen:
     with third:
         head = pick.head(record, kind)
     with fourth:
-        row = pick.index(_("Query token"), rows, key="row", default=_first_word(attention))
+        word = int(attention.query.special.argmin())  # the first that is not special
+        row = pick.index(_("Query token"), rows, key="row", default=word)
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:
@@ -106,11 +107,6 @@ def choose_key(chosen: Chosen) -> Chosen:
     with third:
         order = pick.one_of(_("Products"), named(ORDER), key="order")
     return replace(chosen, key=key, by_size=order == "size")
-
-
-def _first_word(attention: Attention) -> int:
-    """The first row that is not a special token."""
-    return next((i for i, special in enumerate(attention.query.special) if not special), 0)
 
 
 def row(record: Record, chosen: Chosen) -> None:
