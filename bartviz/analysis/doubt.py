@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.start import words
+from bartviz.analysis.words import words
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import bare

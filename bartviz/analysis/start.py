@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +14,13 @@ import numpy as np
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
 from bartviz.analysis.sentence_words import percent
+from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
-from bartviz.text.labels import CONTINUES
-from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,20 +29,6 @@ FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
 """Words of a line that are drawn; more would be a thicket."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token.
-
-    ``pieces`` are written side by side; tokens that are only further bytes of a character are no piece of their own.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    special: bool
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,31 +106,6 @@ def notice(ribbons: Ribbons) -> str:
     )
 
 
-def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:
-    """The tokens grouped into words, in order; a special token stands alone. ``texts`` are what the spans point into,
-    one for each segment; words of a text that is not given are joined from their pieces."""
-    made = []
-    keys = [("word", word) if word is not None else ("token", i) for i, word in enumerate(tokens.words)]
-    for _key, group in groupby(range(len(tokens)), key=keys.__getitem__):
-        places = list(group)
-        first, last = places[0], places[-1]
-        labels = [tokens.labels[i] for i in places]
-        pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
-        text = texts[segment] if (segment := int(tokens.segments[first])) < len(texts) else ""
-        spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
-        written = text[spans[0][0] : max(end for _start, end in spans)].strip() if spans else ""
-        made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
-    return tuple(made)
-
-
-def word_weights(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
-    """(..., Q, K) token weights -> (..., T, S): summed over a word's columns, averaged over a word's rows."""
-    summed = np.add.reduceat(weights, [word.start for word in columns], axis=-1)  # (..., Q, S)
-    lengths = np.array([word.end - word.start for word in rows], dtype=np.float32)[:, None]
-    merged = np.add.reduceat(summed, [word.start for word in rows], axis=-2) / lengths  # (..., T, S)
-    return merged.astype(np.float32, copy=False)
-
-
 def alignment_score(weights: Floats) -> float:
     """How much of the rows' weight lies on pairs (t, s) that choose each other.
 
@@ -173,7 +132,7 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     columns = words(attention.key, *_texts_of(record, kind, columns=True))
     rows = words(record.rows(kind), *_texts_of(record, kind, columns=False))
     if head is not None:
-        merged = word_weights(attention.head(head.layer, head.head), rows, columns)
+        merged = _between(attention.head(head.layer, head.head), rows, columns)
         score = _score(merged, rows, columns, kind)
     else:
         head, score, merged = _best(record, kind, rows, columns)
@@ -204,13 +163,19 @@ def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Wor
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
             way = ways(record, weights)
-        for index, merged in enumerate(word_weights(weights, rows, columns)):
+        for index, merged in enumerate(_between(weights, rows, columns)):
             score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
             ahead = way is None or bool(way[index] == AHEAD)
             if best is None or (ahead, score) > best[:2]:
                 best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
     return best[2], best[1], best[3]
+
+
+def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
+    """(..., Q, K) weights between tokens -> (..., T, S) between words."""
+    groups = [tuple(tuple(range(word.start, word.end)) for word in line) for line in (rows, columns)]
+    return merge(weights, *groups)
 
 
 def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:

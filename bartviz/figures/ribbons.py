@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import start
-from bartviz.analysis.start import Ribbons, Word
+from bartviz.analysis.start import Ribbons
+from bartviz.analysis.words import Word
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen

@@ -29,4 +29,4 @@ def test_rows_of_cross_attention_are_labelled_by_what_they_predict(
     kind: Kind, reading: Reading | None, expected: object
 ) -> None:
     assert RECORD.rows(kind, reading) == expected
-    assert READ != RECORD.output
+    assert RECORD.output != READ

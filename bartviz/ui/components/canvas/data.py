@@ -217,13 +217,12 @@ def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
             (label, index, bool(tokens.special[group[0]]), False)
             for index, (label, group) in enumerate(zip(labels, groups, strict=True))
         ]
-    chips: list[Chip] = []
-    for index, label in enumerate(labels):
-        word, before = tokens.words[index], tokens.words[index - 1] if index else None
-        joined = word is not None and word == before and bool(tokens.segments[index] == tokens.segments[index - 1])
-        text = (label.removeprefix(CONTINUES) or label) if joined else label
-        chips.append((text, index, bool(tokens.special[index]), joined))
-    return chips
+    return [
+        ((label.removeprefix(CONTINUES) or label) if joined else label, index, special, joined)
+        for index, (label, special, joined) in enumerate(
+            zip(labels, tokens.special.tolist(), tokens.joined, strict=True)
+        )
+    ]
 
 
 def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
