@@ -9,6 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads
+from bartviz.arrays import Floats
+from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas import data
 from bartviz.ui.views.heads import parts as ui
@@ -128,3 +130,17 @@ def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
     app.run()
     assert "chosen_row" not in app.query_params
     assert app.query_params["chosen_column"] == "1"
+
+
+def test_the_mean_of_all_heads_is_computed_once_for_page_and_canvas(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed, mean = [], heads.mean
+
+    def counted(attention: Attention, layer: int | None = None, head: int | None = None) -> Floats:
+        computed.append((layer, head))
+        return mean(attention, layer, head)
+
+    monkeypatch.setattr(heads, "mean", counted)
+    app = opened(stand_in.record(source=("<s>", "Seen", " nowhere", " else", "</s>")), weights="mean of all heads")
+    assert "Mean of all 12 cross heads" in words(app)
+    app.run()
+    assert computed.count((None, None)) == 1

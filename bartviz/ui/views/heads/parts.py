@@ -18,7 +18,7 @@ from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components import canvas
-from bartviz.ui.components.canvas.data import Choice, Small, Views, What
+from bartviz.ui.components.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.ui.controls import pick, show
 
 if TYPE_CHECKING:
@@ -58,15 +58,8 @@ class Chosen:
 
     def view(self) -> heads.View:
         """The weights, as shown."""
-        return heads.view(
-            self.attention,
-            None if self.what == "all" else self.layer,
-            self.head if self.what == "head" else None,
-            query=self.rows,
-            words=self.words,
-            hide_sinks=self.hide_sinks,
-            renormalise=self.renormalise,
-        )
+        shown = Shown(self.rows, self.words, self.hide_sinks, self.renormalise)
+        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown)
 
 
 def choose(record: Record) -> Chosen:
