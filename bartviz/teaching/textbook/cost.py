@@ -139,9 +139,9 @@ def _decoding(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("32", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _bytes),
-    Claim("33", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _comparable),
-    Claim("33b", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _width),
-    Claim("34", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _memory),
+    Claim("32", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _bytes),
+    Claim("33", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _comparable),
+    Claim("33b", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _width),
+    Claim("34", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _memory),
     Claim("34b", "cost", ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
 )

@@ -93,6 +93,6 @@ def _named(found: Measured) -> Counter[str]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("35", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
-    Claim("35b", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
+    Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
+    Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
 )

@@ -191,11 +191,11 @@ def _pieces(name: str) -> str:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("19", "inputs", ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
+    Claim("19", "inputs", ("bert chapter", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
     Claim("19b", "inputs", ("notes",), "inputs", {"look": "pieces"}, _notes),
     Claim("19c", "inputs", ("notes",), "inputs", {"look": "sum"}, _written),
     Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
-    Claim("21b", "inputs", ("bart",), "parameters", {"of": T5}, _few_positions),
-    Claim("20", "inputs", ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
-    Claim("21", "inputs", ("bart",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
+    Claim("21b", "inputs", ("bart chapter",), "parameters", {"of": T5}, _few_positions),
+    Claim("20", "inputs", ("bert chapter",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
+    Claim("21", "inputs", ("bart chapter",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
 )

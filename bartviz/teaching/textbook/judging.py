@@ -38,10 +38,10 @@ CHAPTERS: Mapping[Chapter, str] = {
     "heads": mark("What heads do"),
 }
 
-Source = Literal["bart", "bert", "seq", "korean", "notes", "none"]
+Source = Literal["bart chapter", "bert chapter", "seq", "korean", "notes", "none"]
 SOURCES: Mapping[Source, str] = {
-    "bart": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
-    "bert": mark("handbook chapter “BERT Architecture”"),
+    "bart chapter": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
+    "bert chapter": mark("handbook chapter “BERT Architecture”"),
     "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
     "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
     "notes": mark("study notes “BART as De-noising Auto-encoder”"),

@@ -100,16 +100,16 @@ def _cells(n: int, window: int) -> int:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("9", "masks", ("bart", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
-    Claim("9b", "masks", ("bert",), "masks", {"about": "padding"}),
-    Claim("9c", "masks", ("bart",), "masks", {"view": "pattern"}),
+    Claim("9", "masks", ("bart chapter", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
+    Claim("9b", "masks", ("bert chapter",), "masks", {"about": "padding"}),
+    Claim("9c", "masks", ("bart chapter",), "masks", {"view": "pattern"}),
     Claim(
         "10",
         "masks",
-        ("bert", "korean", "notes"),
+        ("bert chapter", "korean", "notes"),
         "masks",
         {"view": "additive", "number": "-10,000", "about": "zero"},
         _number,
     ),
-    Claim("11", "masks", ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
+    Claim("11", "masks", ("bert chapter", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
 )
