@@ -30,7 +30,7 @@ BYTES = 4  # of one float32 number
 
 
 def kind_of(record: Record) -> Kind:
-    """The attention that a step is explained by: cross where there is an encoder, else the decoder's own.
+    """The kind of attention that explains a step: cross-attention if there is an encoder, else self-attention.
 
     Raises RecordError for an encoder-only record and for one without steps: neither was decoded.
     """
