@@ -1,4 +1,4 @@
-"""The ribbons of the start page: which words of a text belong together, in numbers and in words.
+"""The ribbons of the start page: which words belong together, as numbers and sentences.
 
 Letters in shapes: T words that look (rows), S words that are looked at (columns). NumPy alone.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
-"""Words of a line that are drawn; more would be a thicket."""
+"""The most words of a line that are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 
 
 def notice(ribbons: Ribbons) -> str:
-    """One sentence on what to see in this text: the word whose ribbon crosses most others, else a long word.
+    """One sentence on this text: the word whose ribbon crosses most others, else a long word.
 
     It and the word it looks at choose each other with at least 0.3 of the weight; without such a pair the sentence
     says so.
@@ -107,7 +107,7 @@ def notice(ribbons: Ribbons) -> str:
 
 
 def alignment_score(weights: Floats) -> float:
-    """How much of the rows' weight lies on pairs (t, s) that choose each other.
+    """The share of the weight on pairs (t, s) that choose each other.
 
     s is where row t is largest, and t is where column s is largest. weights (T, S) between words, special tokens left
     out. Between 0 and 1; 1 is a one-to-one alignment.
@@ -124,8 +124,8 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     """The ribbons of one head; without ``head`` of the one that aligns best by ``alignment_score``.
 
     Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
-    a head that looks back at the word just read is taken only where there is no other;
-    else the text looking at itself, where a word's look at itself does not count for the score.
+    a head that looks back at the word just read is chosen only if there is no other; else self-attention, where the
+    diagonal does not count for the score.
     """
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
     attention = record.attention(kind)
@@ -185,7 +185,7 @@ def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], k
 
 
 def plain(line: tuple[Word, ...]) -> list[int]:
-    """The places of the words that are no special tokens."""
+    """The indices of the words that are not special tokens."""
     return [i for i, word in enumerate(line) if not word.special]
 
 
@@ -204,7 +204,7 @@ def _say_row(
 
 
 def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
-    """How likely a word was, the product over its pieces, and where the model looked."""
+    """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:
         return _("{word} was put there by you, looking mostly at {looks}.", word=word, looks=looks)

@@ -1,8 +1,8 @@
 """Weights between tokens -> weights between words.
 
-Looking at a word is looking at any of its pieces, so columns are summed; a word looks as its pieces look on average,
-so rows are averaged (Clark et al. 2019, section 4.1). Letters in shapes: Q query tokens, K key tokens, R query words,
-C key words; a special token, padding, or white space without a word is a "word" of its own. NumPy alone.
+Attention to a word is attention to any of its pieces, so columns are summed; attention from a word is the mean over its
+pieces, so rows are averaged (Clark et al. 2019, section 4.1). Letters in shapes: Q query tokens, K key tokens, R query
+words, C key words; a special token, padding, or white space without a word is a "word" of its own. NumPy alone.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:
 
 
 def word_groups(tokens: Tokens) -> Groups:
-    """The tokens of each word, in order: every token in exactly one group, neighbours of one word together."""
+    """The tokens of each word, in order: every token is in exactly one group."""
     starts = [i for i, joined in enumerate(tokens.joined) if not joined]
     return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(tokens)]))
 
@@ -68,8 +68,8 @@ def word_groups(tokens: Tokens) -> Groups:
 def word_labels(tokens: Tokens, text: Texts | None = None) -> tuple[str, ...]:
     """One label for each of ``word_groups``.
 
-    With ``text`` (one for each segment) the words as they were written, capitals and unknown words included. Without
-    it, or where a word has no place in the text, the labels of the pieces, joined.
+    With ``text`` (one for each segment), words are as written, with capitals and unknown words. Without it, or for a
+    word without spans, the labels of its pieces are joined.
     """
     texts = () if text is None else (text,) if isinstance(text, str) else tuple(text)
     return tuple(_written(tokens, group, texts) or _joined(tokens, group) for group in word_groups(tokens))
@@ -84,7 +84,7 @@ def merge_words(
     key_text: Texts | None = None,
 ) -> Merged:
     """Weights (..., Q, K) between tokens as weights (..., R, C) between words: the sum over a word's columns, the mean
-    over its rows. Rows that sum to 1 still do; the type stays. Raises RecordError where shapes do not fit."""
+    over its rows. Rows that sum to 1 still do, and the dtype is the same. Raises RecordError if shapes do not fit."""
     if weights.ndim < 2 or weights.shape[-2:] != (len(query), len(key)):
         raise RecordError(
             later(
@@ -114,7 +114,7 @@ def _summed(weights: NDArray[Weight], groups: Groups, axis: int) -> NDArray[Weig
 
 
 def _written(tokens: Tokens, group: Sequence[int], texts: Sequence[str]) -> str:
-    """The word as it stands in its text, or nothing where that cannot be said."""
+    """The word as written in its text; empty if its span is unknown."""
     spans = [span for span in (tokens.spans[i] for i in group) if span is not None]
     segment = int(tokens.segments[group[0]])
     if tokens.words[group[0]] is None or not spans or segment >= len(texts):
