@@ -1,7 +1,7 @@
-"""Alignment: two lines of words with their links, and the matrix that they come from with each link marked.
+"""Alignment: two lines of words with their links, and the matrix of weights with each link marked.
 
-Against an alignment made by hand a shape says what the hand says (round: sure, diamond: possible, cross: neither), and
-its filling whether the link was found; lines are solid, dashed or dotted in the same sense. No meaning is in a colour
+With a manual alignment, the shape of a mark is the manual judgement (round: sure, diamond: possible, cross: neither),
+and a filled mark is a link that was found; lines are solid, dashed or dotted accordingly. No meaning is in a colour
 alone.
 """
 
@@ -28,7 +28,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 
 MOST = 40
-"""Words of a line that are drawn; more would be a thicket. The matrix and the tables have them all."""
+"""The most words of a line that are drawn. The matrix and the tables have all words."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
 _BEND = np.linspace(0, 1, 13)  # along a link, from the source (0) to the output (1)
@@ -71,11 +71,10 @@ def alignment(
 ) -> go.Figure:
     """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
 
-    ``heads`` are named like "cross L1H0"; without them those of the head that agrees most with itself
-    (``analysis.aligners.best``) by this reading.
-    ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Lines have 40 words a side: of a longer
-    text those from source and output word ``first`` on. Raises SettingError for a record without cross-attention,
-    BudgetError where a long text would need ``heads`` to be named.
+    ``heads`` are named like "cross L1H0"; by default the best head for this reading (``analysis.aligners.best``).
+    ``gold`` from ``analysis.pharaoh.read`` marks links as right, wrong or missed. Lines have at most 40 words per side:
+    of a longer text those from source and output word ``first`` on. Raises SettingError for a record without
+    cross-attention, BudgetError if a text is so long that ``heads`` must be given.
     """
     expect(record, Record, RECORD)
     expect_word(view, ("lines", "matrix"), "The view of an alignment")
@@ -103,8 +102,8 @@ def lines(
 ) -> go.Figure:
     """Source words on the left, output words on the right, numbered from 0, and the links between them.
 
-    Of a line of more than 40 words those ``within`` it from word ``first`` on, (source, output); the legend counts the
-    links that are drawn. ``height``: pixels at least; many words need more.
+    Of more than 40 words, those from word ``first`` (source, output) on are drawn; the legend counts the links that are
+    drawn. ``height``: the least number of pixels; many words need more.
     """
     place = _Places(*within(shown, first))
     traces = [
@@ -159,7 +158,7 @@ def matrix(
 
 
 def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:
-    """The source and the output words that lines draw: at most 40 from ``first`` on, or the last 40."""
+    """The source and output words that are drawn: at most 40 from ``first`` on, or the last 40."""
     source, target = (
         range(start := min(max(at, 0), max(len(side) - MOST, 0)), min(start + MOST, len(side)))
         for at, side in zip(first, (shown.source, shown.target), strict=True)
@@ -168,7 +167,8 @@ def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:
 
 
 class _Places:
-    """How high the words stand: both lines over the whole height, so that texts of one order give level links."""
+    """Vertical positions of the words: both lines use the whole height, so that links are level if the order is the
+    same."""
 
     def __init__(self, sources: range, targets: range) -> None:
         self.rows = max(len(sources), len(targets), 1)
@@ -183,7 +183,7 @@ class _Places:
         return link[0] in self.sources and link[1] in self.targets
 
     def ends(self, link: Link) -> tuple[float, float]:
-        """How high the two words of a link stand."""
+        """The vertical positions of the two words of a link."""
         return float(self.source[link[0] - self.sources.start]), float(self.target[link[1] - self.targets.start])
 
 
@@ -192,7 +192,7 @@ def _height(rows: int) -> int:
 
 
 def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _Look, list[Link]]]:
-    """The links by what they are: right, wrong or missed, or without gold by their weight."""
+    """The links by judgement: right, wrong or missed, or without gold by weight."""
     if gold is None:
         bounds = [*(low for low, *_rest in _WEIGHTS[1:]), 2.0]
         by_weight: list[list[Link]] = [[] for _weight in _WEIGHTS]
@@ -204,7 +204,7 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
-    """The links of one group as one path of soft bends, each with its mark in the middle."""
+    """The links of one group as one path of curves, each with its mark in the middle."""
     ease = _BEND**2 * (3 - 2 * _BEND)
     x, y, said = [], [], []
     for i, j in pairs:
@@ -247,7 +247,7 @@ def _say(shown: Table, i: int, j: int, name: str) -> str:
 
 
 def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Part:
-    """Where a line of words meets the links: what the pointer says of each word."""
+    """Invisible points where words meet links, with the hover text of each word."""
     at, x = (place.source, 0.0) if side == "source" else (place.target, 1.0)
     words = place.sources if side == "source" else place.targets
     told = _say_source if side == "source" else _say_target
@@ -313,7 +313,7 @@ def _title(text: str, x: int, side: str, dark: bool) -> Part:
 
 
 def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) -> Part:
-    """Marks on the cells of the matrix, outlined so that they are seen on light and strong cells alike."""
+    """Marks on the cells of the matrix, outlined to be visible on light and strong cells."""
     colors = theme.palette(dark)
     shape, hollow = look.symbol.removesuffix("-open"), look.symbol.endswith("-open")
     longest = max(shown.weights.shape)

@@ -1,4 +1,4 @@
-"""Beside attention: what scaling does to scores and weights, GELU and ReLU, where the layer normalises."""
+"""Around attention: the effect of scaling on scores and weights, GELU and ReLU, the position of layer norms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _edges(parts: Sequence[Floats]) -> Doubles:
 
 
 def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, told: str) -> Part:
-    """A histogram as an outline: share of ``values`` in each bin; filled where the model scales so."""
+    """A histogram as an outline: the share of ``values`` in each bin; filled for the model's own scaling."""
     counts = np.histogram(values, edges)[0] / max(values.size, 1)
     middles = (edges[1:] + edges[:-1]) / 2
     return {
@@ -70,7 +70,7 @@ def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, to
 
 
 def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure:
-    """GELU and ReLU from -4 to 4, and the model's own function where it is another; its line is the thick one."""
+    """GELU and ReLU from -4 to 4, and the model's own function if it is another; the model's line is thick."""
     x = np.linspace(-4, 4, 161)
     curves: dict[str, Curve] = {"GELU": gelu, "ReLU": relu}
     title, function = CURVES.get(name, (name, None))
@@ -104,7 +104,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
 
 
 def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
-    """The two orders as two lines of boxes; the model's own is in its colour."""
+    """The two orders as two lines of boxes; the model's order is coloured."""
     lines = {
         "post-norm": ("x", _("attention"), "+ x", "LayerNorm", _("to the next block")),
         "pre-norm": ("x", "LayerNorm", _("attention"), "+ x", _("to the next block")),

@@ -1,5 +1,5 @@
-"""The repair of a corrupted text: how likely each token of the original was, and the attention beside that of the
-clean text."""
+"""The repair of a corrupted text: how likely each token of the original was, and the attention compared with that of
+the clean text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NAMES = (mark("the clean text"), mark("the corrupted text"))
 def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     """The probability of each token of the original, given the corrupted text and the tokens before it.
 
-    A filled bar is the model's best guess; a hatched one is not, and the pointer names the token that was likelier.
-    Triangles stand over tokens of words that were lost or moved. ``found`` is what ``experiments.repair.repair`` gives.
+    A filled bar is the model's best guess; for a hatched one the hover text has the token that was likelier. Triangles
+    mark tokens of words that were lost or moved. ``found`` is the result of ``experiments.repair.repair``.
     """
     expect(found, (Repair, Score), "what bartviz.experiments.repair.repair(model, text, noise) gives")
     told = found.score if isinstance(found, Repair) else found
@@ -75,7 +75,7 @@ def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], ri
 
 
 def _say(told: Score, i: int, right: bool) -> str:
-    """A token with its probability, and the one that was likelier where there is one."""
+    """A token with its probability, and the likelier one if there is one."""
     said = _(
         "{token}: {probability:.1%}, {loss:.3f} nats",
         token=f"<b>{theme.escape(told.labels[i])}</b>",
@@ -106,8 +106,8 @@ def _lost(told: Score, dark: bool) -> Part:
 def pair(
     found: Repair, kind: Kind, layer: int | None = None, head: int | None = None, *, words: bool = False
 ) -> tuple[views.View, views.View]:
-    """The same head (or mean) on the clean text and on the corrupted one; cross-attention rows are named by the token
-    that they predict, of the same original. Raises SettingError."""
+    """The same head (or mean) on the clean text and on the corrupted one; rows of cross-attention are labelled by the
+    token of the original that they predict. Raises SettingError."""
     if kind == "decoder":
         raise SettingError(later("Encoder and cross attention differ with the corruption: choose one of them."))
     first, second = (

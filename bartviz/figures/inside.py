@@ -1,4 +1,4 @@
-"""One head from the inside: a row of arithmetic from left to right, and what one key's score is made of."""
+"""The arithmetic of one head as a row from left to right, and the products behind one key's score."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def inside(
 
 
 def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go.Figure:
-    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar gives its key."""
+    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key."""
     frame = Frame(one, shown, dark)
     traces = [
         *_vectors(frame),
@@ -107,7 +107,7 @@ def _vectors(frame: Frame) -> list[Part]:
 
 
 def _said(vector: str, token: str) -> str:
-    """What the pointer says on a strip."""
+    """The hover texts of a strip."""
     return _(
         "{vector} of {token}, dimension {dimension}: {number}",
         vector=vector,
@@ -138,7 +138,7 @@ def _scores(frame: Frame) -> list[Part]:
 
 
 def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
-    """Bars of scores; where a key may not be seen there is hatching instead of the one that the softmax takes."""
+    """Bars of scores; a masked key has hatching instead of the bar of the softmax's input."""
     open_, numbers = frame.one.mask[frame.keys], values.astype(float)
     if name == frame.score:
         told = [
@@ -240,7 +240,7 @@ def _pointer(frame: Frame) -> list[Part]:
 
 
 def _masked(frame: Frame) -> list[Part]:
-    """Hatching and −∞ in place of the score of a key that may not be seen."""
+    """Hatching and −∞ in place of the score of a masked key."""
     rows = [row for row, key in enumerate(frame.keys) if not frame.one.mask[key]]
     if not rows:
         return []
@@ -288,7 +288,7 @@ def _masked(frame: Frame) -> list[Part]:
 
 
 def _marks(frame: Frame, key: int) -> list[Part]:
-    """A line where scores are 0; a frame round the chosen key."""
+    """A line at score 0; a frame around the chosen key."""
     colors = theme.palette(frame.dark)
     found: list[Part] = []
     for name in ("scaled", "bias", "score", "weight"):

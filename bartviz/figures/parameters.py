@@ -1,4 +1,4 @@
-"""Where a model's parameters sit, as a map of areas; and the articles' models as aligned bars.
+"""The parameters of a model as a treemap; and the articles' models as aligned bars.
 
 Encoder teal, decoder vermilion, its cross-attention violet, what both share grey and hatched.
 """
@@ -31,7 +31,7 @@ _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """One area of the map: its place in the tree, what it says, its colour."""
+    """One area of the map: its place in the tree, its texts, its colour."""
 
     id: str
     parent: str
@@ -50,12 +50,11 @@ def parameters(
     dark: bool = False,
     height: int = 430,
 ) -> go.Figure:
-    """A treemap of a model: area is the number of parameters, each matrix drawn once, in the place that counts it.
+    """A treemap of a model: area is the number of parameters; each matrix is drawn once, where it is counted.
 
-    A matrix that is used in several places is hatched and says where. A click opens an area, down to the single
-    matrix; the path below leads back. ``depth`` levels are open at once. ``title`` names the model.
-    ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name
-    that is not known.
+    A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
+    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``model`` is a name of the
+    catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known.
     """
     expect(model, (str, pd.DataFrame, Sequence), "the name of a model, or the table of bartviz.parameters")
     title = title or (model if isinstance(model, str) else _("model"))
@@ -127,9 +126,9 @@ def _layers(
     color: str,
     dark: bool,
 ) -> Iterator[_Area]:
-    """What a component holds: its layers, and the groups outside them (embeddings, final layer norm).
+    """The areas of a component: its layers, and the groups outside them (embeddings, final layer norm).
 
-    ``layers``: how many layers use a matrix; more than one in ALBERT alone.
+    ``layers``: how many layers use a matrix; more than one only in ALBERT.
     """
     component, title = mine[0].component, sentence_words.begun(roles.said(mine[0].component))
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
@@ -207,14 +206,15 @@ def _color(row: Parameter, dark: bool) -> str:
 
 
 def short(count: int) -> str:
-    """A count as a label has room for it: 38.6 M, 789 k, 768."""
+    """A count in short form: 38.6 M, 789 k, 768."""
     if count >= 999_500:
         return f"{count / 1e6:.1f} M"
     return f"{count / 1e3:.0f} k" if count >= 10_000 else f"{count:,}"
 
 
 def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
-    """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is their number."""
+    """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is the number in the
+    articles."""
     figure, names = theme.Figure(), list(table["model"])
     colors = dict(zip(parameter_totals.PARTS, _bar_colors(dark), strict=True))
     for part in parameter_totals.PARTS:

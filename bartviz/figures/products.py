@@ -1,4 +1,4 @@
-"""One key's score dimension by dimension, and one head's part in what its layer adds."""
+"""One key's score dimension by dimension, and one head's share in the output of its layer."""
 
 from __future__ import annotations
 
@@ -79,9 +79,10 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
 
 
 def share(one: Inside, *, dark: bool = False) -> go.Figure:
-    """The heads' shares in the length of what they add to this row, and what this head and the whole block add.
+    """The heads' shares in the lengths of what they add to this row, and the vectors that this head and the whole block
+    add.
 
-    Needs values. The block's own output holds the projection's bias too.
+    Needs values. The block's output includes the projection's bias.
     """
     assert one.shares is not None
     assert one.added is not None
