@@ -1,4 +1,5 @@
-"""Questions about heads: which looks at the previous token, which rests, what one looks at, which the mean hides."""
+"""Questions about heads: which one looks at the previous token or at special tokens, what it looks at, which one the
+mean hides."""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ from bartviz.teaching.quiz.question import (
 )
 
 CLEARLY = 0.1
-"""How much more weight than any other the right answer has, in shares of a row."""
+"""The least margin of the right answer, as a share of a row's weight."""
 FARTHER = 0.05
-"""How much farther from the mean than any other the right head is, in Jensen-Shannon distance."""
+"""The least margin of the right head's distance from the mean (Jensen-Shannon distance)."""
 LOOKS = 0.3
-"""The share of weight from which on a head is said to look somewhere."""
+"""The least share of weight for saying that a head looks somewhere."""
 
 _Found = tuple[Kind, list[tuple[int, int]]]
 
@@ -55,7 +56,7 @@ def previous(material: Material, random: Generator) -> Question | None:
 
 
 def rest(material: Material, random: Generator) -> Question | None:
-    """Which of these heads rests most on special tokens?"""
+    """Which of these heads has most weight on special tokens?"""
     return _most(
         material,
         random,
@@ -106,7 +107,7 @@ def _most(
 
 
 def _clear(values: Floats, random: Generator) -> list[tuple[int, int]] | None:
-    """A head that looks, and two or three that look clearly less; none where there are not."""
+    """A head with a large value, and two or three with clearly smaller ones; None if there are none."""
     places = [(int(one[0]), int(one[1])) for one in np.argwhere(values >= LOOKS)]
     for number in drawn(random, range(len(places)), len(places)):
         best = places[number]
@@ -132,7 +133,7 @@ def _short(place: tuple[int, int]) -> str:
 
 
 def _query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
-    """The words of the page's address; rows are named there as they are here."""
+    """The query of the page's address, with the same labels of rows as here."""
     reading = {} if kind == "encoder" else {"reading": "predicts" if kind == "cross" else "reads"}
     return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more, **reading}
 

@@ -1,4 +1,5 @@
-"""Questions with rows of weights before the reader's eyes: what a row must be, what it holds, whose map it is from."""
+"""Questions that show rows of weights: which row is impossible, which weight is missing, which attention a map is
+of."""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ from bartviz.teaching.quiz.question import (
 )
 
 LOUD = 0.2
-"""The least weight on a forbidden cell, and the least by which the sum of an impossible row misses 1."""
+"""The least weight on a forbidden cell, and the least difference from 1 of the sum of an impossible row."""
 BITS = 0.4
-"""How many bits of entropy more than the others the right row has."""
+"""The least margin of the right row's entropy, in bits."""
 APART = 0.05
 """The least difference between two numbers that are offered."""
 ASKED = 0.1
 """The least weight that is asked for."""
 SIDE = 12
-"""Cells along a side of a small map."""
+"""The most cells along a side of a small map."""
 
 Row = tuple[int, int, int]  # layer, head, row
 Doubles = NDArray[np.float64]
@@ -157,7 +158,7 @@ def missing(material: Material, random: Generator) -> Question | None:
 
 
 def _apart(right: float, wrong: list[float]) -> list[float]:
-    """The numbers in 0..1 that are at least ``APART`` from the right one and from each other, as they are written."""
+    """The rounded numbers in 0..1 that are at least ``APART`` from the right one and from each other."""
     kept = [right]
     for one in (round(number, 2) for number in wrong):
         if 0 < one <= 1 and all(abs(one - other) >= APART - 1e-9 for other in kept):
@@ -215,7 +216,7 @@ def entropy(material: Material, random: Generator) -> Question | None:
 
 
 def whose(material: Material, random: Generator) -> Question | None:
-    """Which kind of attention is a small map of?"""
+    """Which kind of attention does a small map show?"""
     record = material.record
     if set(record.kinds) != set(KINDS) or not _told_apart(record):
         return None
@@ -251,14 +252,14 @@ def whose(material: Material, random: Generator) -> Question | None:
 
 
 def _told_apart(record: Record) -> bool:
-    """Whether labels and mask tell the three maps from each other."""
+    """Whether the three maps can be distinguished by their labels and mask."""
     source, own = record.attention("encoder").query.labels[:SIDE], record.attention("decoder").query.labels[:SIDE]
     mask = record.attention("decoder").mask  # (T, T)
     return source != own and len(own) > 2 and len(source) > 2 and not mask[:SIDE, :SIDE].all()
 
 
 def closed(material: Material, random: Generator) -> Question | None:
-    """At which token may a row not look?"""
+    """Which token may a row not attend to?"""
     record = material.record
     for _try in range(TRIES):
         attention = any_attention(record, random)
@@ -304,13 +305,13 @@ def closed(material: Material, random: Generator) -> Question | None:
 
 
 def _query(kind: Kind, layer: int, head: int, **more: str) -> dict[str, str]:
-    """The words of the heads page's address; rows are named there as in the grids here, by what they read."""
+    """The query of the heads page's address, with rows labelled by what they read, as in the grids here."""
     reading = {} if kind == "encoder" else {"reading": "reads"}
     return {"kind": kind, "layer": str(layer), "head": str(head), **more, **reading}
 
 
 def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
-    """So many different rows whose visible columns are all shown, each of a head of its own; fewer where there are."""
+    """``count`` different rows, or fewer, whose visible columns are all shown; the head of each is drawn at random."""
     layers, heads = attention.shape[:2]
     seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)  # (Q,)
     places = drawn(random, np.flatnonzero(seen & (attention.mask.sum(axis=1) > 1)).tolist(), count)
@@ -318,7 +319,7 @@ def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
 
 
 def _shown(attention: Attention, rows: list[Row]) -> list[Doubles]:
-    """The weights (K,) of each row as they are written, at most ``WIDEST`` columns."""
+    """The weights (K,) of each row, rounded, at most ``WIDEST`` columns."""
     return [np.array(hundredths(attention.head(layer, head)[row, :WIDEST])) for layer, head, row in rows]
 
 

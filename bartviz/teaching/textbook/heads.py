@@ -1,4 +1,4 @@
-"""Line 35: what heads do, measured on the BERT that ships."""
+"""Line 35: what heads do, measured on the shipped BERT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines 19 to 21: what the first layer gets, positions, and the tokenizers' sizes."""
+"""Lines 19 to 21: the input of the first layer, positions, and the tokenizers' sizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
 
 @lru_cache
 def learned() -> Shift:
-    """How linear a shift is in the learned positions of the BERT that ships, read from its file."""
+    """How linear a shift is in the learned positions of the shipped BERT, read from its file."""
     with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
         return shift(file.get_tensor(TABLE).astype(np.float64))
 
@@ -142,7 +142,7 @@ def _written(_evidence: Evidence) -> Verdict:
 
 
 def _sum_shape(n: int, most: int, width: int) -> tuple[int, ...] | None:
-    """The shape of (n, width) + (most, width), None where the two do not fit."""
+    """The shape of (n, width) + (most, width); None if the two do not fit."""
     try:
         return np.broadcast_shapes((n, width), (most, width))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Lines 9 to 11: who may look at whom, and the number that forbids it."""
+"""Lines 9 to 11: masks, and the number that is added for them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _patterns(_evidence: Evidence) -> Verdict:
 
 
 def _cells(n: int, window: int) -> int:
-    """Open cells of n tokens that look ``window`` to each side, and one that sees all and is seen by all."""
+    """The number of open cells for n tokens with a window of ``window`` to each side and one global token."""
     return n * (2 * window + 1) - window * (window + 1) + 2 * (n - window - 1)
 
 

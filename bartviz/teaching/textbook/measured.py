@@ -1,6 +1,6 @@
-"""The lines of the ledger that only a run of a model can judge: each check runs the small translator that ships.
+"""The lines of the ledger that need a run of a model: each check runs the shipped translator.
 
-``judge_all(load(MODEL))`` gives every one of them a verdict; ``analysis.ledger.ledger(more=...)`` takes them in.
+``judge_all(load(MODEL))`` returns all verdicts, for ``textbook.ledger(more=...)``.
 Shapes: n source tokens, m decoder rows, K keys, V vocabulary, D width.
 """
 

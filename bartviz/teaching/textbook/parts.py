@@ -1,4 +1,4 @@
-"""Lines 2, 4, 6 and 8: where the parameters of a model sit, and what is counted twice."""
+"""Lines 2, 4, 6 and 8: the parameters of a model by part, and matrices that are counted twice."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _embeddings(_evidence: Evidence) -> Verdict:
 
 def _nearer(_evidence: Evidence) -> Verdict:
     def built(name: str, component: Component) -> tuple[dict[str, int], str]:
-        """Parameters by sublayer, and where the norm stands."""
+        """Parameters by sublayer, and the position of the norm."""
         found: dict[str, int] = {}
         for row in layer(name, component):
             found[parameter_totals.sublayer(row.role)] = (

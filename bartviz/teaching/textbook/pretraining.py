@@ -1,4 +1,4 @@
-"""Lines 29 to 31: what the models were trained to do, and the heads that go with it."""
+"""Lines 29 to 31: training objectives, and the output heads for them."""
 
 from __future__ import annotations
 
