@@ -274,11 +274,11 @@ def sweep_notice(sweep: Sweep) -> str:
         heads = len(sweep.heads)
         return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
     signed = sentence_words.signed(change[worst], "+.2f"), sentence_words.signed(sweep.baseline, ".2f")
-    told = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
+    filled = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
     if change[worst] > -ROUNDING:
-        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **told)
+        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **filled)
     else:
-        costs = _("{head} costs this text most ({change} nats of {baseline})", **told)
+        costs = _("{head} costs this text most ({change} nats of {baseline})", **filled)
     return f"{what}: {costs}; {_little(change)}."
 
 

@@ -103,7 +103,7 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
             )
         )
     made = [
-        Aligner(heads, shown, agreement(shown.weights, shown.told), _ahead(record, weights))
+        Aligner(heads, shown, agreement(shown.weights, shown.has_rows), _ahead(record, weights))
         for heads, weights in _means(record)
         for shown in _both(record, heads, weights, source, target)
     ]
@@ -148,7 +148,7 @@ def ranking(
     """One line for each head and layer by each reading, the best first: by error rate with ``gold``, else by agreement.
 
     ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens;
-    ``looks``: ahead, for the word to come, or back, at the word just read ("" for neither, or where it cannot be told).
+    ``looks``: ahead, for the next word, or back, at the word just read ("" for neither, or if it is unknown).
     """
     import pandas as pd
 

@@ -4,7 +4,7 @@ Letters in shapes: Q decoder rows, K source tokens, T output words, S source wor
 space are not words: they are never linked, and their share of the attention is reported.
 
 **Rows and words.** Decoder row t *reads* token t and *predicts* token t + 1. What a row looked at was used to choose
-the token that it predicts, so links are named by ``predicts`` unless told otherwise; some heads look back at the source
+the token that it predicts, so links are named by ``predicts`` by default; some heads look back at the source
 word of the token that has just been read, and align only by ``reads``. Words are numbered by the output in both cases.
 """
 
@@ -51,9 +51,9 @@ class Line:
 class Table:
     """Attention between words. ``name`` is the head, "cross L2H0", or the mean.
 
-    weights (T, S): summed over a source word's tokens, averaged over the rows of a word of the output; each row sums
-    to 1 together with ``special`` (T,), its share that went to what is no word. ``told`` (T,): False for a word that no
-    row reads (the last word of an output that was cut off), whose row is zero.
+    weights (T, S): summed over a source word's tokens, averaged over the rows of an output word; each row sums to 1
+    together with ``special`` (T,), its share outside of words. ``has_rows`` (T,): False for a word that no row reads
+    (the last word of an output that was cut off), whose row is zero.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Table:
     target: Line
     weights: Floats
     special: Floats
-    told: Bools
+    has_rows: Bools
 
     @property
     def special_share(self) -> float:
         """The share of all attention of these rows that went to special tokens, 0..1."""
-        return float(self.special[self.told].mean()) if self.told.any() else 0.0
+        return float(self.special[self.has_rows].mean()) if self.has_rows.any() else 0.0
 
 
 def cross_of(record: Record) -> Attention:
@@ -226,12 +226,12 @@ def _pairs(chosen: Bools) -> Links:
     return frozenset(zip(sources.tolist(), targets.tolist(), strict=True))
 
 
-def agreement(weights: Floats, told: Bools | None = None) -> float:
+def agreement(weights: Floats, has_rows: Bools | None = None) -> float:
     """The share of attention on mutual links, 0..1; 1 is a one-to-one alignment.
 
-    weights (T, S) between words; rows that are not ``told`` (T,) do not count.
+    weights (T, S) between words; words that are False in ``has_rows`` (T,) do not count.
     """
-    rows = len(weights) if told is None else int(told.sum())
+    rows = len(weights) if has_rows is None else int(has_rows.sum())
     return sum(float(weights[j, i]) for i, j in links(weights, "mutual")) / rows if rows else 0.0
 
 
@@ -241,7 +241,7 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
 
     linked = frozenset(found)
     every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
-    told: dict[str, list[object]] = {
+    columns: dict[str, list[object]] = {
         "source word": [i for i, _j in every],
         "source": [shown.source.labels[i] for i, _ in every],
         "target word": [j for _i, j in every],
@@ -249,8 +249,8 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
         "weight": [float(shown.weights[j, i]) for i, j in every],
     }
     if gold is not None:
-        told["judged"] = [_(judge(link, linked, gold)) for link in every]
-    return pd.DataFrame(told)
+        columns["judged"] = [_(judge(link, linked, gold)) for link in every]
+    return pd.DataFrame(columns)
 
 
 JUDGEMENTS = (mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"))
@@ -267,7 +267,7 @@ def judge(link: Link, found: Links, gold: Gold) -> str:
 
 def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     """One sentence: how many words are linked, where the word order differs, and the error rate."""
-    who = sentence_words.begun(shown.name)
+    who = sentence_words.capitalized(shown.name)
     if not shown.source.labels or not shown.target.labels:
         return _("There are only special tokens here: nothing to align.")
     if not found:

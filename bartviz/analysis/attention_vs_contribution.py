@@ -89,7 +89,7 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def notice(weighed: Weighed, name: str) -> str:
     """One sentence: how well the two agree, and the column where they differ most."""
-    who = sentence_words.begun(name)
+    who = sentence_words.capitalized(name)
     if not weighed.contribution.any():
         return _(
             "{head}: all that it looks at adds nothing to the layer: the head is silenced, or its values are 0.",

@@ -270,11 +270,11 @@ def notice(record: Record) -> str:
         )
     ]
     if (weighing := _weighing(record)) is not None:
-        told = _(
+        different = _(
             "The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
             rule=sentence_words.rule(weighing),
         )
-        return f"{said[0]} {told}"
+        return f"{said[0]} {different}"
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
         rule = sentence_words.rule(ruled[0].rule or "")
@@ -291,7 +291,7 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
     """A clause: the first step at which the winner's token is not the most probable one, and how many more there
     are."""
     step, better = turned[0]
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "step": step.position + 1,
         "token": step.chosen.label,
         "likely": percent(step.chosen.probability),
@@ -302,7 +302,7 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
         return _(
             "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}: greedy search would "
             "have gone there.",
-            **told,
+            **values,
         )
     return plural(
         "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
@@ -310,5 +310,5 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
         "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
         "steps: greedy search would have gone there.",
         len(turned) - 1,
-        **told,
+        **values,
     )

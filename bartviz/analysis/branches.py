@@ -111,10 +111,10 @@ def _weighing(main: Record, branch: Record) -> str:
     times = odds(main, branch)
     factor = times if times >= 1 else 1 / times if times else math.inf
     size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else _("over a million")
-    told = {"one": totals[0], "other": totals[1], "times": size}
+    values = {"one": totals[0], "other": totals[1], "times": size}
     if times >= 1:
-        return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **told)
-    return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **told)
+        return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **values)
+    return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **values)
 
 
 def _same_source(main: Record, branch: Record) -> bool:

@@ -71,16 +71,16 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
             kind=kind,
         )
     shown = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
-    told: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
-    told["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
+    filled: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
+    filled["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
     if count == 1:
-        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **filled)
     elif len(given) == 1:
-        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **filled)
     elif len(given) == NAMED:
-        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **filled)
     else:
-        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **told)
+        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **filled)
     rest = count - len(given)
     return _("{said}; {count} unclassified.", said=said, count=rest) if rest else f"{said}."
 

@@ -83,7 +83,7 @@ def contrast(a: View, b: View) -> Contrast | None:
     """How B differs from A; None if rows or columns are not the same tokens (``mismatch`` says why)."""
     if mismatch(a, b):
         return None
-    rows = a.told & b.told
+    rows = a.has_choice & b.has_choice
     found = np.where(rows, jensen_shannon(a.weights, b.weights), np.nan)
     plain = rows & ~a.query_special
     mean = float(found[plain if plain.any() else rows].mean()) if rows.any() else float("nan")

@@ -272,7 +272,7 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
         shown = alignment.merged(record, weights, source, target, reading="predicts")
         way = ways(record, weights)
         found[head] = (
-            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.told))
+            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.has_rows))
             if gold is None
             else (True, 0.0 if (rate := score(links(shown.weights), gold).error_rate) is None else 1 - rate)
         )

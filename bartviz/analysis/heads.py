@@ -55,7 +55,7 @@ class View:
     predicts: bool = False
 
     @property
-    def told(self) -> Bools:
+    def has_choice(self) -> Bools:
         """(Q',) True for rows with a choice: at least two visible keys."""
         return np.asarray(self.mask.sum(axis=1) > 1, np.bool_)
 
@@ -163,20 +163,22 @@ def hidden_note(shown: View) -> str:
     if not shown.hidden_labels:
         return ""
     columns = list(dict.fromkeys(shown.hidden_labels))
-    told = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
+    values = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
     if shown.renormalised:
-        return _("{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **told)
-    return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **told)
+        return _(
+            "{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **values
+        )
+    return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **values)
 
 
 def notice(shown: View) -> str:
     """One sentence computed for this text: the strongest links, and where most of the attention goes."""
-    told = [
+    named = [
         _("{query} to {key} ({weight:.2f})", query=quote(query), key=quote(key), weight=weight)
         for query, key, weight in links(shown)
     ]
-    both = _("{one} and {other}", one=told[0], other=told[1]) if len(told) == LINKS else "".join(told)
-    parts = [_("strongest from {links}", links=both)] if told else []
+    both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
+    parts = [_("strongest from {links}", links=both)] if named else []
     parts += [
         _("{share:.0%} goes to {where} (evenly {even:.0%})", where=where, share=share, even=even)
         for where, share, even in directions(shown)
@@ -184,13 +186,13 @@ def notice(shown: View) -> str:
     if shown.hidden_labels and not shown.renormalised:
         parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
     found = "; ".join(parts) or _("no row has a choice")
-    return f"{sentence_words.begun(shown.name)}: {found}."
+    return f"{sentence_words.capitalized(shown.name)}: {found}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
     """The strongest links (row, column, weight), at most one per row, without special tokens and rows without a
     choice."""
-    open_rows = shown.told & ~shown.query_special
+    open_rows = shown.has_choice & ~shown.query_special
     weights = np.where(open_rows[:, None] & ~shown.key_special, shown.weights, -1.0)  # (Q', K')
     if weights.size == 0:
         return []
@@ -209,7 +211,7 @@ def directions(shown: View) -> list[tuple[str, float, float]]:
     "The previous token", "the next token", "the token itself" for self-attention without hidden columns; "special
     tokens" always. Means over the rows that have a choice.
     """
-    rows = shown.told
+    rows = shown.has_choice
     if not rows.any():
         return []
     even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (Q', K')

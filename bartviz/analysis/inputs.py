@@ -42,6 +42,7 @@ __all__ = [
     "formula",
     "norms",
     "pieces",
+    "pieces_sentence",
     "rotation",
     "sentence",
     "shares",
@@ -52,7 +53,6 @@ __all__ = [
     "sinusoidal",
     "splits",
     "table",
-    "told",
 ]
 
 LIMIT = 1e-5  # how far the sum may be from the network's own first hidden state
@@ -130,17 +130,17 @@ def sentence(one: Inputs) -> str:
     lengths, part = norms(one), shares(one)
     ratio = float(lengths["token"][inside].mean() / max(lengths["position"][inside].mean(), 1e-12))
     row = int(np.flatnonzero(inside)[part["position"][inside].argmax()])
-    told = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
+    filled = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
     if ratio >= 1:
         return _(
             "A token's vector is on average {ratio:.1f} times as long as its position's; most position is in "
             "“{token}”, {share:.0%} of its sum.",
-            **told,
+            **filled,
         )
     return _(
         "A token's vector is on average {ratio:.2f} of its position's length; most position is in “{token}”, "
         "{share:.0%} of its sum.",
-        **told,
+        **filled,
     )
 
 
@@ -191,7 +191,7 @@ def pieces(tokens: Tokens) -> pd.DataFrame:
     )
 
 
-def told(tokens: Tokens) -> str:
+def pieces_sentence(tokens: Tokens) -> str:
     """One sentence: how many pieces the words became, and which word has the most."""
     inside = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
     counts = {word: inside.count(word) for word in dict.fromkeys(inside) if word is not None}
@@ -203,21 +203,21 @@ def told(tokens: Tokens) -> str:
     names = "".join(
         label.removeprefix("⋯") for label, word in zip(tokens.labels, tokens.words, strict=True) if word == most
     )
-    told: dict[str, object] = {
+    filled: dict[str, object] = {
         "words": plural("{count} word", "{count} words", len(counts)),
         "ids": len(tokens),
         "special": added,
     }
     if counts[most] == 1:
         return _(
-            "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **told
+            "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **filled
         )
     return _(
         "The model does not see letters: {words} became {ids} ids, {special} among them; “{word}” is cut into {pieces} "
         "pieces.",
         word=names,
         pieces=counts[most],
-        **told,
+        **filled,
     )
 
 

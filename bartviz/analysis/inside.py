@@ -245,7 +245,7 @@ def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
     if predicts is None:
         return own
     said = _("the row that reads {own} and predicts {predicted}", own=own, predicted=quote(predicts))
-    return sentence_words.begun(said) if start else said
+    return sentence_words.capitalized(said) if start else said
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:

@@ -66,7 +66,7 @@ def notice(record: Record) -> str:
     return _("The masks of this text: {masks}.", masks="; ".join(parts))
 
 
-def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
+def row_sentence(attention: Attention, row: int, query: Tokens | None = None) -> str:
     """One or two sentences: which keys this row may attend to, and why not to the others; ``query`` replaces the labels
     of rows.
 

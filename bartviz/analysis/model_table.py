@@ -108,7 +108,7 @@ def tables(models: Sequence[Model]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def said(each: Property, cell: Cell) -> str:
+def cell_text(each: Property, cell: Cell) -> str:
     """The text of a cell in the reader's language."""
     if cell is None:
         return "–"

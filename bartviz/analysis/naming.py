@@ -105,6 +105,6 @@ def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[
     return sorted(ordered, key=lambda one: first[one[1].measure, one[1].way] != one[0])
 
 
-def told(given: Name | None) -> str:
+def sentence(given: Name | None) -> str:
     """A text: the name with its score and threshold, or that the head has none."""
     return _(UNNAMED) if given is None else str(given)

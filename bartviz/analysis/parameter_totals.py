@@ -107,7 +107,7 @@ def _use(row: Parameter) -> str:
     use = _USES.get((row.component, row.role))
     if use is not None:
         return _(use)
-    return _("{component} {role}", component=roles.said(row.component), role=roles.said(row.role))
+    return _("{component} {role}", component=roles.title(row.component), role=roles.title(row.role))
 
 
 def layer_share(rows: Sequence[Parameter], component: Component, name: str) -> float:
@@ -148,7 +148,7 @@ def notice(rows: Sequence[Parameter]) -> str:
         "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
         size=size,
         share=percent(found[largest] / size),
-        part=roles.said(largest),
+        part=roles.title(largest),
     )
 
 

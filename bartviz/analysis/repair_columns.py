@@ -118,8 +118,8 @@ def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
         if j is None:
             continue
         if i is not None:
-            told: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
-            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, told))
+            judged: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
+            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, judged))
             continue
         slot, found = _home(slots, own, last, noised)
         target = inside if found else between

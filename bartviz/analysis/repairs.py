@@ -118,9 +118,9 @@ def notice(found: Repair) -> str:
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_told(_surest(mistakes))))
+        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_word(_surest(mistakes))))
     elif more:
-        parts.append(_("it added {word} with {likely:.0%}", **_told(_surest(more))))
+        parts.append(_("it added {word} with {likely:.0%}", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}
     left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
     if left:
@@ -146,11 +146,11 @@ def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
         "Of {count} lost words the model put {back} back, {word} with {likely:.0%}",
         gone,
         back=len(back),
-        **_told(_surest(back)),
+        **_word(_surest(back)),
     )
 
 
-def _told(one: Said) -> dict[str, object]:
+def _word(one: Said) -> dict[str, object]:
     return {"word": quote(one.text), "likely": one.probability}
 
 
@@ -162,7 +162,7 @@ def _surest(said: Sequence[Said]) -> Said:
 def mask_share(shown: View) -> tuple[float, float] | None:
     """The share of the attention of a view that goes to masks, and the share with even weights; None without masks."""
     masks = np.array([label == MASK for label in shown.key_labels]) & shown.key_special
-    rows = shown.told & ~shown.query_special
+    rows = shown.has_choice & ~shown.query_special
     if not masks.any() or not rows.any():
         return None
     even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (R, C)
@@ -236,14 +236,14 @@ def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, flo
 
 def arrays(found: Repair) -> dict[str, NDArray[np.generic]]:
     """The scores of every target token, and the ids of the three texts."""
-    told = found.score
+    score = found.score
     return {
-        "labels": np.array(told.labels),
-        "log_probability": told.log_probability,
-        "right": told.right,
-        "lost": told.lost,
-        "best": np.array(told.best),
-        "best_probability": told.best_probability,
+        "labels": np.array(score.labels),
+        "log_probability": score.log_probability,
+        "right": score.right,
+        "lost": score.lost,
+        "best": np.array(score.best),
+        "best_probability": score.best_probability,
         "clean_ids": found.plain.source.ids,
         "corrupted_ids": found.given.source.ids,
         "written_ids": found.written.attention("decoder").query.ids,

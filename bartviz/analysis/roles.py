@@ -64,7 +64,7 @@ SINGLE = frozenset(
 )
 
 
-def said(role: str) -> str:
+def title(role: str) -> str:
     """A role, or a part of a layer or model, in the reader's language."""
     if role in SINGLE or role in WHOLE:
         return _(role)

@@ -43,9 +43,9 @@ def rule(name: str) -> str:
     return _(name) if name in RULES else name
 
 
-def begun(said: str) -> str:
+def capitalized(text: str) -> str:
     """The text with a capital first letter, otherwise unchanged."""
-    return said[:1].upper() + said[1:]
+    return text[:1].upper() + text[1:]
 
 
 def weights_name(attention: Attention, layer: int | None, number: int | None) -> str:

@@ -91,7 +91,7 @@ def _heads(
     said = f"{unit}: {number}" if measured else _("not measured yet")
     colours = np.where(np.isnan(values), np.float32(0), values)
     return Panel(
-        sentence_words.begun(_("{kind} heads", kind=sentence_words.kind(kind))),
+        sentence_words.capitalized(_("{kind} heads", kind=sentence_words.kind(kind))),
         colours,
         [f"L{layer}" for layer in range(layers)],
         [f"H{head}" for head in range(heads)],
@@ -126,7 +126,7 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
         layers, heads = change.shape
         given.append(
             Panel(
-                sentence_words.begun(_("{kind} attention moved", kind=sentence_words.kind(kind))),
+                sentence_words.capitalized(_("{kind} attention moved", kind=sentence_words.kind(kind))),
                 change,
                 [f"L{layer}" for layer in range(layers)],
                 [f"H{head}" for head in range(heads)],

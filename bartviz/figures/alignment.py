@@ -139,7 +139,7 @@ def matrix(
     shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
 ) -> go.Figure:
     """The weights between words, each link marked: a row of the output attends to columns of the source."""
-    whole = np.broadcast_to(shown.told[:, None], shown.weights.shape)
+    whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
     figure = attention_map(
         shown.weights,
         shown.target.labels,
@@ -200,7 +200,7 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
             by_weight[int(np.searchsorted(bounds, shown.weights[j, i], side="right"))].append((i, j))
         return [(name, look, pairs) for (_low, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
     judged = {link: analysis.judge(link, found, gold) for link in sorted(found | gold.possible)}
-    return [(name, look, [link for link, told in judged.items() if told == name]) for name, look in _LOOKS.items()]
+    return [(name, look, [link for link in judged if judged[link] == name]) for name, look in _LOOKS.items()]
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
@@ -250,13 +250,13 @@ def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Pa
     """Invisible points where words meet links, with the hover text of each word."""
     at, x = (place.source, 0.0) if side == "source" else (place.target, 1.0)
     words = place.sources if side == "source" else place.targets
-    told = _say_source if side == "source" else _say_target
+    say = _say_source if side == "source" else _say_target
     return unseen(
         np.full(len(at), x, np.float32),
         at,
         name=side,
         size=18,
-        text=[told(shown, word) for word in words],
+        text=[say(shown, word) for word in words],
         hovertemplate="%{text}<extra></extra>",
         yaxis="y" if side == "source" else "y2",
     )
@@ -270,7 +270,7 @@ def _say_source(shown: Table, i: int) -> str:
 
 def _say_target(shown: Table, j: int) -> str:
     word = f"<b>{theme.escape(shown.target.labels[j])}</b>"
-    if not shown.told[j]:
+    if not shown.has_rows[j]:
         return _("{word}: no row reads it", word=word)
     order = np.argsort(-shown.weights[j], kind="stable")[:3]
     most = ", ".join(f"{theme.escape(shown.source.labels[i])} {shown.weights[j, i]:.2f}" for i in order)

@@ -29,10 +29,10 @@ def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290
     traces = []
     for side, color in zip(sides, colors, strict=True):
         near = {"share": "%{y:.1%}", "place": "%{x:.2f}"}
-        told = _("{share} of the scores near {place}", **near)
-        traces.append(_steps(side.scores, scores, side, color, "", told))
-        told = _("{share} of the rows near {place}", **near)
-        traces.append(_steps(side.entropy, entropy, side, color, "2", told) | {"showlegend": False})
+        hover = _("{share} of the scores near {place}", **near)
+        traces.append(_steps(side.scores, scores, side, color, "", hover))
+        hover = _("{share} of the rows near {place}", **near)
+        traces.append(_steps(side.entropy, entropy, side, color, "2", hover) | {"showlegend": False})
     layout = {
         "xaxis": _titled(_("score")) | {"domain": [0, 0.46]},
         "yaxis": _titled(_("share of the cells")),
@@ -51,7 +51,7 @@ def _edges(parts: Sequence[Floats]) -> Doubles:
     return edges
 
 
-def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, told: str) -> Part:
+def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, hover: str) -> Part:
     """A histogram as an outline: the share of ``values`` in each bin; filled for the model's own scaling."""
     counts = np.histogram(values, edges)[0] / max(values.size, 1)
     middles = (edges[1:] + edges[:-1]) / 2
@@ -65,7 +65,7 @@ def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, to
         "yaxis": f"y{axis}",
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if side.own else "dot"},
         "fill": "tozeroy" if side.own else None,
-        "hovertemplate": f"{told}<extra>{theme.escape(side.name)}</extra>",
+        "hovertemplate": f"{hover}<extra>{theme.escape(side.name)}</extra>",
     }
 
 

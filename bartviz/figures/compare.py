@@ -12,7 +12,7 @@ from bartviz.analysis.color_scale import Range
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
-from bartviz.analysis.naming import THRESHOLD, names, told
+from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.similar import Likeness
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
@@ -97,7 +97,7 @@ def scatter(
     strong = np.full(layers * count, 1.0) if kept is None else np.where(kept.ravel(), 1.0, 0.15)
     layer, head = np.divmod(np.arange(layers * count), count)
     given = names(measured, threshold=threshold)
-    called = [told(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
+    called = [sentence(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
     apart = _labelled(x, y, np.array([place in given for place in zip(layer.tolist(), head.tolist(), strict=True)]))
     shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
     colors = theme.palette(dark)

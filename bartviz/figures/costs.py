@@ -48,11 +48,11 @@ _MEMORY: tuple[tuple[str, str, Colors, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """One line of a figure; ``told`` is the hover text of its points."""
+    """One line of a figure; ``hover`` is the hover text of its points."""
 
     name: str
     y: NDArray[np.float64]
-    told: Sequence[str]
+    hover: Sequence[str]
     colors: Colors
     dash: str
 
@@ -127,8 +127,8 @@ def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, heigh
     rows = ((_("without a cache"), "uncached", _VIOLET, "dash"), (_("with a cache"), "cached", _TEAL, "solid"))
     for name, column, colors, dash in rows:
         counts = table[column].to_numpy()
-        told = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
-        curves.append(_Curve(name, counts / 1e6, told, colors, dash))
+        hover = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
+        curves.append(_Curve(name, counts / 1e6, hover, colors, dash))
     figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
     ticks = [2**power for power in range(int(np.log2(steps)) + 1)] if steps > 1 else [1]
     figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=[0, np.log10(max(steps, 2))])
@@ -177,7 +177,7 @@ def _drawn(
             mode="lines",
             name=curve.name,
             showlegend=False,
-            customdata=curve.told,
+            customdata=curve.hover,
             line={"color": curve.colors[dark], "dash": curve.dash, "width": 2.5},
             hovertemplate=f"{curve.name}: %{{customdata}}<extra></extra>",
         )

@@ -28,16 +28,16 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     mark tokens of words that were lost or moved. ``found`` is the result of ``experiments.repair.repair``.
     """
     expect(found, (Repair, Score), "what bartviz.experiments.repair.repair(model, text, noise) gives")
-    told = found.score if isinstance(found, Repair) else found
-    count = len(told.labels)
+    score = found.score if isinstance(found, Repair) else found
+    count = len(score.labels)
     traces = [
-        _bars(told, np.flatnonzero(told.right), True, dark),
-        _bars(told, np.flatnonzero(~told.right), False, dark),
+        _bars(score, np.flatnonzero(score.right), True, dark),
+        _bars(score, np.flatnonzero(~score.right), False, dark),
     ]
-    traces.append(_lost(told, dark))
+    traces.append(_lost(score, dark))
     small = {"size": 12, "color": theme.palette(dark).faint}
     layout: Part = {
-        "xaxis": axes.shown(told.labels, told.special, 1000, "", dark)
+        "xaxis": axes.shown(score.labels, score.special, 1000, "", dark)
         | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
             "range": [0, 1.12],
@@ -54,10 +54,10 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     return theme.build(traces, layout, dark=dark, height=HEIGHT)
 
 
-def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
+def _bars(score: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
     color = theme.kind_color("decoder", dark)
     name = _("✓ the best guess") if right else _("✗ another token was likelier")
-    said = [_say(told, int(i), right) for i in rows]
+    said = [_say(score, int(i), right) for i in rows]
     marker: Part = {"color": color, "line": {"color": color, "width": 1}}
     if not right:
         marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": theme.palette(dark).background, "size": 6}
@@ -67,30 +67,30 @@ def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], ri
         "x": rows.astype(np.int32),
         "width": 0.8,
         "marker": marker,
-        "y": np.exp(told.log_probability[rows]).astype(np.float32),
+        "y": np.exp(score.log_probability[rows]).astype(np.float32),
         "hovertext": said,
         "hoverinfo": "text",
         "showlegend": True,
     }
 
 
-def _say(told: Score, i: int, right: bool) -> str:
+def _say(score: Score, i: int, right: bool) -> str:
     """A token with its probability, and the likelier one if there is one."""
     said = _(
         "{token}: {probability:.1%}, {loss:.3f} nats",
-        token=f"<b>{theme.escape(told.labels[i])}</b>",
-        probability=np.exp(told.log_probability[i]),
-        loss=-told.log_probability[i],
+        token=f"<b>{theme.escape(score.labels[i])}</b>",
+        probability=np.exp(score.log_probability[i]),
+        loss=-score.log_probability[i],
     )
     if right:
         return said
-    best = f"<b>{theme.escape(told.best[i])}</b>"
-    likelier = _("likelier: {token} {probability:.1%}", token=best, probability=told.best_probability[i])
+    best = f"<b>{theme.escape(score.best[i])}</b>"
+    likelier = _("likelier: {token} {probability:.1%}", token=best, probability=score.best_probability[i])
     return f"{said}<br>{likelier}"
 
 
-def _lost(told: Score, dark: bool) -> Part:
-    rows = np.flatnonzero(told.lost).astype(np.int32)
+def _lost(score: Score, dark: bool) -> Part:
+    rows = np.flatnonzero(score.lost).astype(np.int32)
     return {
         "type": "scatter",
         "mode": "markers",

@@ -82,7 +82,7 @@ def reach(
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
     marked = found.position if stack == found.edited else None
-    title = sentence_words.begun(_("{kind} states: relative change", kind=sentence_words.kind(stack)))
+    title = sentence_words.capitalized(_("{kind} states: relative change", kind=sentence_words.kind(stack)))
     return _change(title, found.hidden[stack], found.tokens(stack), stack, marked, dark)
 
 
@@ -127,7 +127,7 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
     marked = found.position if kind == found.edited or (kind == "cross" and found.edited == "decoder") else None
     high = max(0.05, *(float(found.rows_changed(one).max()) for one in found.attention))
     return Panel(
-        sentence_words.begun(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
+        sentence_words.capitalized(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
         np.where(zero, np.nan, change).astype(np.float32),
         [f"L{layer}" for layer in range(len(change))],
         attention.query.labels,

@@ -36,11 +36,11 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     for line, (name, values) in enumerate(lengths.items()):
         axis = "y" if line == 0 else f"y{line + 1}"
         said = _(name)
-        told = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
+        hover = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
         if name in share:
-            told = [
+            hover = [
                 _("{said}, {share:.1%} of the sum", said=one, share=part)
-                for one, part in zip(told, share[name], strict=True)
+                for one, part in zip(hover, share[name], strict=True)
             ]
         shade = color if name not in share else theme.tint(one.stack, dark)
         traces.append(
@@ -50,7 +50,7 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
                 "x": places,
                 "y": values,
                 "yaxis": axis,
-                "hovertext": told,
+                "hovertext": hover,
                 "hoverinfo": "text",
                 "marker": {"color": shade, "line": {"width": 0}},
             }

@@ -78,8 +78,8 @@ def attention_map(
     _check(weights, query_labels, key_labels, mask, range, rows, row)
     factor = -(-max(weights.shape) // SIDE)
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
-    told = says or WEIGHT
-    traces = [_weights(drawn, seen, factor, kind, range, told, dark, height), axes.anchor()]
+    words = says or WEIGHT
+    traces = [_weights(drawn, seen, factor, kind, range, words, dark, height), axes.anchor()]
     if seen is not None:
         said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
         traces = [said, *traces, hatch.hatching(~seen, dark)]

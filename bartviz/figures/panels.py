@@ -129,8 +129,8 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
     down, across = (index.ravel() for index in np.indices(numbers.shape))
     reach, span = max(abs(panel.low), abs(panel.high)) or 1.0, (panel.high - panel.low) or 1.0
     digits = 0 if np.all(numbers == np.round(numbers)) else 2 if reach >= 0.1 else 3
-    told = np.abs(panel.values.ravel()) >= reach / 10
-    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
+    large = np.abs(panel.values.ravel()) >= reach / 10
+    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), large, strict=True)]
     return {
         "type": "scatter",
         "mode": "text",

@@ -87,9 +87,9 @@ def row_bars(
     hatched."""
     positions = np.arange(len(labels), dtype=np.int16)
     called, outline = name or _("with the pattern"), {"color": theme.palette(dark).faint, "width": 1.5}
-    told = {"token": "<b>%{x}</b>", "weight": "%{y:.3f}"}
-    open_ = _("{token}: {weight} with nothing closed", **told)
-    then = _("{token}: {weight} {name}", name=theme.escape(called), **told)
+    values = {"token": "<b>%{x}</b>", "weight": "%{y:.3f}"}
+    open_ = _("{token}: {weight} with nothing closed", **values)
+    then = _("{token}: {weight} {name}", name=theme.escape(called), **values)
     traces: list[Part] = [
         {
             "type": "bar",

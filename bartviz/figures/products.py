@@ -22,7 +22,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
     numbers = one.products(key).astype(float)  # (d,)
     order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
     sums = np.cumsum(numbers[order])  # (d,)
-    told = [
+    hover = [
         _(
             "dimension {dimension}: {q:.4f} × {k:.4f} = {product:.3f}, sum so far {total:.3f}",
             dimension=m,
@@ -41,7 +41,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
             "x": np.arange(one.width),
             "y": numbers[order],
             "base": sums - numbers[order],
-            "hovertext": told,
+            "hovertext": hover,
             "hoverinfo": "text",
             "marker": {"color": signed(numbers[order], theme.kind_color(one.kind, dark), dark)},
         },
@@ -90,7 +90,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     whole = _("all heads + bias") if one.projection_bias else _("all heads")
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
-    told = [
+    hover = [
         _("{head}: {share:.1%} of what the heads add", head=sentence_words.head(one.kind, one.layer, head), share=part)
         for head, part in enumerate(one.shares)
     ]
@@ -101,7 +101,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     both = np.stack([one.added, one.block])  # (2, D)
     names = [_("this head, H{head}", head=one.head), whole]
     traces = [
-        bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
+        bars(one.shares.astype(float), colors=fills, xaxis="x", hover=hover, name="share", text=texts),
         strip(
             both,
             color=theme.VALUE,

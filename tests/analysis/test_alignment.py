@@ -100,10 +100,10 @@ def test_a_table_sums_over_columns_and_averages_over_rows() -> None:
 def test_an_output_that_was_cut_off_has_a_word_that_no_row_reads() -> None:
     record = stand_in.record(output=("<s>", "Ich", " kaufe"))
     shown = table(record, heads_of(record), reading="reads")
-    assert shown.told.tolist() == [True, False]
+    assert shown.has_rows.tolist() == [True, False]
     assert not shown.weights[1].any()
     assert all(j != 1 for _, j in links(shown.weights, "union"))
-    assert table(record, heads_of(record)).told.all()
+    assert table(record, heads_of(record)).has_rows.all()
 
 
 def test_rows_of_a_record_without_output_are_named_by_what_they_read(record: Record) -> None:
@@ -215,4 +215,4 @@ def test_rows_and_their_special_share_sum_to_1(record: Record) -> None:
     for reading in ("predicts", "reads"):
         shown = table(record, heads_of(record), reading=reading)
         whole = shown.weights.sum(axis=1) + shown.special
-        np.testing.assert_allclose(whole[shown.told], 1.0, atol=1e-5)
+        np.testing.assert_allclose(whole[shown.has_rows], 1.0, atol=1e-5)

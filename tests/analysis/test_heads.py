@@ -103,7 +103,7 @@ def test_directions_are_told_with_what_chance_would_give() -> None:
 def test_first_row_of_a_causal_head_has_no_choice_and_tells_nothing() -> None:
     causal = np.tri(4).astype(np.bool_)
     shown = heads.view(by_hand([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "decoder", causal), 0, 0)
-    assert shown.told.tolist() == [False, True, True, True]
+    assert shown.has_choice.tolist() == [False, True, True, True]
     assert "the token itself" in heads.notice(shown)
 
 

@@ -24,8 +24,8 @@ def test_rules_of_decoding_are_said_and_those_that_nobody_knows_stay(name: str) 
 
 
 def test_a_sentence_begins_with_a_capital_and_keeps_the_others() -> None:
-    assert sentence_words.begun("mean of L1H2") == "Mean of L1H2"
-    assert sentence_words.begun("") == ""
+    assert sentence_words.capitalized("mean of L1H2") == "Mean of L1H2"
+    assert sentence_words.capitalized("") == ""
 
 
 @pytest.mark.parametrize(

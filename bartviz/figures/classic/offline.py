@@ -51,7 +51,7 @@ body > *, text {{ font-family: {face} !important; }}
 text, text[fill="black"] {{ fill: currentColor; }}
 rect.background {{ fill: {hover}; }}
 #right, #left, .token {{ font-variant-ligatures: none; }}
-.told {{ font-size: 13px; line-height: 1.4; margin: 0 0 8px; max-width: 62em; }}
+.captions {{ font-size: 13px; line-height: 1.4; margin: 0 0 8px; max-width: 62em; }}
 .layers {{ display: block; font-size: 14px; }}
 """
 
@@ -93,16 +93,16 @@ def page(
     window: Window,
     layer: int | None = 0,
     dark: bool = False,
-    told: Sequence[str] = (),
+    captions: Sequence[str] = (),
     libraries: str | None = None,
 ) -> str:
     """One kind of attention as bertviz draws it: a whole HTML page of about 0.35 MB and six bytes a weight.
 
     The head view has one ``layer``, or with None all of them and a box to choose from. ``rows`` (Q,) name the decoder's
-    rows by what they read or predict; columns are the attention's own. Weights are rounded to three decimals. ``told``
-    are sentences above the picture. ``libraries`` is the address of the files of VENDOR, if the page should not contain
-    them: it then has 0.03 MB. The same arguments give the same text. Raises SettingError for a view, a layer or a
-    window that is not there, ModelError where bertviz is missing or another version.
+    rows by what they read or predict; columns are the attention's own. Weights are rounded to three decimals.
+    ``captions`` are the sentences above the picture. ``libraries`` is the address of the files of VENDOR, if the page
+    should not contain them: it then has 0.03 MB. The same arguments give the same text. Raises SettingError for a view,
+    a layer or a window that is not there, ModelError where bertviz is missing or another version.
     """
     layers = drawn_layers(view, attention, layer)
     left, right = list(rows[window.rows]), list(attention.key.labels[window.columns])
@@ -122,7 +122,7 @@ def page(
         heads = attention.shape[1]
         data |= {"display_mode": "dark" if dark else "light", "include_heads": list(range(heads)), "total_heads": heads}
     choosing = view == "head" and len(layers) > 1
-    return _page(_script(view, data, dark), told, libraries, choosing=choosing, dark=dark)
+    return _page(_script(view, data, dark), captions, libraries, choosing=choosing, dark=dark)
 
 
 def weights(attention: Attention, layer: int, window: Window) -> NDArray[np.float64]:
@@ -152,7 +152,7 @@ def _script(view: View, data: dict[str, Any], dark: bool) -> str:
     return f"{before}const params = {written};\n{rest}"
 
 
-def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
+def _page(script: str, captions: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
     colors = theme.palette(dark)
     style = _STYLE.format(
         scheme="dark" if dark else "light",
@@ -163,7 +163,7 @@ def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: 
     )
     scripts = f"{_written() if libraries is None else _linked(libraries)}<script>{_LOADER}</script>"
     policy = _POLICY if libraries is None else _POLICY_LINKED
-    sentences = "".join(f'<p class="told">{html.escape(one)}</p>' for one in told)
+    sentences = "".join(f'<p class="captions">{html.escape(one)}</p>' for one in captions)
     box = f'<label class="layers">{html.escape(_("Layer"))} <select id="layer"></select></label>' if choosing else ""
     return (
         f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>bertviz</title>'

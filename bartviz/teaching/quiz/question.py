@@ -130,7 +130,7 @@ def any_attention(record: Record, random: Generator) -> Attention:
     return record.attention(record.kinds[int(random.integers(len(record.kinds)))])
 
 
-def kind_said(kind: Kind) -> str:
+def kind_word(kind: Kind) -> str:
     """The kind of attention as an adjective of head or layer."""
     return {"encoder": later("encoder"), "decoder": later("decoder"), "cross": later("cross")}[kind]
 

@@ -24,7 +24,7 @@ from bartviz.teaching.quiz.question import (
     any_attention,
     drawn,
     hundredths,
-    kind_said,
+    kind_word,
     shuffled,
 )
 
@@ -106,7 +106,7 @@ def _impossible(
     return Question(
         "impossible",
         later(
-            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_said(kind)
+            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_word(kind)
         ),
         options,
         answer,
@@ -293,7 +293,7 @@ def closed(material: Material, random: Generator) -> Question | None:
         )
         prompt = later(
             "At which of these tokens may the {kind} row of {token} (row {row}) not look?",
-            kind=kind_said(attention.kind),
+            kind=kind_word(attention.kind),
             token=quote(label),
             row=row,
         )

@@ -65,7 +65,7 @@ def test_equal_content_equal_key_and_another_another(one: object, other: object)
         (pd.DataFrame({"a": [1]}, index=[0]), pd.DataFrame({"a": [1]}, index=[1])),
         (partial(masks.notice), partial(masks.shape)),
         (partial(masks.quote, "a"), partial(masks.quote, "b")),
-        (partial(masks.who, row=1), partial(masks.who, row=2)),
+        (partial(masks.row_sentence, row=1), partial(masks.row_sentence, row=2)),
         (Costs("facebook/bart-base"), Costs("t5-small")),
         (subject("facebook/bart-base"), subject("gpt2")),
     ],

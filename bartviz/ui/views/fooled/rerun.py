@@ -17,7 +17,7 @@ from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 from bartviz.ui.views.experiments.asking import ask
-from bartviz.ui.views.fooled.parts import begun, kind_of, named, one_map, sources_and_link, title
+from bartviz.ui.views.fooled.parts import capitalized, kind_of, named, one_map, sources_and_link, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -48,7 +48,7 @@ def silence(record: Record) -> None:
     if sweep is None:
         return
     finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
-    show.lead(begun(_quiet_sentence(finding)))
+    show.lead(capitalized(_quiet_sentence(finding)))
     show.figure(
         partial(figures.sharp_and_silent, finding, dark=page.dark()), key="fooled_quiet", alt=_quiet_sentence(finding)
     )

@@ -82,7 +82,7 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
     st.markdown(f"**{title}**")
     container, rows = st.container(), attention.shape[2]
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
-    sentence = masks.who(attention, row)
+    sentence = masks.row_sentence(attention, row)
     figure = partial(
         square,
         attention,
@@ -204,7 +204,7 @@ def _settings(name: str) -> dict[str, int]:
     return {
         key: setting.lowest
         + pick.index(
-            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest),
+            _("{setting}, from {lowest}", setting=sentence_words.capitalized(setting.title), lowest=setting.lowest),
             9,
             key=f"set_{key}",
             default=setting.default - setting.lowest,
@@ -246,7 +246,7 @@ def _show_effect(changed: Attention, bars: partial[go.Figure], row: int, title: 
     view: View = "additive" if changed.bias is not None else "pattern"
     with left:
         drawn = partial(square, changed, view=view, row=row, dark=page.dark(), height=320)
-        alt = f"{_('Pattern: {name}.', name=title)} {masks.who(changed, row)}"
+        alt = f"{_('Pattern: {name}.', name=title)} {masks.row_sentence(changed, row)}"
         show.figure(drawn, key="pattern_square", alt=alt)
     with right:
         alt = _("Weights of one row with and without {pattern}", pattern=title)
