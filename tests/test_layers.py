@@ -34,7 +34,7 @@ def test_nothing_imports_upward() -> None:
 
 
 @pytest.mark.slow
-def test_no_two_rooms_need_each_other() -> None:
+def test_no_two_packages_import_each_other() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -42,13 +42,13 @@ def test_no_two_rooms_need_each_other() -> None:
     assert f"on {len(FLOORS)} floors" in done.stdout
 
 
-def test_the_house_stays_small() -> None:
+def test_there_are_few_packages_and_floors() -> None:
     assert len(FLOORS) <= 12
     assert sum(map(len, FLOORS)) <= 22
 
 
 @pytest.mark.slow
-def test_the_rooms_of_the_pages_import_downward_too() -> None:
+def test_packages_of_the_ui_import_downward_too() -> None:
     home = PACKAGE / "ui"
     for path in home.rglob("*.py"):
         room = path.relative_to(home).parts[0].removesuffix(".py")
@@ -76,16 +76,16 @@ def test_records_tables_and_figures_need_no_torch(room: str) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
-def test_a_folder_says_what_it_is_for(folder: Path) -> None:
+def test_every_package_has_a_docstring(folder: Path) -> None:
     tree = ast.parse((folder / "__init__.py").read_text("utf-8"))
     assert ast.get_docstring(tree)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
-def test_a_page_reads_like_a_sentence(path: Path) -> None:
+def test_a_page_has_fewer_than_100_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 100
 
 
 @pytest.mark.parametrize("path", files(), ids=name_of)
-def test_a_module_is_a_room_not_a_hall(path: Path) -> None:
+def test_a_module_has_at_most_400_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

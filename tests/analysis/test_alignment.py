@@ -133,7 +133,7 @@ def test_a_set_of_heads_is_their_mean_and_is_named(record: Record) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_model_without_cross_attention_is_told_what_has_it(kind: str) -> None:
+def test_a_model_without_cross_attention_names_models_that_have_it(kind: str) -> None:
     with pytest.raises(SettingError, match="choose an encoder-decoder model"):
         lines(stand_in.record(kind=kind))  # type: ignore[arg-type]
 
@@ -169,7 +169,7 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     assert "links no word" in notice(shown, frozenset())
 
 
-def test_one_link_tells_nothing_of_the_order(record: Record) -> None:
+def test_one_link_shows_no_order(record: Record) -> None:
     shown = table(record, [Head("cross", 0, 0)])
     assert notice(shown, frozenset({(1, 1)})) == "Cross L0H0 links 1 of 6 words of the output."
 

@@ -30,7 +30,7 @@ def test_ranks_share_where_numbers_are_equal() -> None:
     assert np.isnan(attention_vs_contribution.spearman(np.ones(3), np.array([1.0, 2.0, 3.0])))
 
 
-def test_a_sink_of_no_length_takes_much_and_gives_nothing() -> None:
+def test_a_sink_with_a_short_value_has_much_weight_and_no_contribution() -> None:
     attention = valued([[0.8, 0.1, 0.1], [0.8, 0.15, 0.05], [0.8, 0.05, 0.15]], [0.0, 1.0, 1.0])
     found = attention_vs_contribution.weigh(attention, 0, 0)
     np.testing.assert_allclose(found.contribution[1], [0, 0.75, 0.25], atol=1e-5)

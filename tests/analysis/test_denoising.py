@@ -130,7 +130,7 @@ def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
 
 
 @pytest.mark.parametrize("function", [noise.function for noise in NOISE.values()])
-def test_all_rates_keep_the_account(function: Callable[..., Noised]) -> None:
+def test_lost_words_are_words_of_the_clean_text_at_any_rate(function: Callable[..., Noised]) -> None:
     rng = np.random.default_rng(1)
     for rate in np.linspace(0, 1, 11):
         for text in TEXTS:

@@ -61,7 +61,7 @@ def test_a_text_is_unsure_below_three_quarters_and_not_at_them() -> None:
     assert notice(record(shares=(1.0, *(0.76,) * 5))) == ""
 
 
-def test_what_is_said_with_numbers_and_without() -> None:
+def test_the_notice_with_and_without_numbers() -> None:
     words = "The model was unsure of this text: it may be wrong. Least sure: “kaufe”."
     assert notice(record(), numbers=False) == words
     assert notice(record()) == (

@@ -138,7 +138,7 @@ def test_a_weight_that_is_not_0_is_not_written_so() -> None:
     assert values == ["= 9.3e−10", "= 0.00024", "= 1.000"]
 
 
-def test_a_row_that_may_look_nowhere_has_no_weight_of_0() -> None:
+def test_a_wholly_masked_row_has_no_weight_of_0() -> None:
     one = inside.inside(by_hand(mask=(False,) * 3), 0, 0, 0)
     mask, (weight, said) = inside.equation(one, 2)[-2:]
     assert (mask[0], weight) == ("−∞", "= 0.333")

@@ -44,7 +44,7 @@ def test_padding_is_closed_to_every_row() -> None:
     assert masks.row_sentence(own, 0) == "“<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
 
 
-def test_wholly_masked_row_says_that_it_means_nothing() -> None:
+def test_a_wholly_masked_row_has_a_note_that_it_means_nothing() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=4)
     assert masks.row_sentence(own, 0) == "“<s>” may look at nothing: its weights come out uniform and mean nothing."
 

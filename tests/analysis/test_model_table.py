@@ -79,7 +79,7 @@ def test_every_model_of_the_catalogue_has_every_cell() -> None:
                 assert cell_text(each, each.of(subject(entry.name)))
 
 
-def test_what_differs_is_told_from_what_does_not() -> None:
+def test_properties_that_differ_between_models() -> None:
     two = (subject("facebook/bart-base"), subject("facebook/bart-large"))
     words = {each.word for each in PROPERTIES if differs(each, two)}
     assert {"width", "heads", "encoder_layers", "parameters"} <= words

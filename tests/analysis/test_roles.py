@@ -12,7 +12,7 @@ from bartviz.language import PSEUDO, speaking
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: str(entry.name))
-def test_every_role_of_every_model_is_said_in_another_language(entry: Entry) -> None:
+def test_every_role_of_every_model_is_translated(entry: Entry) -> None:
     for architecture in FAMILIES[entry.family].variants:
         for role in {row.role for row in rows(entry.config, architecture)}:
             assert roles.title(role) == role

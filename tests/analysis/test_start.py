@@ -72,7 +72,7 @@ def test_the_best_head_is_the_one_with_the_largest_score_of_those_that_look_ahea
     assert start.ribbons(cut).score == max(start.ribbons(cut, head=head).score for head in heads)
 
 
-def test_a_word_in_pieces_is_said_with_the_product_of_their_probabilities() -> None:
+def test_a_word_in_pieces_has_the_product_of_their_probabilities() -> None:
     found = start.ribbons(two_words())
     assert [word.text for word in found.below] == ["Katze", "</s>"]
     np.testing.assert_allclose(found.weights, [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7]], atol=1e-6)

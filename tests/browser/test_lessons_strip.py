@@ -102,7 +102,7 @@ def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit
     expect(page).not_to_have_url(re.compile("large=true"))
 
 
-def test_a_new_step_is_brought_into_sight(server: str, visit: Open) -> None:
+def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=arithmetic&at=1")
     stands(page, named("arithmetic"), 0)
     page.keyboard.press("n")

@@ -10,7 +10,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
-def test_models_are_chosen_and_the_link_brings_them_back(visit: Open, server: str) -> None:
+def test_models_are_chosen_and_the_link_restores_them(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
     table = page.locator(".bv-models")
     expect(table).to_contain_text("124,439,808")

@@ -71,7 +71,7 @@ def test_the_page_holds_the_weights_and_asks_for_nothing(record: Record, view: V
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_numbers_stand_once(record: Record, view: View) -> None:
+def test_the_numbers_are_in_the_page_once(record: Record, view: View) -> None:
     assert drawn(view, record.attention("cross")).count('"attn"') == 1
 
 
@@ -108,7 +108,7 @@ def test_dark_and_light_differ_in_colours_alone(record: Record) -> None:
     assert parameters(light)["attention"] == parameters(dark)["attention"]
 
 
-def test_a_row_that_may_look_nowhere_is_empty(record: Record) -> None:
+def test_a_wholly_masked_row_is_empty(record: Record) -> None:
     encoder = record.attention("encoder")
     mask = encoder.mask.copy()
     mask[2] = False

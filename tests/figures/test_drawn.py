@@ -20,7 +20,7 @@ def sent(figure: go.Figure | Drawn) -> dict[str, object]:
     return found
 
 
-def test_it_is_sent_as_the_figure_is(record: Record) -> None:
+def test_it_is_sent_like_the_figure(record: Record) -> None:
     for figure in (figures.masks(record), figures.heads(record.attention("cross"), layer=1), figures.alignment(record)):
         drawn = Drawn(figure)
         assert sent(drawn) == sent(figure)
@@ -28,7 +28,7 @@ def test_it_is_sent_as_the_figure_is(record: Record) -> None:
         assert len(json.dumps(sent(figure))) < drawn.nbytes < 8 * len(json.dumps(sent(figure)))
 
 
-def test_what_is_done_to_the_figure_later_does_not_reach_it() -> None:
+def test_later_changes_of_the_figure_do_not_affect_it() -> None:
     figure = go.Figure({"data": [{"type": "scatter", "y": [1, 2, 3]}]})
     drawn = Drawn(figure)
     before = sent(drawn)

@@ -43,14 +43,14 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
         {"kind": "Encoder", "layer": "2", "head": "3", "hide": "true", "divide": "true"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
     begin = drawn(opened(record, **query))["begin"]
     assert 0 <= begin["layer"] < 3
     assert 0 <= begin["head"] < 4
     assert 0 <= begin["row"] < 9
 
 
-def test_a_link_leads_to_head_row_and_view(record: Record) -> None:
+def test_a_link_selects_head_row_and_view(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="2", head="3", row="4", view="lines", weights="mean of its layer")
     assert drawn(app)["begin"] == {
         "layer": 2,
@@ -115,7 +115,7 @@ def test_several_rows_are_summed_in_the_table(record: Record) -> None:
 
 
 @pytest.mark.slow
-def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
+def test_several_rows_and_columns_are_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {"kind": "encoder", "chosen_row": ["2", "5", "99", "x"], "chosen_column": "3"}
     app = opened(record, **query)
     begin = drawn(app)["begin"]

@@ -135,7 +135,7 @@ def test_a_model_in_use_is_waited_for(alive: Alive) -> None:
 
 
 @pytest.mark.slow
-def test_who_waits_for_room_may_leave(alive: Alive) -> None:
+def test_waiting_for_memory_can_be_cancelled(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     begun, proceed = threading.Event(), threading.Event()
 
@@ -167,7 +167,7 @@ def test_a_model_alone_above_the_budget_is_refused_with_its_number(alive: Alive)
     assert (alive.before, engine.room.bytes) == ([], 0)
 
 
-def test_a_model_that_was_replaced_on_disk_gives_its_room_to_the_new_one(alive: Alive, root: Path) -> None:
+def test_a_model_that_was_replaced_on_disk_is_evicted_for_the_new_one(alive: Alive, root: Path) -> None:
     engine = Engine(Limits(model_mb=4))
     finished(engine.start("a", Request("one", "the cat sat")))
     os.utime(root / "one" / "config.json", ns=(1, 1))

@@ -19,7 +19,7 @@ print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
 
 
 @pytest.mark.parametrize(("said", "expected"), [(None, "1"), ("3", "3")])
-def test_numpy_is_told_before_it_comes(said: str | None, expected: str) -> None:
+def test_threads_of_numpy_are_set_before_its_import(said: str | None, expected: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     if said is not None:
         environment["OPENBLAS_NUM_THREADS"] = said
@@ -44,7 +44,7 @@ def test_a_small_model_computes_with_one_thread_and_a_large_one_with_all(told: l
     assert told == [1, 8, 1, 8]
 
 
-def test_the_number_that_the_owner_says_is_left_as_it_is(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_set_by_the_owner_is_not_changed(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     threads.fit(7_400_000)
     assert told == []

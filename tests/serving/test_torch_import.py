@@ -31,7 +31,7 @@ for attempt in range(2):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
-def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
+def test_too_little_memory_for_the_library_is_reported_as_such() -> None:
     errors = printed(SCRIPT, os.environ | {"OMP_NUM_THREADS": "1"}).splitlines()
     assert len(errors) == 2
     assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in errors)
@@ -60,7 +60,7 @@ def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPa
         assert "메모리가 부족" in str(told.value)
 
 
-def test_another_fault_of_the_library_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_error_of_the_library_is_reported_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_import, "imported", lambda: False)
     monkeypatch.setattr(torch_import, "_SHORT", threading.Event())
     monkeypatch.setitem(sys.modules, "bartviz.run.forward", None)

@@ -82,7 +82,7 @@ def test_a_visit_to_a_page_of_many_weights_is_light(address: str, word: str, que
 
 
 @pytest.mark.parametrize(("word", "component"), [("heads", canvas.COMPONENT), ("decoding", player.COMPONENT)])
-def test_a_script_is_fetched_from_its_address(address: str, word: str, component: Served) -> None:
+def test_a_script_is_served_at_its_address(address: str, word: str, component: Served) -> None:
     (sent,) = runs(address, word, 1)
     names = [message.delta.new_element.bidi_component for message in sent.messages]
     (one,) = (name for name in names if name.component_name == f"bartviz.{component.name}")
