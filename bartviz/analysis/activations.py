@@ -99,9 +99,9 @@ def sentence(info: ModelInfo) -> str:
         title = _("{title} (written {name})", title=title, name=name)
     if gated(info):
         return _(
-            "This model has {title}, from {source}, in gated feed-forward layers: what comes out is multiplied, number "
-            "by number, with what a second matrix makes of the same x. A record holds attention, not what feed-forward "
-            "layers do.",
+            "This model has {title}, from {source}, in gated feed-forward layers: the result is multiplied, "
+            "element by element, with the product of x and a second matrix. A record holds attention, not "
+            "feed-forward layers.",
             title=title,
             source=source,
         )

@@ -93,8 +93,8 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
     if needed > LIMIT:
         raise BudgetError(
             later(
-                "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at most "
-                "{limit:.0f} MB: take a shorter text, or choose a head yourself.",
+                "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at "
+                "most {limit:.0f} MB: choose a shorter text, or name a head.",
                 heads=layers * heads,
                 targets=len(target),
                 sources=len(source),

@@ -107,7 +107,8 @@ def notice(weighed: Weighed, name: str) -> str:
         return said
     row, column = cells[0]
     apart = _(
-        "Farthest apart: {query} looks at {key} with {weight:.2f} and takes {share:.2f} from it.",
+        "Largest difference: {query} looks at {key} with {weight:.2f} and gets {share:.2f} of its contributions "
+        "from it.",
         query=quote(weighed.query.labels[row]),
         key=quote(weighed.key.labels[column]),
         weight=weighed.attention[row, column],

@@ -147,13 +147,13 @@ MEASURES: Mapping[str, Measure] = {
                 "they are written."
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
-            over=mark("those whose word stands a second time where it may be seen"),
+            over=mark("those whose word appears a second time among the visible keys"),
         ),
         Measure(
             "first",
             mark("first token"),
             "a(i, 0)",
-            mark("Weight on the first key, where many heads rest."),
+            mark("Weight on the first key, an attention sink of many heads."),
             mark("Xiao et al. 2024, 3.1 (attention sink)"),
             over=mark("all that count but the first token's own"),
         ),

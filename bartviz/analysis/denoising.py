@@ -181,7 +181,10 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
         for noise in (
             Noise(mark("token masking"), token_masking, 0.15, mark("Some words are replaced, each by one mask.")),
             Noise(
-                mark("token deletion"), token_deletion, 0.15, mark("Some words are gone, and nothing marks the place.")
+                mark("token deletion"),
+                token_deletion,
+                0.15,
+                mark("Some words are missing, and nothing marks their positions."),
             ),
             Noise(
                 mark("text infilling"),
@@ -189,9 +192,7 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
                 0.30,
                 mark("Spans of words are replaced, each span by a single mask."),
             ),
-            Noise(
-                mark("sentence permutation"), sentence_permutation, None, mark("The sentences stand in random order.")
-            ),
+            Noise(mark("sentence permutation"), sentence_permutation, None, mark("The sentences are in random order.")),
             Noise(mark("document rotation"), document_rotation, None, mark("The text begins somewhere in its middle.")),
         )
     }

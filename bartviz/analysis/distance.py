@@ -91,20 +91,20 @@ def contrast(a: View, b: View) -> Contrast | None:
 
 
 _OTHER_ROWS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures stand side "
-    "by side."
+    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures are "
+    "shown side by side."
 )
 _OTHER_COLUMNS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures stand "
-    "side by side."
+    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures are"
+    " shown side by side."
 )
 _ROWS_APART = mark(
-    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and measures "
-    "stand side by side."
+    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and "
+    "measures are shown side by side."
 )
 _COLUMNS_APART = mark(
     "A difference needs the same tokens on both sides, and the columns differ from position {place} on: maps and "
-    "measures stand side by side."
+    "measures are shown side by side."
 )
 
 

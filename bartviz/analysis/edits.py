@@ -217,7 +217,7 @@ def notice(edit: Edit) -> str:
     tokens = edit.tokens(edit.edited)
     if edit.new_id == tokens.ids[edit.position]:
         return _(
-            "{old} stands at position {position} already: the same token again changes nothing, to the last bit.",
+            "{old} is already at position {position}: the same token changes nothing, to the last bit.",
             old=quote(edit.old),
             position=edit.position,
         )

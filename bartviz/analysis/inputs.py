@@ -123,8 +123,7 @@ def sentence(one: Inputs) -> str:
     """What to notice in this text."""
     if "position" not in one.parts:
         return _(
-            "{model} adds nothing to its token embeddings: where a token stands only the attention knows.",
-            model=one.model,
+            "{model} adds nothing to its token embeddings: only its attention depends on positions.", model=one.model
         )
     inside = ~one.tokens.special if (~one.tokens.special).any() else np.ones(len(one.tokens), np.bool_)
     lengths, part = norms(one), shares(one)

@@ -216,18 +216,19 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
 
 
 def sentence(one: Inside, predicts: str | None = None) -> str:
-    """What to notice in this row, in words; ``predicts`` is the label of what a decoder's row predicts."""
-    who = called(one, predicts)
+    """One or two sentences on this row; ``predicts`` is the label of what a decoder's row predicts."""
     if one.masked:
-        return _("{row} may look nowhere: its weights are uniform and mean nothing.", row=who)
+        row = row_label(one, predicts, start=False)
+        return _("All keys of {row} are masked: its weights are uniform and mean nothing.", row=row)
+    row = row_label(one, predicts)
     key = one.strongest
     visible = int(one.mask.sum())
     if visible == 1:
-        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=who, key=quote(one.label(key)))
+        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
     said = _(
         "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
-        row=who,
+        row=row,
         key=quote(one.label(key)),
         score=_number(one.scores[key]),
         second=_number(ordered[-2]),
@@ -239,7 +240,7 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     return f"{said} {share}"
 
 
-def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
+def row_label(one: Inside, predicts: str | None, *, start: bool = True) -> str:
     """The label of the row: what it reads and, in a decoder, what it predicts."""
     own = quote(one.query_label)
     if predicts is None:
@@ -259,7 +260,7 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
         bias = float(one.bias[key])
         steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))
     if one.masked:
-        nothing = _("weight: the same for all keys of a row that may look nowhere; it means nothing")
+        nothing = _("weight: the same for all keys of a wholly masked row; it means nothing")
         return (*steps, ("−∞", _("mask: may not be seen")), (f"= {_weight(one.weights[key])}", nothing))
     if not one.mask[key]:
         return (*steps, ("−∞", _("mask: may not be seen")), ("0", _("weight, exactly")))

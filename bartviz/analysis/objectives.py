@@ -99,7 +99,7 @@ def _gpt2(text: str) -> Example:
 def _pegasus(text: str) -> Example:
     """The sentence that shares most words with the others (F1 instead of ROUGE-1) is removed."""
     clean, spans = words(text), sentences(text)
-    why = mark("a whole sentence, the one that says most of the rest; it takes two sentences or more")
+    why = mark("a whole sentence, the one that shares most words with the others; the text needs two sentences or more")
     if len(spans) < 2:
         return Example(PEGASUS.name, text, "<pad>", "", why)
     bags = [{word.text.lower() for word in clean[start:stop] if word.text[0].isalnum()} for start, stop in spans]

@@ -113,7 +113,7 @@ def notice(found: Repair) -> str:
     gone = len({*noised.lost, *noised.moved})
     if not gone:
         return _(
-            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or take a longer text."
+            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or choose a longer text."
         )
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))

@@ -39,7 +39,7 @@ def test_a_sink_with_a_short_value_has_much_weight_and_no_contribution() -> None
     assert found.rank == pytest.approx(-0.5)  # ranks 3 2 1 against 1 3 2
     assert found.apart(1) == [(1, 0)]
     said = attention_vs_contribution.notice(found, "encoder L0H0")
-    assert "Farthest apart: “a” looks at “<s>” with 0.80 and takes 0.00 from it." in said
+    assert "Largest difference: “a” looks at “<s>” with 0.80 and gets 0.00 of its contributions from it." in said
     table = attention_vs_contribution.table(found)
     assert table.iloc[0][["query", "key", "special"]].tolist() == ["a", "<s>", True]
     np.testing.assert_allclose(table["difference"], table["contribution"] - table["attention"])

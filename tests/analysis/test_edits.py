@@ -134,8 +134,6 @@ def test_the_same_token_is_reported_as_no_change() -> None:
     found = edit()
     own = found.tokens("decoder")
     same = replace(found, new=found.old, new_id=int(own.ids[3]))
-    assert analysis.notice(same) == (
-        "“Ich” stands at position 3 already: the same token again changes nothing, to the last bit."
-    )
+    assert analysis.notice(same) == ("“Ich” is already at position 3: the same token changes nothing, to the last bit.")
     twin = analysis.notice(replace(found, new=found.old))  # with a space before it, say
     assert f"“Ich” (#{own.ids[3]}) became “Ich” (#77)" in twin

@@ -59,9 +59,9 @@ def cap(attention: Attention, window: Window, most: int) -> str:
     rows, columns = window.rows, window.columns
     return _(
         "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
-        "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
-        "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
-        "to 1.",
+        "{all_columns:,} are shown: this view draws a line for every weight, and shows at most {most} tokens per "
+        "side for this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token "
+        "need not sum to 1.",
         first_row=rows.start,
         last_row=rows.stop - 1,
         all_rows=all_rows,

@@ -61,10 +61,10 @@ def rest(material: Material, random: Generator) -> Question | None:
         material,
         random,
         "special",
-        lambda kind: later("Which of these {kind} heads rests most on special tokens?", kind=kind),
+        lambda kind: later("Which of these {kind} heads has most weight on special tokens?", kind=kind),
         lambda said: later(
-            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The next "
-            "best of these puts {next:.2f} there. A head that has nothing to look for rests on them.",
+            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The "
+            "next best of these puts {next:.2f} there. A head with nothing to look for puts its weight on them.",
             **said,
         ),
     )

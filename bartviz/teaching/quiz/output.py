@@ -127,7 +127,7 @@ def _wrong(run: list[Step]) -> list[Option]:
         (sum(chances) / len(chances), later("That is the mean: but all of them must happen, so it cannot be so high.")),
         (min(chances), later("That is the least of them: the others must happen as well.")),
         (max(chances), later("That is the largest of them: the others must happen as well.")),
-        (1 - right, later("That is the probability that at least one of them comes out otherwise.")),
+        (1 - right, later("That is the probability that at least one of them is different.")),
         (right**2, later("That is the product twice: each step counts once.")),
     ]
     kept, texts = [right], [percent(right)]

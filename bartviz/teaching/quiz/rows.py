@@ -96,7 +96,7 @@ def _impossible(
     options = tuple(
         Option(
             later("Row {letter}", letter=LETTERS[place]),
-            reason if place == answer else later("This row is real: it sums to 1, and each weight is where it may be."),
+            reason if place == answer else later("This row is real: it sums to 1, and no masked cell has weight."),
             LETTERS[place],
         )
         for place in range(4)
@@ -275,7 +275,7 @@ def closed(material: Material, random: Generator) -> Question | None:
         ahead = attention.kind == "decoder" and right > row
         why = (
             later(
-                "{key} stands at position {at}, after row {row}: while the model writes, it is not there yet.",
+                "{key} is at position {at}, after row {row}: when the model computes this row, it does not exist yet.",
                 key=quote(labels[right]),
                 at=right,
                 row=row,

@@ -92,8 +92,8 @@ def _positions(_evidence: Evidence) -> Verdict:
         number(later("learned, shift by 16: error on other positions"), "> 0.3", round(last, 2), last > 0.3),
     )
     why = later(
-        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} misses "
-        "{one:.0%} of the spread at a shift of 1 (100 % is as bad as always saying the mean).",
+        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} "
+        "misses {one:.0%} of the spread at a shift of 1 (100 % is as bad as always predicting the mean).",
         model=TINY_BERT,
         one=one,
     )

@@ -32,9 +32,7 @@ def _masks(evidence: Evidence) -> Verdict:
         number(later("first decoder row: weight on itself"), 1, float(first[0])),
     )
     why = later(
-        "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a text that stands alone.",
-        n=n,
-        m=m,
+        "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a single text.", n=n, m=m
     )
     return Verdict(numbers, why, basis)
 

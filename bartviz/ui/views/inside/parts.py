@@ -12,7 +12,7 @@ import streamlit as st
 
 from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
-from bartviz.analysis.inside import Inside, Shown, Which, called
+from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
 from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around_figures
@@ -148,7 +148,7 @@ def _choose_clicked(keys: tuple[int, ...]) -> None:
 def text(record: Record, chosen: Chosen) -> None:
     """The text of the keys, shaded by the weights of the row."""
     one = chosen.one
-    subject = called(one, predicts(record, one), start=False)
+    subject = row_label(one, predicts(record, one), start=False)
     show.running_text(
         one.keys,
         None if one.masked else one.weights,
