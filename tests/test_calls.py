@@ -1,4 +1,4 @@
-"""The library as somebody calls it who does not know it yet: mistakes are named, and what comes back can be read."""
+"""The library for beginners: errors name the mistake, and results have a readable repr."""
 
 from __future__ import annotations
 

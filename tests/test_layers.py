@@ -1,4 +1,4 @@
-"""Imports run down the floors of the house, and every room is one: ``scripts/layers.py`` says which there are."""
+"""Imports run down the floors of packages that ``scripts/layers.py`` lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention beside contribution: ranks by hand, and a sink whose value is nothing."""
+"""Attention and contribution: ranks by hand, and a sink whose value is 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The noise functions: what is kept, lost and moved is accounted for, and the text reads as a user would type it."""
+"""The noise functions: every word is kept, lost or moved, and the text is as a user would type it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jensen-Shannon distances: by hand, as a metric, and between what is shown of two heads."""
+"""Jensen-Shannon distances: by hand, as a metric, and between the views of two heads."""
 
 from __future__ import annotations
 

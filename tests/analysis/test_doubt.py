@@ -1,4 +1,4 @@
-"""Doubt: by hand, by how a text was made, and on the translator that ships."""
+"""Doubt: by hand, by the mode of decoding, and on the shipped translator."""
 
 from __future__ import annotations
 

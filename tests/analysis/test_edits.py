@@ -1,4 +1,4 @@
-"""Rows that moved, the first layer that hears, and what is said of it, from numbers written by hand."""
+"""Changed rows, the first layer that a change reaches, and the sentences, from numbers written by hand."""
 
 from __future__ import annotations
 

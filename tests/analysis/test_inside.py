@@ -1,4 +1,4 @@
-"""The arithmetic of one row by hand (d = 2, three keys), then against the network's own modules, then as properties."""
+"""The arithmetic of one row by hand (d = 2, three keys), then against the network's modules, then as properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a head looks for the word to come or at the word just read, told from the ends of a text."""
+"""Whether a head looks for the next word or at the word just read, by the two ends of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of models against numbers that a person can check, and against what is built and tokenized."""
+"""The table of models against numbers that a person can check, and against built models and tokenizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: only with a score past its threshold, and never by what even attention does too."""
+"""Names: only with a score above the threshold, and never if even attention scores the same."""
 
 from __future__ import annotations
 

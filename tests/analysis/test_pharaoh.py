@@ -1,4 +1,4 @@
-"""Alignments made by hand: what is read, what is refused with its piece, and the three measures with small numbers."""
+"""Manual alignments: formats, errors that quote the wrong piece, and the three measures with small numbers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Results that nobody can change."""
+"""Read-only results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All heads beside each other: by hand, against the distance of two, and places that keep distances."""
+"""Similarity of all heads: by hand, against the distance of two heads, and coordinates that preserve distances."""
 
 from __future__ import annotations
 

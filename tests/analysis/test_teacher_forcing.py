@@ -1,4 +1,4 @@
-"""A given output: ranks, what the model would rather have said, perplexity."""
+"""A given output: ranks, the tokens that the model preferred, perplexity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The alignment page in a browser: the picture is seen whole, an alignment by hand is judged, a file is taken along."""
+"""The alignment page in a browser: the picture is fully visible, a manual alignment is judged, a file is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compare page in a browser: a click pins a head, a run is kept and opened again, the hero is seen."""
+"""The compare page in a browser: a click pins a head, a run is saved and opened again, the main figure is visible."""
 
 from __future__ import annotations
 

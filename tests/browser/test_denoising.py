@@ -1,4 +1,4 @@
-"""The denoising page in a browser, with the models that ship: seeds, links, BERT, what is taken along, phones."""
+"""The denoising page in a browser, with the shipped models: seeds, links, BERT, downloads, phones."""
 
 from __future__ import annotations
 

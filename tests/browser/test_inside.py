@@ -1,4 +1,4 @@
-"""The inside page in a browser: its numbers are the record's, a click takes a key apart, a file is taken along."""
+"""The inside page in a browser: its numbers are the record's, a click shows a key's products, a file is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strip of a lesson in a browser: links, the browser's Back, keys, large type, what stays where it is."""
+"""The strip of a lesson in a browser: links, the browser's Back, keys, large type, a fixed position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The masks page in a browser: squares, rows in words, patterns on a row, a file taken along."""
+"""The masks page in a browser: squares, rows in words, patterns on a row, a download."""
 
 from __future__ import annotations
 

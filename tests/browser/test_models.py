@@ -1,4 +1,4 @@
-"""The models page in a browser: a set is chosen, only what differs is kept, and the link brings it back."""
+"""The models page in a browser: a set is chosen, only differences are shown, and the link restores it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start page: words and ribbons by mouse, touch and keyboard; and a text of one's own."""
+"""The start page: words and ribbons by mouse, touch and keyboard; and the visitor's own text."""
 
 from __future__ import annotations
 

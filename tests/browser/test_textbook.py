@@ -1,4 +1,4 @@
-"""The textbook page in a browser: it stands at once, filters, unfolds, and its links land on the right view."""
+"""The textbook page in a browser: it loads quickly, filters, unfolds, and links to the right views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server as it is started: seventeen visitors before it is warm, pages of other sites, who may open it."""
+"""Starting a server: seventeen visitors before it is warm, pages of other sites, allowed hosts."""
 
 from __future__ import annotations
 

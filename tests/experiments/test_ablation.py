@@ -1,4 +1,4 @@
-"""Heads silenced and scaled, against networks whose heads were silenced by hand; and what must stay as it was."""
+"""Heads silenced and scaled, against networks whose heads were silenced by hand; and what must not change."""
 
 from __future__ import annotations
 

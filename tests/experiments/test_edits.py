@@ -1,4 +1,4 @@
-"""One token changed: what must move, what must stay equal to the last bit, and how far the news comes in a step."""
+"""One token changed: what must change, what must stay bit-equal, and how far a change spreads in one step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is offered for a token: it can be taken as it is typed, its own rivals come first, and words are words."""
+"""Suggestions for a token: they can be typed as they are, the model's candidates come first, and words replace
+words."""
 
 from __future__ import annotations
 

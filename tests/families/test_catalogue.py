@@ -1,4 +1,4 @@
-"""The catalogue: embedded first, real sizes, and titles that say the truth about them."""
+"""The catalogue: shipped models first, real sizes, and titles with the right numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A family is known in one place: all else in the package asks its ``Family``, never its name."""
+"""A family is defined in one place: all other code uses its ``Family``, never its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a beam search: its nodes, its lines, what the pointer says, what is left out."""
+"""The figure of a beam search: nodes, lines, hover texts, and what is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of two outputs: their probabilities, what is pale, where they part."""
+"""The figure of two outputs: probabilities, pale common steps, and where they diverge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a figure cannot draw is refused in a sentence that says what it takes instead."""
+"""A figure rejects what it cannot draw with a sentence that says what it accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scatter, matrix and difference: where the numbers stand, what is ringed, what a click says."""
+"""Scatter, matrix and difference: positions of the numbers, rings, and what a click reports."""
 
 from __future__ import annotations
 

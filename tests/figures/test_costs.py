@@ -1,4 +1,4 @@
-"""The curves of cost: their numbers are those of the analysis, and their names never lie on each other."""
+"""The curves of cost: their numbers are those of the analysis, and their names never overlap."""
 
 from __future__ import annotations
 

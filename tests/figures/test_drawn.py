@@ -1,4 +1,4 @@
-"""A figure as it is sent: what plotly would send of it, each time the same."""
+"""A figure as it is sent: the same as plotly sends, each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that the pictures of an edit hold: powers of ten, and a 0 only where nothing moved."""
+"""The numbers in the figures of an edit: powers of ten, and a 0 only where nothing changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollout and contributions as two maps beside each other, in the same colours."""
+"""Rollout and contributions as two maps side by side, in the same colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads large and small: where the numbers stand, what is framed, what a click says."""
+"""Heads large and small: positions of the numbers, frames, and what a click reports."""
 
 from __future__ import annotations
 

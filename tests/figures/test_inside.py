@@ -1,4 +1,4 @@
-"""What the figures of the inside page hold: the numbers, tokens escaped, masked keys hatched, others as one row."""
+"""The figures of the inside page: numbers, escaped tokens, hatched masked keys, the other keys as one row."""
 
 from __future__ import annotations
 

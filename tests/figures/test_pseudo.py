@@ -1,4 +1,4 @@
-"""Everything that a figure says was looked up: in a language whose messages stand in brackets nothing stands outside.
+"""All texts of figures are translated: in a language with all messages in brackets, no text is outside of brackets.
 
 But for tokens, numbers, names and the letters of formulas.
 """

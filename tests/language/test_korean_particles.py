@@ -1,4 +1,4 @@
-"""Particles fit what they follow, as it is read aloud; where nobody can say how, both stay."""
+"""Particles fit the pronunciation of what they follow; if that is unknown, both forms stay."""
 
 from __future__ import annotations
 

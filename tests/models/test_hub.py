@@ -1,4 +1,4 @@
-"""The hub, on loopback and misbehaving: what arrives is what was promised, or an error says what to do, in time."""
+"""The hub, on loopback and misbehaving: files arrive as promised, or an error says in time what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading a model: what is read, what is believed, and what every broken or hostile model comes to."""
+"""Loading a model: what is read, what is validated, and the errors for broken or hostile models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The alignment page as a script: what it links, judges, ranks and exports, and what odd links and records do to it."""
+"""The alignment page as a script: links, judgements, ranking, exports, and odd links and records."""
 
 from __future__ import annotations
 

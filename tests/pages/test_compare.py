@@ -1,4 +1,4 @@
-"""The compare page as a script: what it says of the heads and the pins, and what odd links and other runs do to it."""
+"""The compare page as a script: its texts on heads and pins, and odd links and other runs."""
 
 from __future__ import annotations
 

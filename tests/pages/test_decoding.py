@@ -1,4 +1,4 @@
-"""The decoding page as a script: what it sends to the player, what it says, what it does with odd links."""
+"""The decoding page as a script: the player's data, its texts, and odd links."""
 
 import json
 from dataclasses import replace

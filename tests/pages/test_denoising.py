@@ -1,4 +1,4 @@
-"""The denoising page as a script, on small random models and on those that ship: words, links, what it refuses."""
+"""The denoising page as a script, on small random models and the shipped ones: words, links, refusals."""
 
 from __future__ import annotations
 

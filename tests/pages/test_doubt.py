@@ -1,4 +1,4 @@
-"""The line beside an output of which the model was unsure: on which pages, at which level, and where it is missing."""
+"""The line next to an uncertain output: on which pages and levels it appears, and when it does not."""
 
 from __future__ import annotations
 

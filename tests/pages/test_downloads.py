@@ -1,4 +1,4 @@
-"""What a page gives to take along is what it shows: the same head or mean, view and numbers."""
+"""Downloads of a page contain what it shows: the same head or mean, view and numbers."""
 
 from __future__ import annotations
 

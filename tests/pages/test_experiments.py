@@ -1,4 +1,4 @@
-"""The experiments page as a script, on a real (small, random) model: what it says, its links, and what it refuses."""
+"""The experiments page as a script, on a real (small, random) model: texts, links and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heads page as a script: what it says of the chosen head, and what odd links and records do to it."""
+"""The heads page as a script: its texts on the chosen head, and odd links and records."""
 
 from dataclasses import replace
 from functools import partial

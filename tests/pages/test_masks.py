@@ -1,4 +1,4 @@
-"""The masks page as a script: what the squares say, what a batch shows, what odd links and records do to it."""
+"""The masks page as a script: squares, batches, and odd links and records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The textbook page as a script: its tally, its filters, what a line shows, what a link opens."""
+"""The textbook page as a script: tally, filters, lines and links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a record: what was tampered with does not pass, whatever it was; what was not, does."""
+"""Checks of a record: a record passes unless anything in it was changed."""
 
 from __future__ import annotations
 

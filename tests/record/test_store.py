@@ -1,4 +1,4 @@
-"""Saved records: what was saved is what is opened, and nothing else is believed."""
+"""Saved records open as they were saved, and other files are rejected."""
 
 from __future__ import annotations
 

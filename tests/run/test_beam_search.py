@@ -1,4 +1,4 @@
-"""Beam search: by hand on five words, then beside generate(), then the attention of the text that won."""
+"""Beam search: by hand on five words, then against generate(), then the attention of the winning text."""
 
 from __future__ import annotations
 

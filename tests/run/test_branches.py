@@ -1,4 +1,4 @@
-"""branch(): the same beginning, another token, and what the model writes then."""
+"""branch(): the same prefix, another token, and the model's continuation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step written by hand beside the network's own modules: the same logits and the same tape, or no step at all."""
+"""The fast step against the network's modules: the same logits and the same tape, or no fast step."""
 
 from __future__ import annotations
 

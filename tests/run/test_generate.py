@@ -1,4 +1,4 @@
-"""decode() beside generate(): the same tokens, the same rules, and all attention of every step."""
+"""decode() against generate(): the same tokens, the same rules, and all attention of every step."""
 
 from __future__ import annotations
 

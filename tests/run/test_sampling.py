@@ -1,4 +1,4 @@
-"""Sampling: the filters by hand and beside transformers', the draws beside generate() with the same seed."""
+"""Sampling: the filters by hand and against transformers, the draws against generate() with the same seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever another library raises, one of our errors comes out; what stops a program passes."""
+"""Errors of other libraries become our errors; exceptions that stop a program pass."""
 
 from __future__ import annotations
 

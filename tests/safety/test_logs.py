@@ -1,4 +1,4 @@
-"""One logger: its level from the environment, and tracebacks without what an error says."""
+"""One logger: its level from the environment, and tracebacks without the messages of errors."""
 
 from __future__ import annotations
 

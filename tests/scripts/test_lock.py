@@ -1,4 +1,4 @@
-"""What is imported is declared, what is declared is locked, and a lock that is out of step is told."""
+"""What is imported is declared, what is declared is locked, and an outdated lock is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The byte-bounded store: what it keeps, what it forgets, and that nothing is made twice."""
+"""The cache with a limit in bytes: what it keeps, what it evicts, and that nothing is computed twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record that the app starts with: ours, or another one; and what is said of a file that is none."""
+"""The record that the app starts with: ours, or another one; and the message for a file that is no record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is evicted is gone: the networks that live at one time, counted, and the memory that the process gives back."""
+"""Evicted networks are freed: how many are alive at a time, and the memory that the process returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Threads in the app: one for NumPy, said before it is imported, and for small models; what the owner says counts."""
+"""Threads in the app: one for NumPy, set before it is imported, and for small models; settings of the owner take
+precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model library on a machine that is too small for it: told as what it is, and told again."""
+"""The model library on a machine that is too small for it: reported as such, every time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns: a few at a time, the next when one is given back, nobody for ever."""
+"""Turns: a few at a time, the next when one is released, and no endless turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept with values: the network's own projections, by which contributions sum to what its blocks put out."""
+"""Values and output projections on the tape: contributions sum to the output of the network's blocks."""
 
 from __future__ import annotations
 

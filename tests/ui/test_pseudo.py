@@ -1,4 +1,4 @@
-"""With every message in ⟦brackets⟧: what stands on a page without them was never looked up for translation."""
+"""With every message in ⟦brackets⟧: text of a page without them is not translated."""
 
 from __future__ import annotations
 

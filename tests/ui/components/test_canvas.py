@@ -1,4 +1,4 @@
-"""What the canvas is sent, what it is believed, and its arithmetic in JavaScript."""
+"""The canvas: the data it gets, the validation of its messages, and its arithmetic in JavaScript."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Pickers: what comes from a link or from an earlier record never leaves the record's shape."""
+"""Pickers: values from a link or an earlier record are clamped to the record's shape."""
 
 from __future__ import annotations
 

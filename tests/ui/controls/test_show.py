@@ -1,4 +1,4 @@
-"""What is shown of a visitor's text is text: chips, sentences, labels; and what is downloaded."""
+"""A visitor's text is shown as text: in chips, sentences and labels; and downloads."""
 
 from __future__ import annotations
 

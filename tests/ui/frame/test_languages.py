@@ -1,4 +1,4 @@
-"""Which language a visitor is spoken to in, wherever it is asked for: a run, a callback, a fragment, the gate."""
+"""The language of a visitor is the same in runs, callbacks, fragments and the gate."""
 
 from __future__ import annotations
 

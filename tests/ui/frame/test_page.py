@@ -1,4 +1,4 @@
-"""The frame by AppTest: every page with its title and status, empty and refused states, links that lie."""
+"""The frame by AppTest: every page with its title and status, empty and refused states, invalid links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server around the pages: what a page that fails leaves in the log."""
+"""The server around the pages: the log of a page that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decoding settings of the sidebar: only what applies, all of it in the link, nothing believed unchecked."""
+"""The decoding settings of the sidebar: only those that apply, all of them in the link, all of them validated."""
 
 from __future__ import annotations
 

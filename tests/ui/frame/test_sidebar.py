@@ -1,4 +1,4 @@
-"""From the sidebar to a record: what is asked for, what is refused, what a link brings, and files."""
+"""From the sidebar to a record: requests, refusals, links and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the first picture costs, in a process of its own: what is imported then, and how much memory it takes."""
+"""The cost of the first picture, in its own process: imports and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lessons are data: each step is a view that its page has, in every language; a walk stands where it was left."""
+"""Lessons are data: each step is a view that its page has, in every language; a lesson continues at its last step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices as words of the address: what counts when a link, a click, another page and a slow browser disagree."""
+"""Choices as words of the address: which one applies when a link, a click, another page and a slow browser disagree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A click is done, whatever else the browser says at the same moment; a run that is out of date is still broken off."""
+"""A click is handled, whatever other messages arrive at the same time; an outdated run is still interrupted."""
 
 from __future__ import annotations
 

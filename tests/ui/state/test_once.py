@@ -1,4 +1,4 @@
-"""What is made once: the same as made anew, for every record, language, theme and level; and no second time."""
+"""Cached values: equal to new ones for every record, language, theme and level, and computed only once."""
 
 from __future__ import annotations
 

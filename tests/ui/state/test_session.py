@@ -1,4 +1,4 @@
-"""A script run may be broken off at any access of the session's state: nothing that was asked for is lost."""
+"""A script run may be interrupted at any access of the session's state: no request is lost."""
 
 from __future__ import annotations
 

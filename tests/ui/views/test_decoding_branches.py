@@ -1,4 +1,4 @@
-"""Branches as the task writes them, with small models; and what a link says of one."""
+"""Branches as the task writes them, with small models; and branches in links."""
 
 from __future__ import annotations
 
