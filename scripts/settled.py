@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-# Nothing more will change by itself: the script has run (what every page has is there) and no run is on its way, nothing
+# Nothing will change by itself: the script has run (what every page has is there) and no run is on its way, nothing
 # waits to be said, every control and font has come, every component's script has run, and pictures have their size.
 # All in the page's own time: a rest of 400 ms ends after every timer of ours that was set before, however slow the
 # page is (the player's is the longest, 350 ms); and when the server answers for the second time it has heard all that
