@@ -21,9 +21,9 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def floor_of(room: str, floors: tuple[tuple[str, ...], ...]) -> int:
-    found = [number for number, rooms in enumerate(floors) if room in rooms]
-    assert found, f"{room} has no floor: add it to scripts/layers.py"
+def floor_of(package: str, floors: tuple[tuple[str, ...], ...]) -> int:
+    found = [number for number, packages in enumerate(floors) if package in packages]
+    assert found, f"{package} has no floor: add it to scripts/layers.py"
     return found[0]
 
 
@@ -51,11 +51,11 @@ def test_there_are_few_packages_and_floors() -> None:
 def test_packages_of_the_ui_import_downward_too() -> None:
     home = PACKAGE / "ui"
     for path in home.rglob("*.py"):
-        room = path.relative_to(home).parts[0].removesuffix(".py")
+        package = path.relative_to(home).parts[0].removesuffix(".py")
         for name in imports(path):
-            if name.startswith("bartviz.ui.") and room != "__init__":
+            if name.startswith("bartviz.ui.") and package != "__init__":
                 target = name.split(".")[2]
-                assert floor_of(target, UI_FLOORS) <= floor_of(room, UI_FLOORS), f"{name_of(path)} imports {name}"
+                assert floor_of(target, UI_FLOORS) <= floor_of(package, UI_FLOORS), f"{name_of(path)} imports {name}"
 
 
 @pytest.mark.slow
@@ -67,9 +67,9 @@ def test_streamlit_stays_in_the_pages(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", LIGHT)
-def test_records_tables_and_figures_need_no_torch(room: str) -> None:
-    parts = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / f"{room}.py"]
+@pytest.mark.parametrize("package", LIGHT)
+def test_records_tables_and_figures_need_no_torch(package: str) -> None:
+    parts = sorted((PACKAGE / package).rglob("*.py")) if (PACKAGE / package).is_dir() else [PACKAGE / f"{package}.py"]
     names = [".".join(part.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for part in parts]
     code = f"import sys\nfor name in {names!r}: __import__(name)\nprint(sorted({set(HEAVY)!r} & set(sys.modules)))"
     assert printed(code).strip() == "[]"
