@@ -109,8 +109,9 @@ def _canvas(browser: Browser, attention: Attention, shown: Shown) -> Page:
     page = _page(browser, f"<!doctype html><style>{VARIABLES}</style>")
     picture, begin = Picture(attention, shown), Choice()
     sent = [picture.pack(begin, 0)] + [picture.pack(begin, 0, light=True)] * picture.late
-    html, css = ((canvas.HERE / name).read_text("utf-8") for name in ("canvas.html", "canvas.css"))
-    arguments = [canvas.script(), f"<style>{css}</style>{html}", [base64.b64encode(one).decode() for one in sent]]
+    component = canvas.COMPONENT
+    html = f"<style>{component.css}</style>{component.html}"
+    arguments = [component.script, html, [base64.b64encode(one).decode() for one in sent]]
     page.evaluate(MOUNT, arguments)
     return page
 

@@ -53,7 +53,7 @@ def main() -> None:
         if look == "pieces":
             parts.pieces(record, stack)
             tokens = parts.tokens_of(record, stack)
-            sentence = analysis.told(tokens)
+            sentence = analysis.pieces_sentence(tokens)
             show.downloads("inputs", table=lambda: analysis.pieces(tokens), arrays=lambda: {"ids": tokens.ids})
         elif look == "tokenizers":
             splits = parts.tokenizers(record)

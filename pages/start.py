@@ -36,7 +36,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     )
     message = _(
         most,
-        head=sentence_words.begun(sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)),
+        head=sentence_words.capitalized(sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)),
         count=layers * heads,
         score=chosen.score,
     )

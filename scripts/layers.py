@@ -1,7 +1,8 @@
-"""The rooms of the package and the imports between them: ``python -m scripts.layers`` prints them floor by floor.
+"""The packages of ``bartviz`` and the imports between them: ``python -m scripts.layers`` prints them floor by floor.
 
-A room is a folder of ``bartviz``, or a module that lies in none; ``pages`` stand above them. Imports run down: a room
-imports its own floor and those below it, and no two rooms each other. ``make check`` fails where that does not hold.
+A package here is a folder of ``bartviz``, or a module outside of any folder; ``pages`` are above them. Imports run
+down: a package imports its own floor and those below, and no two packages import each other. ``make check`` fails
+otherwise.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def files() -> list[Path]:
     return sorted([*PACKAGE.rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 
 
-def room(path: Path) -> str:
-    """The room of a file: the folder that it is in, or its module."""
+def package(path: Path) -> str:
+    """The package of a file: the folder that it is in, or its module."""
     if path.parent == ROOT / "pages":
         return "pages"
     inside = path.relative_to(PACKAGE).parts
@@ -68,17 +69,17 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def rooms_of(path: Path) -> set[str]:
-    """The rooms that a file imports, its own left out."""
+def packages_of(path: Path) -> set[str]:
+    """The packages that a file imports, its own left out."""
     parts = (name.split(".") for name in imports(path) if name.startswith("bartviz."))
     named = {part[1] for part in parts}
     there = {name for name in named if (PACKAGE / f"{name}.py").exists() or (PACKAGE / name).is_dir()}
-    return there - {room(path)}
+    return there - {package(path)}
 
 
 def arrows() -> Counter[tuple[str, str]]:
-    """(room, room that it imports) -> in how many files."""
-    return Counter((room(path), target) for path in files() for target in rooms_of(path))
+    """(package, package that it imports) -> in how many files."""
+    return Counter((package(path), target) for path in files() for target in packages_of(path))
 
 
 def _main() -> int:
@@ -86,7 +87,7 @@ def _main() -> int:
     floor = {name: number for number, names in enumerate(FLOORS) for name in names}
     for number, names in reversed(list(enumerate(FLOORS))):
         print(f"{number:2}  {'  '.join(names)}")
-    print(f"{len(floor)} rooms on {len(FLOORS)} floors, {len(found)} arrows between them.")
+    print(f"{len(floor)} packages on {len(FLOORS)} floors, {len(found)} imports between them.")
     strangers = {name for arrow in found for name in arrow} - set(floor)
     upward = [f"{one} imports {other}" for one, other in found if not strangers and floor[other] > floor[one]]
     try:

@@ -1,4 +1,4 @@
-"""The library as somebody calls it who does not know it yet: mistakes are named, and what comes back can be read."""
+"""The library for beginners: errors name the mistake, and results have a readable repr."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_text_is_a_str_and_several_are_a_list(model: Model) -> None:
         bartviz.capture_batch(model, TEXT)
 
 
-def test_what_was_forced_behind_the_end_is_told(model: Model) -> None:
+def test_tokens_forced_after_the_end_are_reported(model: Model) -> None:
     record = bartviz.decode(model, TEXT, max_new_tokens=3, force={90: 5})
     assert "The text ended before position 90: what was forced there is not in it." in record.provenance.notices
 
@@ -69,7 +69,7 @@ def test_one_head_or_kind_needs_no_list(model: Model, made: Record) -> None:
     assert sweep.kinds == ("cross",)
 
 
-def test_results_are_said_in_a_line(model: Model, made: Record) -> None:
+def test_results_have_a_repr_of_one_line(model: Model, made: Record) -> None:
     found = (
         bartviz.ablate(model, made, "cross L0H1"),
         bartviz.ablate_sweep(model, made),

@@ -1,4 +1,4 @@
-"""Imports run down the floors of the house, and every room is one: ``scripts/layers.py`` says which there are."""
+"""Imports run down the floors of packages that ``scripts/layers.py`` lists."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.layers import FLOORS, PACKAGE, ROOT, UI_FLOORS, arrows, files, imports
+from tests.support.process import printed
 
 LIGHT = ("analysis", "figures", "record", "text/tokens", "errors", "families", "export", "serving/cache")
 HEAVY = frozenset({"torch", "transformers", "streamlit"})
@@ -20,9 +21,9 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def floor_of(room: str, floors: tuple[tuple[str, ...], ...]) -> int:
-    found = [number for number, rooms in enumerate(floors) if room in rooms]
-    assert found, f"{room} has no floor: add it to scripts/layers.py"
+def floor_of(package: str, floors: tuple[tuple[str, ...], ...]) -> int:
+    found = [number for number, packages in enumerate(floors) if package in packages]
+    assert found, f"{package} has no floor: add it to scripts/layers.py"
     return found[0]
 
 
@@ -33,7 +34,7 @@ def test_nothing_imports_upward() -> None:
 
 
 @pytest.mark.slow
-def test_no_two_rooms_need_each_other() -> None:
+def test_no_two_packages_import_each_other() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -41,20 +42,20 @@ def test_no_two_rooms_need_each_other() -> None:
     assert f"on {len(FLOORS)} floors" in done.stdout
 
 
-def test_the_house_stays_small() -> None:
+def test_there_are_few_packages_and_floors() -> None:
     assert len(FLOORS) <= 12
     assert sum(map(len, FLOORS)) <= 22
 
 
 @pytest.mark.slow
-def test_the_rooms_of_the_pages_import_downward_too() -> None:
+def test_packages_of_the_ui_import_downward_too() -> None:
     home = PACKAGE / "ui"
     for path in home.rglob("*.py"):
-        room = path.relative_to(home).parts[0].removesuffix(".py")
+        package = path.relative_to(home).parts[0].removesuffix(".py")
         for name in imports(path):
-            if name.startswith("bartviz.ui.") and room != "__init__":
+            if name.startswith("bartviz.ui.") and package != "__init__":
                 target = name.split(".")[2]
-                assert floor_of(target, UI_FLOORS) <= floor_of(room, UI_FLOORS), f"{name_of(path)} imports {name}"
+                assert floor_of(target, UI_FLOORS) <= floor_of(package, UI_FLOORS), f"{name_of(path)} imports {name}"
 
 
 @pytest.mark.slow
@@ -66,26 +67,25 @@ def test_streamlit_stays_in_the_pages(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", LIGHT)
-def test_records_tables_and_figures_need_no_torch(room: str) -> None:
-    parts = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / f"{room}.py"]
+@pytest.mark.parametrize("package", LIGHT)
+def test_records_tables_and_figures_need_no_torch(package: str) -> None:
+    parts = sorted((PACKAGE / package).rglob("*.py")) if (PACKAGE / package).is_dir() else [PACKAGE / f"{package}.py"]
     names = [".".join(part.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for part in parts]
     code = f"import sys\nfor name in {names!r}: __import__(name)\nprint(sorted({set(HEAVY)!r} & set(sys.modules)))"
-    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
-def test_a_folder_says_what_it_is_for(folder: Path) -> None:
+def test_every_package_has_a_docstring(folder: Path) -> None:
     tree = ast.parse((folder / "__init__.py").read_text("utf-8"))
     assert ast.get_docstring(tree)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
-def test_a_page_reads_like_a_sentence(path: Path) -> None:
+def test_a_page_has_fewer_than_100_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 100
 
 
 @pytest.mark.parametrize("path", files(), ids=name_of)
-def test_a_module_is_a_room_not_a_hall(path: Path) -> None:
+def test_a_module_has_at_most_400_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

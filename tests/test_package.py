@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import bartviz
+from tests.support.process import printed
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,8 +28,7 @@ def test_a_public_name_is_a_documented_function(name: str) -> None:
 def test_the_package_alone_imports_nothing_heavy() -> None:
     heavy = {"torch", "transformers", "streamlit", "plotly", "pandas", "numpy"}
     code = f"import sys, bartviz; print(sorted({heavy!r} & set(sys.modules)))"
-    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"
 
 
 WITHOUT_EXTRAS = """
@@ -51,9 +51,7 @@ def blocked(code: str) -> str:
     modules = sorted(module for module, names in packages_distributions().items() if (extras - {"bartviz"}) & {*names})
     assert {"torch", "transformers", "streamlit", "pyarrow"} <= {*modules}
     script = f"BLOCKED = {modules!r}\n{WITHOUT_EXTRAS}\n{code}"
-    out = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert out.returncode == 0, out.stderr
-    return out.stdout
+    return printed(script)
 
 
 @pytest.mark.slow

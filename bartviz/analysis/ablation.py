@@ -82,14 +82,14 @@ class Ablation(Brief):
 
     @property
     def turned(self) -> Ints:
-        """The places among the T rows whose best token is another one now."""
+        """Indices of the rows (of T) whose best token changed."""
         if self.before is None or self.after is None:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.before.best != self.after.best)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by its arrays, those of the source record not counted."""
+        """Bytes of its arrays, without those of the source record."""
         held = sum(array_bytes(part) for part in (self, self.before, self.after) if part is not None)
         return held + self.changed.nbytes + sum(part.nbytes for part in self.written or () if part is not self.record)
 
@@ -123,7 +123,7 @@ class Sweep(Brief):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Those that this model has."""
+        """The measures that this model has."""
         return MEASURES if np.isfinite(self.log_probability).all() else ("distance",)
 
     @property
@@ -131,13 +131,13 @@ class Sweep(Brief):
         return array_bytes(self)
 
     def values(self, measure: Measure) -> Floats:
-        """(N,) of one measure. Raises SettingError."""
+        """(N,) the values of one measure. Raises SettingError."""
         if measure not in self.measures:
             raise SettingError(later("A sweep of this model is measured by {choices}.", choices=choices(self.measures)))
         return np.asarray(getattr(self, measure), np.float32)
 
     def map(self, kind: Kind, measure: Measure = "log_probability") -> Floats:
-        """(L, H) of one kind; NaN for a head that was not measured."""
+        """(L, H) the values for one kind; NaN for a head that was not measured."""
         own = [(place, head) for place, head in enumerate(self.heads) if head.kind == kind]
         if not own:
             raise SettingError(
@@ -154,7 +154,7 @@ class Sweep(Brief):
         return cells
 
     def ranked(self, measure: Measure | None = None) -> tuple[int, ...]:
-        """Places of the heads, the largest effect first: the greatest fall of log p, else the largest value."""
+        """Indices of the heads by effect, largest first: the greatest fall of log p, else the largest value."""
         chosen = measure or self.measures[0]
         values = self.values(chosen)
         return tuple(int(i) for i in np.argsort(values if chosen == "log_probability" else -values, kind="stable"))
@@ -205,7 +205,7 @@ def rows_table(found: Ablation) -> pd.DataFrame:
 
 
 def name(factors: Mapping[Head, float], layers: Mapping[Kind, int] | None = None) -> str:
-    """A set of heads in words: whole layers by their name, then heads; with the number of heads of each kind given."""
+    """A set of heads in words. With ``layers``, the number of heads per layer, a complete layer is named as one."""
     parts = []
     order = sorted(factors, key=lambda head: (KINDS.index(head.kind), head.layer, head.head))
     for (kind, layer), group in groupby(order, key=lambda head: (head.kind, head.layer)):
@@ -253,7 +253,7 @@ def notice(found: Ablation) -> str:
 
 
 def doing(factors: set[float]) -> str:
-    """What was done to heads with these factors."""
+    """In words, what these factors do to heads."""
     if factors == {0.0}:
         return _("silenced")
     return _("multiplied by {factors}", factors=_(choices(f"{factor:g}" for factor in sorted(factors))))
@@ -274,16 +274,16 @@ def sweep_notice(sweep: Sweep) -> str:
         heads = len(sweep.heads)
         return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
     signed = sentence_words.signed(change[worst], "+.2f"), sentence_words.signed(sweep.baseline, ".2f")
-    told = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
+    filled = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
     if change[worst] > -ROUNDING:
-        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **told)
+        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **filled)
     else:
-        costs = _("{head} costs this text most ({change} nats of {baseline})", **told)
+        costs = _("{head} costs this text most ({change} nats of {baseline})", **filled)
     return f"{what}: {costs}; {_little(change)}."
 
 
 def _little(change: Floats) -> str:
-    """How many heads hardly matter, and how many are in the way."""
+    """A clause: how many heads hardly matter, and how many make the text likelier when they are changed."""
     few, better = int((np.abs(change) < 0.1).sum()), int((change > 0.1).sum())
     said = plural(
         "{count} of {all} changes it by less than 0.1",
@@ -305,7 +305,7 @@ def sweep_arrays(sweep: Sweep) -> dict[str, Floats]:
 
 
 def arrays(found: Ablation) -> dict[str, NDArray[np.generic]]:
-    """Everything that was measured, by name."""
+    """All measured arrays, by name."""
     named: dict[str, NDArray[np.generic]] = {"rows": found.rows, "divergence": found.divergence}
     named |= {"distance": found.distance} | {f"attention_{kind}": one for kind, one in found.attention.items()}
     for side in ("before", "after"):

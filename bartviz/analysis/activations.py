@@ -1,4 +1,4 @@
-"""The functions between the two matrices of a feed-forward layer: GELU beside ReLU, and which one a model has.
+"""The activation of a feed-forward layer: GELU, ReLU and others, and which one a model has.
 
 GELU(x) = x * Phi(x) with Phi the normal distribution's cumulative function (Hendrycks and Gimpel 2016).
 """
@@ -55,20 +55,20 @@ CURVES: Mapping[str, tuple[str, Curve]] = {
     "silu": ("Swish", swish),
     "swish": ("Swish", swish),
 }
-"""transformers' name of a function -> what it is called, and the function."""
+"""transformers' name of a function -> its usual name, and the function."""
 
 
 GATED = "gated-"
-"""What stands before the name of the function in feed-forward layers that multiply its result with a second matrix's.
+"""The prefix of the function's name in gated feed-forward layers, which multiply its result with another matrix's.
 
 T5 1.1 writes ``gated-gelu``; transformers then takes ``gelu_new``.
 """
 
 
 def of(info: ModelInfo) -> tuple[str, str]:
-    """transformers' name of the model's activation, and where that is known from.
+    """transformers' name of the model's activation, and the source of that information.
 
-    The record itself, else the model's published configuration, else what its family takes where nothing is said.
+    The source is the record, else the published configuration, else the default of the family.
     """
     if info.activation is not None:
         return info.activation.removeprefix(GATED), _("the model's configuration")
@@ -80,28 +80,28 @@ def of(info: ModelInfo) -> tuple[str, str]:
 
 
 def gated(info: ModelInfo) -> bool:
-    """Whether the function's result is multiplied with that of a second matrix (Shazeer 2020), as far as is known."""
+    """Whether the layer is gated: the function's result is multiplied with that of a second matrix (Shazeer 2020)."""
     known = _published(info)
     return (info.activation or "").startswith(GATED) or (known is not None and known.gated)
 
 
 def _published(info: ModelInfo) -> Sizes | None:
-    """The sizes of the configuration that the catalogue has under the model's name."""
+    """The sizes in the catalogue's configuration of this model."""
     known = entry(info.name)
     return None if known is None or known.family != info.family else sizes(known.config)
 
 
 def sentence(info: ModelInfo) -> str:
-    """Which one the model has, in words; what cannot be known from a record is said to be from the configuration."""
+    """One sentence: the model's activation, and whether that is known from the record or the configuration."""
     name, source = of(info)
     title = _(CURVES[name][0]) if name in CURVES else name
     if title.lower() != name.lower():
         title = _("{title} (written {name})", title=title, name=name)
     if gated(info):
         return _(
-            "This model has {title}, from {source}, in gated feed-forward layers: what comes out is multiplied, number "
-            "by number, with what a second matrix makes of the same x. A record holds attention, not what feed-forward "
-            "layers do.",
+            "This model has {title}, from {source}, in gated feed-forward layers: the result is multiplied, "
+            "element by element, with the product of x and a second matrix. A record holds attention, not "
+            "feed-forward layers.",
             title=title,
             source=source,
         )
@@ -113,7 +113,7 @@ def sentence(info: ModelInfo) -> str:
 
 
 def norm_sentence(info: ModelInfo) -> str:
-    """Where the model normalises, in words."""
+    """One sentence: where the model normalises."""
     family = FAMILIES[info.family]
     if family.norm == "post":
         return _(

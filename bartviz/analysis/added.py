@@ -1,7 +1,7 @@
-"""What is added to masked scores, number by number and format by format: when "about 0" is exactly 0, and when not.
+"""The number added to masked scores, in several float formats: when "about 0" is exactly 0, and when it is not.
 
 A mask enters the formula as a matrix M of 0 and one large negative number: softmax(Q K^T / sqrt(d) + M) V
-(Vaswani et al. 2017, equation 1 and section 3.2.3). Nothing here is repaired: NaN is what the arithmetic gives.
+(Vaswani et al. 2017, equation 1 and section 3.2.3). NaN is returned where the arithmetic gives NaN.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def additive(mask: Bools, number: float) -> Floats:
 
 
 def rounded(values: Floats, to: Format) -> Floats:
-    """The same numbers as the format can hold them, in float32; too large ones become infinite, as in hardware."""
+    """The numbers rounded to the format, as float32; numbers that are too large become infinite, as in hardware."""
     values = np.asarray(values, np.float32)
     if to == "float32":
         return values
@@ -64,7 +64,7 @@ def rounded(values: Floats, to: Format) -> Floats:
 def softmax_added(scores: Floats, mask: Bools, number: float, to: Format = "float32") -> Floats:
     """(..., K) weights when ``number`` is added to the masked ``scores`` (..., K), each step rounded to the format.
 
-    A row that is masked wholly comes out as the arithmetic makes it; with minus infinity that is NaN.
+    A wholly masked row is what the arithmetic gives; with minus infinity that is NaN.
     Raises SettingError for an unknown format.
     """
     if to not in FORMATS:
@@ -79,7 +79,7 @@ def compare_numbers(scores: Floats) -> pd.DataFrame:
     """What each number does in each format to a row of real scores (K,), K >= 2: one line for each pair.
 
     First one key is masked, the one with the highest score: its weight should be 0. Then all are masked: such a row
-    means nothing, and comes out "uniform", "as if unmasked", "distorted" by the steps of the format, or as "NaN".
+    means nothing: it is "uniform", "as if unmasked", "distorted" by the rounding of the format, or "NaN".
     """
     import pandas as pd
 
@@ -110,7 +110,7 @@ def _open(scores: Floats, to: Format) -> Floats:
 
 
 def _name(weights: Floats, unmasked: Floats) -> str:
-    """What became of a row that may look nowhere."""
+    """The name of the result for a row whose keys are all masked."""
     if np.isnan(weights).any():
         return "NaN"
     if np.ptp(weights) == 0:
@@ -120,12 +120,8 @@ def _name(weights: Floats, unmasked: Floats) -> str:
 
 _OUTCOMES: Mapping[str, str] = {
     "NaN": mark("the softmax divides 0 by 0 and gives NaN, which spreads through the whole model."),
-    "uniform": mark(
-        "the scores drown in the large number, and the row comes out uniform. It looks real and means nothing."
-    ),
-    "as if unmasked": mark(
-        "the number is the same for all, so the softmax takes it away again: as if nothing were closed."
-    ),
+    "uniform": mark("the scores drown in the large number, and the row is uniform. It looks real and means nothing."),
+    "as if unmasked": mark("the number is the same for all, so it cancels in the softmax: as if nothing were closed."),
     "distorted": mark(
         "near the large number this format has only coarse steps: the weights are neither uniform nor right."
     ),
@@ -133,14 +129,14 @@ _OUTCOMES: Mapping[str, str] = {
 
 
 def outcome(weights: Floats, unmasked: Floats) -> str:
-    """In words, what became of a row (K,) that may look nowhere; ``unmasked`` is the row with nothing masked."""
+    """In words, the result (K,) for a row whose keys are all masked; ``unmasked`` is the same row without a mask."""
     return _(_OUTCOMES[_name(weights, unmasked)])
 
 
 def exactly_zero_from(to: Format) -> float:
-    """The largest number whose power is exactly 0 in this format, to 0.01: about -104 in float32.
+    """The largest number whose exponential is exactly 0 in this format, to 0.01: about -104 in float32.
 
-    Added to a masked score (the others being equal) it is as good as minus infinity; above it the weight is only small.
+    Added to a masked score, it acts like minus infinity if the scores are equal; above it the weight is only small.
     """
     numbers = -np.arange(0, 150, 0.01, dtype=np.float32)  # (15000,)
     with np.errstate(under="ignore"):

@@ -1,6 +1,6 @@
 """Which heads align: all heads and layers of cross-attention ranked, and the set of heads that agrees best with gold.
 
-Each is tried by both readings, since some heads look for the word to come and some at the word just read.
+Each is tried with both readings: some heads look for the next word, some at the word just read.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ CANDIDATES = 24  # heads that the search for a set chooses from: those that alig
 class Aligner:
     """One head, or the mean of a layer's heads: its weights between words by one reading.
 
-    ``ahead``: whether it looks for the word to come (True) or at the word just read (False); None where that cannot be
-    told, or it does neither.
+    ``ahead``: whether it looks for the next word (True) or at the word just read (False); None if it does neither or
+    that is unknown.
     """
 
     heads: tuple[Head, ...]
@@ -64,18 +64,18 @@ class Aligner:
 
     @property
     def fits(self) -> bool:
-        """Whether its rows are not named by the wrong word, so that its links would be wrong by one word."""
+        """Whether this reading may be right: with the wrong one, all links are off by one word."""
         return self.ahead is None or self.sure
 
     @property
     def sure(self) -> bool:
-        """Whether its rows are known to be named by the word that it looks for."""
+        """Whether this reading is known to be the right one."""
         return self.ahead is not None and self.ahead == (self.table.reading == "predicts")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A set of heads chosen on a sentence, and its error rate there: lower than it will be elsewhere."""
+    """A set of heads chosen on one sentence, and its error rate there, which is lower than on other sentences."""
 
     heads: tuple[Head, ...]
     error_rate: float
@@ -93,8 +93,8 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
     if needed > LIMIT:
         raise BudgetError(
             later(
-                "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at most "
-                "{limit:.0f} MB: take a shorter text, or choose a head yourself.",
+                "Ranking {heads} heads over {targets:,} x {sources:,} words would need {needed:,.0f} MB of at "
+                "most {limit:.0f} MB: choose a shorter text, or name a head.",
                 heads=layers * heads,
                 targets=len(target),
                 sources=len(source),
@@ -103,7 +103,7 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
             )
         )
     made = [
-        Aligner(heads, shown, agreement(shown.weights, shown.told), _ahead(record, weights))
+        Aligner(heads, shown, agreement(shown.weights, shown.has_rows), _ahead(record, weights))
         for heads, weights in _means(record)
         for shown in _both(record, heads, weights, source, target)
     ]
@@ -111,7 +111,7 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
 
 
 def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
-    """Each head's weights (Q, K), then their layer's mean; no more than two maps are kept at a time."""
+    """The weights (Q, K) of each head, then the layer's mean; at most two maps are in memory at a time."""
     for layer in range(cross_of(record).shape[0]):
         heads = heads_of(record, layer)
         total: Floats | None = None
@@ -136,8 +136,8 @@ def _both(record: Record, heads: tuple[Head, ...], weights: Floats, source: Line
 
 
 def best(ranked: Sequence[Aligner], reading: Reading | None = None) -> Aligner:
-    """The single head of most agreement, by ``reading`` where it is given: of those that are known to look that way;
-    without one of those for which it cannot be told, and one that looks the other way only where there is no other."""
+    """The head with the highest agreement, of one ``reading`` if given. Heads whose reading is known to be right come
+    first, then those for which it is unknown."""
     alone = [one for one in ranked if len(one.heads) == 1 and reading in (None, one.table.reading)]
     return max(alone, key=lambda one: (one.sure, one.fits, one.agreement))  # of equals the first
 
@@ -148,7 +148,7 @@ def ranking(
     """One line for each head and layer by each reading, the best first: by error rate with ``gold``, else by agreement.
 
     ``agreement``: the share of attention on mutual links; ``special``: the share that went to special tokens;
-    ``looks``: ahead, for the word to come, or back, at the word just read ("" for neither, or where it cannot be told).
+    ``looks``: ahead, for the next word, or back, at the word just read ("" for neither, or if it is unknown).
     """
     import pandas as pd
 
@@ -173,7 +173,7 @@ def hint(
     method: Method = "mutual",
     threshold: float = THRESHOLD,
 ) -> str:
-    """A sentence where the other reading of the same heads has clearly fewer errors; else nothing."""
+    """A sentence if the other reading of the same heads has clearly fewer errors, else an empty text."""
     other: Reading = "reads" if shown.reading == "predicts" else "predicts"
     turned = table(record, heads, reading=other)
     here, there = (score(links(one.weights, method, threshold=threshold), gold) for one in (shown, turned))
@@ -204,8 +204,8 @@ def best_set(
 ) -> Found:
     """Heads whose mean has the lowest error rate on ``gold``, added one by one while the rate falls, at most ``most``.
 
-    Greedy, among the 24 heads that align best alone by this reading: not the best of all sets, and chosen on the very
-    sentence that it is judged by. Raises SettingError where there is nothing to agree with, or nothing is linked.
+    The search is greedy, among the 24 heads that align best on their own: it need not find the best set, and the set is
+    judged on the sentence it was chosen on. Raises SettingError if ``gold`` has no links or no head links anything.
     """
     if not gold.possible:
         raise SettingError(later("The alignment made by hand has no link: there is nothing to agree with."))

@@ -1,12 +1,11 @@
 """From cross-attention to word links: which source word became which word of the output.
 
-Letters in shapes: Q decoder rows, K source tokens, T output words, S source words. Special tokens, padding
-and white space are no words: they stay out of the links, and their share is kept.
+Letters in shapes: Q decoder rows, K source tokens, T output words, S source words. Special tokens, padding and white
+space are not words: they are never linked, and their share of the attention is reported.
 
 **Rows and words.** Decoder row t *reads* token t and *predicts* token t + 1. What a row looked at was used to choose
-the token that it predicts, so links are named by ``predicts`` unless told otherwise; some heads look back at the
-source word of the token that has just been read, and align only by ``reads``. The words themselves, and so their
-numbers, are those of the output either way.
+the token that it predicts, so links are named by ``predicts`` by default; some heads look back at the source
+word of the token that has just been read, and align only by ``reads``. Words are numbered by the output in both cases.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _NEIGHBOURS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The words of one side, counted from 0: their labels, and for each the places of its tokens in the text's."""
+    """The words of one side, counted from 0: their labels, and the token indices of each."""
 
     labels: tuple[str, ...]
     groups: Groups
@@ -50,11 +49,11 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Attention between words. ``name`` says whose: "cross L2H0", or which mean.
+    """Attention between words. ``name`` is the head, "cross L2H0", or the mean.
 
-    weights (T, S): summed over a source word's tokens, averaged over the rows of a word of the output; each row sums
-    to 1 together with ``special`` (T,), its share that went to what is no word. ``told`` (T,): False for a word that no
-    row reads (the last word of an output that was cut off), whose row is zero.
+    weights (T, S): summed over a source word's tokens, averaged over the rows of an output word; each row sums to 1
+    together with ``special`` (T,), its share outside of words. ``has_rows`` (T,): False for a word that no row reads
+    (the last word of an output that was cut off), whose row is zero.
     """
 
     name: str
@@ -63,16 +62,16 @@ class Table:
     target: Line
     weights: Floats
     special: Floats
-    told: Bools
+    has_rows: Bools
 
     @property
     def special_share(self) -> float:
         """The share of all attention of these rows that went to special tokens, 0..1."""
-        return float(self.special[self.told].mean()) if self.told.any() else 0.0
+        return float(self.special[self.has_rows].mean()) if self.has_rows.any() else 0.0
 
 
 def cross_of(record: Record) -> Attention:
-    """The record's cross-attention. Raises SettingError, which says what has it."""
+    """The record's cross-attention. Raises SettingError, which names what has cross-attention."""
     if record.cross is None:
         raise SettingError(
             later(
@@ -84,7 +83,7 @@ def cross_of(record: Record) -> Attention:
 
 
 def target_tokens(record: Record) -> Tokens:
-    """The tokens whose words are linked: the output, or what the decoder reads where a record does not keep one."""
+    """The tokens whose words are linked: the output, or the decoder's input if the record has no output."""
     return record.output if record.output is not None else cross_of(record).query
 
 
@@ -100,7 +99,7 @@ def _line(tokens: Tokens, text: str | None) -> Line:
 
 
 def rows_of(record: Record, target: Line, reading: Reading) -> Groups:
-    """The decoder rows that stand for each word of the output: that predict its tokens, or that read them."""
+    """The decoder rows of each output word: those that predict its tokens, or those that read them."""
     shift = (reading == "reads") - (record.output is None)
     count = cross_of(record).shape[2]
     return tuple(tuple(place + shift for place in group if 0 <= place + shift < count) for group in target.groups)
@@ -120,7 +119,7 @@ def mean_of(record: Record, heads: Sequence[Head]) -> Floats:
 
 
 def name_of(record: Record, heads: Sequence[Head]) -> str:
-    """What a set of heads is called: one head, a whole layer, all, or the list."""
+    """The name of a set of heads: one head, a whole layer, all, or a list."""
     layers, per_layer = cross_of(record).shape[:2]
     if len(heads) == 1:
         return sentence_words.head("cross", heads[0].layer, heads[0].head)
@@ -134,7 +133,7 @@ def name_of(record: Record, heads: Sequence[Head]) -> str:
 
 
 def layer_name(layer: int, heads: int) -> str:
-    """What the mean of a whole layer is called."""
+    """The name of a layer's mean."""
     return _("the mean of the {count} heads of cross layer {layer}", count=heads, layer=layer)
 
 
@@ -167,7 +166,7 @@ def merged(record: Record, weights: Floats, source: Line, target: Line, *, readi
 
 
 def _sums(weights: Floats, groups: Groups) -> Floats:
-    """(Q, K) -> (Q, S): the sum over the neighbouring columns of each group."""
+    """(Q, K) -> (Q, S): the sum over the columns of each group."""
     total = np.zeros((len(weights), weights.shape[1] + 1), np.float64)
     np.cumsum(weights, axis=1, out=total[:, 1:])
     starts, ends = [group[0] for group in groups], [group[-1] + 1 for group in groups]
@@ -227,22 +226,22 @@ def _pairs(chosen: Bools) -> Links:
     return frozenset(zip(sources.tolist(), targets.tolist(), strict=True))
 
 
-def agreement(weights: Floats, told: Bools | None = None) -> float:
-    """How much of the rows' attention lies on mutual links, 0..1; 1 is a one-to-one alignment and nothing beside it.
+def agreement(weights: Floats, has_rows: Bools | None = None) -> float:
+    """The share of attention on mutual links, 0..1; 1 is a one-to-one alignment.
 
-    weights (T, S) between words; rows that are not ``told`` (T,) do not count.
+    weights (T, S) between words; words that are False in ``has_rows`` (T,) do not count.
     """
-    rows = len(weights) if told is None else int(told.sum())
+    rows = len(weights) if has_rows is None else int(has_rows.sum())
     return sum(float(weights[j, i]) for i, j in links(weights, "mutual")) / rows if rows else 0.0
 
 
 def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) -> pd.DataFrame:
-    """A line for each link, and with ``gold`` for each missed one: word numbers, words, weight, and what gold says."""
+    """One line for each link and, with ``gold``, for each missed link: word numbers, words, weight, judgement."""
     import pandas as pd
 
     linked = frozenset(found)
     every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
-    told: dict[str, list[object]] = {
+    columns: dict[str, list[object]] = {
         "source word": [i for i, _j in every],
         "source": [shown.source.labels[i] for i, _ in every],
         "target word": [j for _i, j in every],
@@ -250,15 +249,15 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
         "weight": [float(shown.weights[j, i]) for i, j in every],
     }
     if gold is not None:
-        told["judged"] = [_(judge(link, linked, gold)) for link in every]
-    return pd.DataFrame(told)
+        columns["judged"] = [_(judge(link, linked, gold)) for link in every]
+    return pd.DataFrame(columns)
 
 
 JUDGEMENTS = (mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"))
 
 
 def judge(link: Link, found: Links, gold: Gold) -> str:
-    """What a link is, one of ``JUDGEMENTS``: right, wrong or missed; or possible and not found, which is no error."""
+    """One of ``JUDGEMENTS``: right, wrong, missed, or possible and not found, which is no error."""
     if link in gold.sure:
         return "right, sure" if link in found else "missed"
     if link in gold.possible:
@@ -267,8 +266,8 @@ def judge(link: Link, found: Links, gold: Gold) -> str:
 
 
 def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
-    """One sentence of what to see here: how many words are linked, where the order differs, how right it is."""
-    who = sentence_words.begun(shown.name)
+    """One sentence: how many words are linked, where the word order differs, and the error rate."""
+    who = sentence_words.capitalized(shown.name)
     if not shown.source.labels or not shown.target.labels:
         return _("There are only special tokens here: nothing to align.")
     if not found:
@@ -288,7 +287,7 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
 
 
 def _order(shown: Table, found: Links) -> str:
-    """Whether links cross, as where the order of words differs."""
+    """One clause: whether links cross, as they do where the word order differs."""
     crossed = crossing(found)
     if crossed is not None:
         target, source = quote(shown.target.labels[crossed[1]]), quote(shown.source.labels[crossed[0]])

@@ -1,4 +1,4 @@
-"""Configurations by the articles' names, and what is counted from them. No weights, no torch."""
+"""Configurations of the models that the articles name, and numbers counted from them. No weights, no torch."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def decoder(name: str) -> Stack:
 
 
 def positions(name: str) -> str:
-    """How the model knows where a token stands: a message."""
+    """How the model represents positions: a message."""
     return later(_POSITIONS[sizes_of(name).family.positions])
 
 

@@ -1,7 +1,7 @@
-"""Attention beside contribution: where a head looks, and what arrives from there.
+"""Attention and contribution: how much a head attends to a key, and how much that key adds to the output.
 
-A weight says how much of a key's value is taken, not how long that value is: a head may look at a special token whose
-value is nearly nothing (Kobayashi et al. 2020, section 4). Letters in shapes: Q query rows, K key columns.
+A weight scales a key's value but does not show the length of that value: a head may attend to a special token whose
+value is nearly 0 (Kobayashi et al. 2020, section 4). Letters in shapes: Q query rows, K key columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RANKED = 3  # keys that a row must be able to choose from for ranks to mean some
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """One head twice, (Q, K) each, rows summing to 1: its weights, and its norm-weighted attention.
+    """The weights of one head and its norm-weighted attention, (Q, K) each; rows sum to 1.
 
     ``attention`` are the weights a(i, j); ``contribution`` is |a(i, j) W_O v_j| of each cell divided by the sum of its
     row, 0 where the head adds nothing. ``rank`` is Spearman's correlation of the two within a row, averaged over
@@ -44,7 +44,7 @@ class Weighed:
     counts: NDArray[np.bool_]
 
     def apart(self, most: int = 8) -> list[tuple[int, int]]:
-        """(row, column) of the cells whose two numbers differ most, in rows that count; one for each column first."""
+        """(row, column) of the cells whose two numbers differ most, in rows that count; at first one per column."""
         gap = np.abs(self.attention - self.contribution) * self.counts[:, None]  # (Q, K)
         order = np.argsort(-gap, axis=None, kind="stable")[: most * 8]
         cells = [tuple(map(int, np.unravel_index(place, gap.shape))) for place in order]
@@ -88,8 +88,8 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def notice(weighed: Weighed, name: str) -> str:
-    """One sentence: how far the two agree, and the column where they differ most."""
-    who = sentence_words.begun(name)
+    """One sentence: how well the two agree, and the column where they differ most."""
+    who = sentence_words.capitalized(name)
     if not weighed.contribution.any():
         return _(
             "{head}: all that it looks at adds nothing to the layer: the head is silenced, or its values are 0.",
@@ -107,7 +107,8 @@ def notice(weighed: Weighed, name: str) -> str:
         return said
     row, column = cells[0]
     apart = _(
-        "Farthest apart: {query} looks at {key} with {weight:.2f} and takes {share:.2f} from it.",
+        "Largest difference: {query} looks at {key} with {weight:.2f} and gets {share:.2f} of its contributions "
+        "from it.",
         query=quote(weighed.query.labels[row]),
         key=quote(weighed.key.labels[column]),
         weight=weighed.attention[row, column],

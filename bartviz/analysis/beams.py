@@ -1,7 +1,7 @@
-"""The tree of a beam search: which texts survived, what each would say, and where the search beat a greedy choice.
+"""The tree of a beam search: which hypotheses survived, their texts, and where the search differs from greedy search.
 
-Beam search keeps the ``beams`` best beginnings at every step instead of one, so that a token that is not the most
-probable where it stands may win in the end. score = (sum of log p after rules) / length ** length_penalty.
+Beam search keeps the ``beams`` best hypotheses at every step instead of one, so a token that is not the most probable
+at its step may win in the end. score = (sum of log p after rules) / length ** length_penalty.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ MOST = 1200  # nodes of a picture: all of 4 beams and 142 tokens, as a large sum
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Nodes to draw, parents before children, and how many of those asked for there is no room for."""
+    """Nodes to draw, parents before children, and how many requested nodes are left out."""
 
     nodes: tuple[int, ...]
     left_out: int
 
 
 def tree_of(record: Record) -> BeamTree:
-    """The record's beam tree. Raises RecordError where it was not decoded with beams."""
+    """The record's beam tree. Raises RecordError if it was not decoded with beams."""
     if record.beams is None:
         raise RecordError(later("This record has no beam search: decode the text again with 2 or more beams."))
     return record.beams
 
 
 def text(tree: BeamTree, node: int) -> str:
-    """What the hypothesis that ends at this node says so far, special tokens left out.
+    """The text of the hypothesis up to this node, without special tokens.
 
-    Texts that ended, and their beginnings, are as the tokenizer decodes them; what others add is joined from labels.
+    Finished texts and their prefixes are decoded by the tokenizer; what other hypotheses add is joined from labels.
     """
     said = ""
     for number in tree.path(node):
@@ -81,17 +81,17 @@ def _continued(said: str, label: str) -> str:
 
 
 def score_text(score: float) -> str:
-    """A score as a reader compares it: a length penalty of 2 makes that of a long text small, to the fifth place."""
+    """A score with enough decimals to compare: a length penalty of 2 makes scores of long texts very small."""
     return sentence_words.signed(score, ".3f" if abs(score) >= 0.1 else ".6f")
 
 
 def is_special(label: str) -> bool:
-    """Whether a label is that of a special token, such as ``</s>`` or ``[SEP]``."""
+    """Whether a label looks like a special token, such as ``</s>`` or ``[SEP]``."""
     return len(label) > 2 and ((label[0], label[-1]) in (("<", ">"), ("[", "]")))
 
 
 def survivors(tree: BeamTree) -> frozenset[int]:
-    """The nodes on the way to a text that ended, the winner among them."""
+    """The nodes on a path to a finished text, the winner among them."""
     found: set[int] = set()
     for number, node in enumerate(tree.nodes):
         if node.state in ("finished", "best"):
@@ -100,10 +100,10 @@ def survivors(tree: BeamTree) -> frozenset[int]:
 
 
 def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
-    """The nodes to draw: ``all``, those that were ``kept`` (followed or finished), or the ``survivors`` alone.
+    """The nodes to draw: ``all``, the ``kept`` ones (followed or finished), or only the ``survivors``.
 
-    Above ``most`` nodes the winner comes first, then survivors, then what was kept, then what was pruned; the stronger
-    rank and the earlier step first. A node is never drawn without its parent. Raises SettingError.
+    If there are more than ``most`` nodes, the winner has priority, then survivors, kept and pruned nodes; better ranks
+    and earlier steps first. A node is never drawn without its parent. Raises SettingError.
     """
     if which not in get_args(Which):
         raise SettingError(later("Choose {choices} of the tree.", choices=choices(get_args(Which))))
@@ -124,7 +124,7 @@ def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
 
 
 def _missing(tree: BeamTree, node: int, drawn: set[int]) -> list[int]:
-    """The node and those of its ancestors that are not drawn yet."""
+    """The node and its ancestors that are not drawn yet."""
     found: list[int] = []
     at: int | None = node
     while at is not None and at not in drawn:
@@ -139,7 +139,7 @@ def _importance(node: Hypothesis, wins: bool, survives: bool) -> tuple[int, int,
 
 
 def reasons(tree: BeamTree) -> tuple[str, ...]:
-    """What became of each hypothesis, in words."""
+    """What happened to each hypothesis, in words: one text per node."""
     followed = {node.parent for node in tree.nodes if node.state != "pruned"}
     return tuple(_reason(tree, node, number in followed) for number, node in enumerate(tree.nodes))
 
@@ -182,7 +182,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def texts(record: Record) -> pd.DataFrame:
-    """The texts that ended, the best score first: place, text, tokens, total (log p, nats), score, probability, won."""
+    """The finished texts, best score first: place, text, tokens, total (log p, nats), score, probability, won."""
     tree = tree_of(record)
     ends = [n for n, node in enumerate(tree.nodes) if node.state in ("finished", "best")]
     ends.sort(key=lambda n: (n != tree.best, -tree.nodes[n].score))
@@ -200,16 +200,17 @@ def texts(record: Record) -> pd.DataFrame:
 
 
 def turns(record: Record) -> tuple[tuple[Step, Candidate], ...]:
-    """The steps whose token greedy search would not take after the same beginning, and the token it would take.
+    """The steps whose token greedy search would not choose after the same prefix, and the token it would choose.
 
-    That is the most probable one; where a rule of decoding acted, the strongest of the tree's after the same beginning.
-    Steps at which the record cannot tell are left to ``unsure``; where a rule of ``WEIGHING`` is in force that is all.
+    That is the most probable token or, where a decoding rule acted, the best continuation of the same prefix in the
+    tree. Steps that the record cannot decide are in ``unsure``: with a rule of ``WEIGHING``, all steps are.
     """
     return tuple((step, token) for step in record.steps if (token := _greedy(record, step)) is not None)
 
 
 def unsure(record: Record) -> tuple[Step, ...]:
-    """The steps at which a rule acted and the record cannot tell whether greedy search would take the same token."""
+    """The steps at which a rule acted and the record cannot decide whether greedy search would choose the same
+    token."""
     return tuple(step for step in record.steps if _ruled(step) and _greedy(record, step) is None)
 
 
@@ -218,12 +219,12 @@ def _away(step: Step) -> bool:
 
 
 def _ruled(step: Step) -> bool:
-    """Whether a rule, other than those that leave greedy search no choice either, kept the most probable token out."""
+    """Whether a rule excluded the most probable token, without counting rules that force greedy search too."""
     return _away(step) and step.rule is not None and step.rule not in FORCED
 
 
 def _may_act(record: Record, position: int) -> bool:
-    """Whether a rule of the record could have acted at a step where the token was given."""
+    """Whether a rule of the record could have acted at a step whose token was given."""
     active: Any = record.provenance.settings.get("rules") or ()
     elsewhere = {FORCED_FIRST_TOKEN} if position > 0 else set()
     if position < len(record.steps) - 1:
@@ -232,7 +233,7 @@ def _may_act(record: Record, position: int) -> bool:
 
 
 def _greedy(record: Record, step: Step) -> Candidate | None:
-    """The token that greedy search would take instead, None where it is the same or cannot be told."""
+    """The token that greedy search would choose instead; None if it is the same or unknown."""
     if not _away(step) or step.rule in FORCED or _weighing(record):
         return None
     if step.rule is None:
@@ -249,13 +250,13 @@ def _greedy(record: Record, step: Step) -> Candidate | None:
 
 
 def _weighing(record: Record) -> str | None:
-    """A rule in force that weighs scores by their sign and size, so that greedy search has others; None for none."""
+    """A rule that changes scores by their sign and size, so that greedy search has other scores; None without one."""
     active: Any = record.provenance.settings.get("rules") or ()
     return next((rule for rule in active if rule in WEIGHING), None)
 
 
 def notice(record: Record) -> str:
-    """One or two sentences: what the search looked at, and where it did not take the locally best token."""
+    """One or two sentences: what the search considered, and where it did not choose the locally best token."""
     tree = tree_of(record)
     ended = sum(node.state in ("finished", "best") for node in tree.nodes)
     steps = plural("{beams} beams, {count} step", "{beams} beams, {count} steps", tree.steps, beams=tree.beams)
@@ -269,11 +270,11 @@ def notice(record: Record) -> str:
         )
     ]
     if (weighing := _weighing(record)) is not None:
-        told = _(
+        different = _(
             "The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
             rule=sentence_words.rule(weighing),
         )
-        return f"{said[0]} {told}"
+        return f"{said[0]} {different}"
     against, ruled = turns(record), unsure(record)
     if ruled and (not against or ruled[0].position < against[0][0].position):
         rule = sentence_words.rule(ruled[0].rule or "")
@@ -287,9 +288,10 @@ def notice(record: Record) -> str:
 
 
 def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
-    """The first step at which the winner does not have the most probable token, and how many more there are."""
+    """A clause: the first step at which the winner's token is not the most probable one, and how many more there
+    are."""
     step, better = turned[0]
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "step": step.position + 1,
         "token": step.chosen.label,
         "likely": percent(step.chosen.probability),
@@ -300,7 +302,7 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
         return _(
             "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}: greedy search would "
             "have gone there.",
-            **told,
+            **values,
         )
     return plural(
         "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
@@ -308,5 +310,5 @@ def _against(turned: tuple[tuple[Step, Candidate], ...]) -> str:
         "At step {step} the winner has “{token}” ({likely}) though “{other}” had {likelier}, and at {count} more "
         "steps: greedy search would have gone there.",
         len(turned) - 1,
-        **told,
+        **values,
     )

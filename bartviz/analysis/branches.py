@@ -1,6 +1,6 @@
-"""Two outputs of one text side by side: where they part, where they meet again, and how probable each is as a whole.
+"""Two outputs of one source: where they diverge, where they converge again, and how probable each is as a whole.
 
-A branch is the same source and the same output up to one step, another token there, and what the model writes then.
+A branch has the same source and the same output up to one step, another token there, and the model's continuation.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from bartviz.record.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How two outputs run. ``parts``: the first step that differs, None where they are the same.
+    """Two outputs compared. ``parts``: the first step that differs, None if they are the same.
 
-    ``meets``: the steps, of the one and of the other, from which both say the same until the end; None where they do
-    not. A common end of special tokens alone is no meeting.
+    ``meets``: the step of each output from which both are the same until the end; None if there is none, or only
+    special tokens are the same.
     """
 
     parts: int | None
@@ -31,7 +31,7 @@ class Course:
 
 
 def course(main: Record, branch: Record) -> Course:
-    """Where the outputs of two records of one source part and meet. Raises RecordError for two sources."""
+    """Where the outputs of two records diverge and converge. Raises RecordError unless both have one source."""
     if not _same_source(main, branch):
         raise RecordError(
             later("These two records have different sources or models: they are no branches of one text.")
@@ -73,7 +73,8 @@ def table(main: Record, branch: Record) -> pd.DataFrame:
 
 
 def sentence(main: Record, branch: Record) -> str:
-    """Where they part, with what probabilities, where they meet, and which text is how many times as probable."""
+    """One sentence: where they diverge and with which probabilities, where they converge, and which text is more
+    probable."""
     run = course(main, branch)
     if run.parts is None:
         return _("Both say the same.")
@@ -81,7 +82,7 @@ def sentence(main: Record, branch: Record) -> str:
 
 
 def odds(main: Record, branch: Record) -> float:
-    """How many times as probable the main text is as the branch; infinite where the branch is impossible."""
+    """The probability of the main text divided by that of the branch; infinite if the branch is impossible."""
     difference = main.log_probability - branch.log_probability
     return math.exp(difference) if difference < 700 else math.inf
 
@@ -110,14 +111,15 @@ def _weighing(main: Record, branch: Record) -> str:
     times = odds(main, branch)
     factor = times if times >= 1 else 1 / times if times else math.inf
     size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else _("over a million")
-    told = {"one": totals[0], "other": totals[1], "times": size}
+    values = {"one": totals[0], "other": totals[1], "times": size}
     if times >= 1:
-        return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **told)
-    return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **told)
+        return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **values)
+    return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **values)
 
 
 def _same_source(main: Record, branch: Record) -> bool:
-    """Whether one model read the same text: the encoder's tokens without padding, or the tokens before the steps."""
+    """Whether both are of one model and one source: the encoder's tokens without padding, or the tokens before the
+    steps."""
     if main.model.fingerprint != branch.model.fingerprint or main.kinds != branch.kinds:
         return False
     sides = []
@@ -137,13 +139,13 @@ def _ids(record: Record) -> list[int]:
 
 
 def _special(record: Record) -> list[bool]:
-    """Whether the token of each step is a special one."""
+    """Whether the token of each step is special."""
     if record.output is None:
         return [False] * len(record.steps)
     return [bool(record.output.special[step.row]) for step in record.steps]
 
 
 def _common(one: list[int], other: list[int]) -> int:
-    """How many tokens both begin with."""
+    """The length of the common prefix."""
     pairs = zip(one, other, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

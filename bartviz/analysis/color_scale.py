@@ -1,4 +1,4 @@
-"""What a colour may stand for: a weight of 0 to 1, its share of its row's largest, or its power of ten."""
+"""The scales of colours: a weight from 0 to 1, its share of the row's largest weight, or its power of ten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOG_FLOOR = 1e-4  # where the powers of ten end
 
 
 def shares(weights: Floats, span: Range) -> Floats:
-    """(..., Q, K) in 0..1, the place of each weight on the colour scale; NaN stays.
+    """(..., Q, K) in 0..1, the position of each weight on the colour scale; NaN stays NaN.
 
     "fixed": the weight itself; "row": divided by the largest of its row; "log": 0.0001 and less is 0, each ten times
     more is a quarter.

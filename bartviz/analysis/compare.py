@@ -1,4 +1,4 @@
-"""Which heads do the same, which differ? All measures of all heads as one table, and what is striking in it."""
+"""All measures of all heads as one table, and a sentence on what is striking in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TO_A = "to_a"
 
 
 def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | None = None) -> pd.DataFrame:
-    """One line a head: its place, every measure (NaN where undefined), its name, and the score that gave it.
+    """One line per head: layer, head, every measure (NaN if undefined), its name, and the score behind the name.
 
     ``to_a`` (L, H) adds the Jensen-Shannon distance of each head from A. Columns are named as in ``MEASURES``.
     """
@@ -52,14 +52,14 @@ def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | No
 
 
 def with_units(table: pd.DataFrame) -> pd.DataFrame:
-    """The same table as a file has it: each measure's column says its unit, in English as all columns of files."""
+    """The same table for a file: columns of measures contain the unit, in English."""
     with speaking("en"):
         units = {name: f"{name} ({measure.unit})" for name, measure in MEASURES.items() if measure.unit}
     return table.rename(columns=units | {TO_A: f"{TO_A} (Jensen-Shannon distance, 0 to 1)"})
 
 
 def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
-    """One sentence: how many heads have a name in this text, the clearest ones, and that the others have none."""
+    """One sentence: how many heads have a name in this text, and the clearest ones."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
     kind = sentence_words.kind(measured.kind)
@@ -71,16 +71,16 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
             kind=kind,
         )
     shown = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
-    told: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
-    told["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
+    filled: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
+    filled["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
     if count == 1:
-        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **filled)
     elif len(given) == 1:
-        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **filled)
     elif len(given) == NAMED:
-        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **told)
+        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **filled)
     else:
-        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **told)
+        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **filled)
     rest = count - len(given)
     return _("{said}; {count} unclassified.", said=said, count=rest) if rest else f"{said}."
 
@@ -98,7 +98,7 @@ def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
 
 
 def defaults(kind: Kind) -> tuple[str, str, str]:
-    """The measures that the page begins with: across, up, and as colours."""
+    """The default measures of the page: x, y and colour."""
     return ("evenness", "alignment", "alignment") if kind == "cross" else ("evenness", "previous", "distance")
 
 
@@ -132,7 +132,7 @@ class Field:
 
     @property
     def has_even(self) -> bool:
-        """Whether even attention lies among the heads, or close to them."""
+        """Whether the value of even attention is within the range of the heads, or close to it."""
         low, high = self.bounds
         room = max(high - low, 1e-6) * 0.25
         return low - room <= self.even <= high + room

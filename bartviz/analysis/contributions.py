@@ -19,7 +19,7 @@ from bartviz.record.attention import Attention
 
 
 def available(attention: Attention) -> bool:
-    """Whether the record holds what contributions are made of: values and output projection."""
+    """Whether the record has values and an output projection, from which contributions are computed."""
     return attention.v is not None and attention.out is not None
 
 
@@ -35,7 +35,7 @@ def _parts(attention: Attention) -> tuple[Floats, Floats]:
 def context(attention: Attention, layer: int, head: int) -> Floats:
     """(Q, d) the head's output before the projection: weights times values (Vaswani et al. 2017, equation 1).
 
-    It is that of the head at work, even where the run then silenced it. Raises SettingError.
+    For a silenced head this is the context before it was silenced. Raises SettingError.
     """
     weights = attention.head(layer, head)  # (Q, K)
     output: Floats = weights @ _parts(attention)[0][layer, head]
@@ -43,7 +43,8 @@ def context(attention: Attention, layer: int, head: int) -> Floats:
 
 
 def projected(attention: Attention, layer: int, head: int) -> Floats:
-    """(K, D) every key's value seen through the head's part of the projection: W_O^h v_hj. Raises SettingError."""
+    """(K, D) the value of every key, projected by the head's part of the output projection: W_O^h v_hj. Raises
+    SettingError."""
     v, out = _parts(attention)
     attention.check(layer, head)
     moved: Floats = v[layer, head] @ out[layer, :, head].T

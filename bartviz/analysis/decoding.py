@@ -30,7 +30,7 @@ BYTES = 4  # of one float32 number
 
 
 def kind_of(record: Record) -> Kind:
-    """The attention that a step is explained by: cross where there is an encoder, else the decoder's own.
+    """The kind of attention that explains a step: cross-attention if there is an encoder, else self-attention.
 
     Raises RecordError for an encoder-only record and for one without steps: neither was decoded.
     """
@@ -140,11 +140,11 @@ def notice(record: Record) -> str:
     """One sentence of what to notice in this output: where the model was least sure, and what else it considered."""
     step = least_sure(record)
     others = [c for c in step.candidates if c.token_id != step.chosen.token_id]
-    told = {"token": step.chosen.label, "likely": percent(step.chosen.probability), "bits": step.entropy}
+    filled = {"token": step.chosen.label, "likely": percent(step.chosen.probability), "bits": step.entropy}
     if given(record):
-        said = _("The model is least sure of “{token}” ({likely}, {bits:.1f} bits)", **told)
+        said = _("The model is least sure of “{token}” ({likely}, {bits:.1f} bits)", **filled)
     else:
-        said = _("Least sure at “{token}” ({likely}, {bits:.1f} bits)", **told)
+        said = _("Least sure at “{token}” ({likely}, {bits:.1f} bits)", **filled)
     if others:
         other = {"token": others[0].label, "likely": percent(others[0].probability)}
         said = _("{said}: “{token}” had {likely}", said=said, **other)
@@ -170,12 +170,12 @@ def rules_notice(record: Record) -> str:
 
 
 def _rule_said(name: str, positions: list[int]) -> str:
-    told = {"rule": sentence_words.rule(name), "steps": ", ".join(map(str, positions[:8]))}
+    filled = {"rule": sentence_words.rule(name), "steps": ", ".join(map(str, positions[:8]))}
     if not positions:
-        return _("{rule} (no step)", rule=told["rule"])
+        return _("{rule} (no step)", rule=filled["rule"])
     if more := positions[8:]:
-        return _("{rule} (steps {steps} and {more} more)", more=len(more), **told)
-    return plural("{rule} (step {steps})", "{rule} (steps {steps})", len(positions), **told)
+        return _("{rule} (steps {steps} and {more} more)", more=len(more), **filled)
+    return plural("{rule} (step {steps})", "{rule} (steps {steps})", len(positions), **filled)
 
 
 def cache_table(record: Record) -> pd.DataFrame:
@@ -223,7 +223,7 @@ class _Cost:
     source: int
 
     def operations(self, new: Ints, now: Ints, cross_keys: NDArray[np.bool_]) -> Ints:
-        """(T,) for ``new`` rows that look at ``now`` rows, computing the cross keys and values where told."""
+        """(T,) for ``new`` rows that look at ``now`` rows, computing the cross keys and values if needed."""
         project = 2 * self.model * self.inner
         own = 4 * project * new + 4 * self.inner * new * now
         cross = (2 * project + 4 * self.inner * self.source) * new if self.source else 0 * new

@@ -1,4 +1,4 @@
-"""What is measured of a head: each number with its formula, unit, range, the rows that count, and who introduced it.
+"""The measures of a head, each with formula, unit, range, the rows that count, and its source.
 
 Letters: a(i, j) is the weight with which row i looks at column j, n_i the number of columns that row i may see.
 """
@@ -25,9 +25,8 @@ class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
     ``highest`` is its largest possible value, None where that grows with the text; the lowest is 0. ``rows`` says which
-    rows it is averaged over, beyond the rule for all of them (``measures.counted``). What is said of it is kept in
-    English (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and read in the reader's
-    language.
+    rows it is averaged over, beyond the rule for all of them (``measures.counted``). Its texts are stored in English
+    (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated by the properties.
     """
 
     name: str
@@ -148,13 +147,13 @@ MEASURES: Mapping[str, Measure] = {
                 "they are written."
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
-            over=mark("those whose word stands a second time where it may be seen"),
+            over=mark("those whose word appears a second time among the visible keys"),
         ),
         Measure(
             "first",
             mark("first token"),
             "a(i, 0)",
-            mark("Weight on the first key, where many heads rest."),
+            mark("Weight on the first key, an attention sink of many heads."),
             mark("Xiao et al. 2024, 3.1 (attention sink)"),
             over=mark("all that count but the first token's own"),
         ),
@@ -228,5 +227,5 @@ def definitions(kind: Kind | None = None) -> pd.DataFrame:
 
 
 def _range(one: Measure) -> str:
-    """The unit, and between what the number lies."""
+    """The unit and the range."""
     return _("{unit}, 0 to 1", unit=one.unit) if one.highest else _("{unit}, from 0", unit=one.unit)

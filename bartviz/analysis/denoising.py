@@ -1,10 +1,10 @@
 """The five noise functions of BART (Lewis et al. 2020, section 2.2), on text.
 
-Words are the unit, and the result is text: it is tokenized again afterwards, so that the model meets in training what
-a user types. (Noise on tokens would leak where a document began: only its first word has no mark for a leading space.)
+The unit is the word and the result is text, which is tokenized afterwards: in training the model reads what a user
+would type. (Noise on tokens would leak where a document began: only its first word has no mark for a leading space.)
 
 Every function takes the clean text and a `numpy.random.Generator`, and returns a `Noised`: the corrupted text, where
-each corrupted word came from, and which clean words are no longer to be seen. The same seed gives the same corruption.
+each corrupted word came from, and which clean words are missing. The same seed gives the same corruption.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class Noised:
 
     @property
     def moved(self) -> tuple[int, ...]:
-        """Clean words that are still to be seen, but not at their old place in the order."""
+        """Clean words that remain, but at another position in the order."""
         kept = [word.origin[0] for word in self.words if not word.is_mask]
         return tuple(sorted(now for now, then in zip(kept, sorted(kept), strict=True) if now != then))
 
 
 @dataclass(frozen=True)
 class Noise:
-    """One noise function; `rate` is None where it has none. `name` is its key, `told` what it does, in English."""
+    """One noise function; `rate` is None if it has none. `name` is its key, `told` what it does, in English."""
 
     name: str
     function: Callable[[str, Generator, float], Noised]
@@ -128,7 +128,7 @@ def token_masking(text: str, rng: Generator, rate: float = 0.15) -> Noised:
 
 
 def token_deletion(text: str, rng: Generator, rate: float = 0.15) -> Noised:
-    """Delete a share `rate` of the words, chosen at random: the model must find out where something is missing."""
+    """Delete a share `rate` of the words, chosen at random: the model must find out where words are missing."""
     clean = words(text)
     chosen = _choose(len(clean) - 1, rate, rng, among=len(clean))  # at least one word is left
     return _noised("token deletion", text, clean, _keep(clean, (i for i in range(len(clean)) if i not in chosen)))
@@ -169,7 +169,7 @@ def sentence_permutation(text: str, rng: Generator, rate: float = 0.0) -> Noised
 
 
 def document_rotation(text: str, rng: Generator, rate: float = 0.0) -> Noised:
-    """Turn the text so that it begins with a word chosen at random, not the first. `rate` is not used."""
+    """Rotate the text to begin with a word chosen at random, not the first. `rate` is not used."""
     clean = words(text)
     first = int(rng.integers(1, len(clean))) if len(clean) > 1 else 0
     return _noised("document rotation", text, clean, _keep(clean, (*range(first, len(clean)), *range(first))))
@@ -181,7 +181,10 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
         for noise in (
             Noise(mark("token masking"), token_masking, 0.15, mark("Some words are replaced, each by one mask.")),
             Noise(
-                mark("token deletion"), token_deletion, 0.15, mark("Some words are gone, and nothing marks the place.")
+                mark("token deletion"),
+                token_deletion,
+                0.15,
+                mark("Some words are missing, and nothing marks their positions."),
             ),
             Noise(
                 mark("text infilling"),
@@ -189,9 +192,7 @@ NOISE: Mapping[str, Noise] = MappingProxyType(
                 0.30,
                 mark("Spans of words are replaced, each span by a single mask."),
             ),
-            Noise(
-                mark("sentence permutation"), sentence_permutation, None, mark("The sentences stand in random order.")
-            ),
+            Noise(mark("sentence permutation"), sentence_permutation, None, mark("The sentences are in random order.")),
             Noise(mark("document rotation"), document_rotation, None, mark("The text begins somewhere in its middle.")),
         )
     }

@@ -1,4 +1,4 @@
-"""How far two heads are from each other: the Jensen-Shannon distance of their rows, and what A and B differ in.
+"""How far two heads are from each other: the Jensen-Shannon distance of their rows, and the differences of A and B.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, R rows and C columns as shown.
 """
@@ -38,7 +38,7 @@ def _relative(a: Doubles, middle: Doubles) -> Doubles:
 
 
 def distances(attention: Attention, layer: int, head: int, *, rows: Bools | None = None) -> Floats:
-    """(L, H) mean distance of every head from one of them, over ``rows`` (Q,), the ``counted`` ones if not told.
+    """(L, H) mean distance of every head from one of them, over ``rows`` (Q,), by default the ``counted`` ones.
 
     NaN where no row counts. Raises SettingError for a head that is not there.
     """
@@ -58,7 +58,7 @@ def distances(attention: Attention, layer: int, head: int, *, rows: Bools | None
 
 
 def nearest(found: Floats, layer: int, head: int, most: int = 8) -> list[tuple[int, int, float]]:
-    """(layer, head, distance) of the heads nearest to one, nearest first, itself left out."""
+    """(layer, head, distance) of the heads nearest to a head, nearest first, without the head itself."""
     order = np.argsort(found, axis=None, kind="stable")
     places = [tuple(map(int, np.unravel_index(place, found.shape))) for place in order]
     kept = [place for place in places if place != (layer, head) and np.isfinite(found[place])]
@@ -67,7 +67,7 @@ def nearest(found: Floats, layer: int, head: int, most: int = 8) -> list[tuple[i
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """B beside A, over the same rows and columns.
+    """B compared with A, over the same rows and columns.
 
     ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
     distance of each row, NaN for a row without a choice; ``mean`` its mean over the rows that have one and are no
@@ -80,10 +80,10 @@ class Contrast:
 
 
 def contrast(a: View, b: View) -> Contrast | None:
-    """What B does otherwise than A; None where rows or columns are not the same tokens (``mismatch`` says why)."""
+    """How B differs from A; None if rows or columns are not the same tokens (``mismatch`` says why)."""
     if mismatch(a, b):
         return None
-    rows = a.told & b.told
+    rows = a.has_choice & b.has_choice
     found = np.where(rows, jensen_shannon(a.weights, b.weights), np.nan)
     plain = rows & ~a.query_special
     mean = float(found[plain if plain.any() else rows].mean()) if rows.any() else float("nan")
@@ -91,25 +91,25 @@ def contrast(a: View, b: View) -> Contrast | None:
 
 
 _OTHER_ROWS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures stand side "
-    "by side."
+    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures are "
+    "shown side by side."
 )
 _OTHER_COLUMNS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures stand "
-    "side by side."
+    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures are"
+    " shown side by side."
 )
 _ROWS_APART = mark(
-    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and measures "
-    "stand side by side."
+    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and "
+    "measures are shown side by side."
 )
 _COLUMNS_APART = mark(
     "A difference needs the same tokens on both sides, and the columns differ from position {place} on: maps and "
-    "measures stand side by side."
+    "measures are shown side by side."
 )
 
 
 def mismatch(a: View, b: View) -> str:
-    """Why two views have no difference, in one sentence; nothing where they have one."""
+    """One sentence: why two views cannot be subtracted; empty if they can."""
     pairs = (
         (a.query_labels, b.query_labels, _OTHER_ROWS, _ROWS_APART),
         (a.key_labels, b.key_labels, _OTHER_COLUMNS, _COLUMNS_APART),

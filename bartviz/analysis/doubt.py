@@ -1,7 +1,7 @@
-"""How unsure a model was of what it wrote: the geometric mean of its tokens' probabilities, and its least sure words.
+"""How unsure a model was of its output: the geometric mean of the tokens' probabilities, and the least probable words.
 
-exp of the mean log-probability: 0.5 is a text whose every token had one chance in two. Tokens that a rule decided and
-tokens that were given are nobody's doubt and do not count. NumPy alone.
+exp of the mean log-probability: 0.5 means that each token had a probability of one half. Tokens decided by a rule and
+given tokens do not count. NumPy alone.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.start import words
+from bartviz.analysis.words import words
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import bare
@@ -25,8 +25,9 @@ RISKY = 0.5  # a word below it is named, the least sure one in any case
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """``mean`` in 0..1 over ``tokens`` that the model chose, the end token included; ``least``: the words and signs of
-    lowest probability (the product over their tokens), the lowest first; ``drawn``: not the likeliest, but drawn."""
+    """``mean`` in 0..1 over ``tokens`` that the model chose, the end token included; ``least``: the words and
+    punctuation marks of lowest probability (the product over their tokens), lowest first; ``drawn``: whether tokens
+    were sampled."""
 
     mean: float
     tokens: int
@@ -39,7 +40,7 @@ class Doubt:
 
 
 def doubt(record: Record) -> Doubt | None:
-    """None where the text is not the model's own choice: a given one, a replayed one, or none at all."""
+    """None if the model did not choose the text: it was given or replayed, or there is none."""
     mode = record.provenance.mode
     chosen = {step.row: step.log_probability for step in bare(record.steps) if step.rule is None}
     if mode not in WRITTEN or record.output is None or not chosen:
@@ -56,7 +57,7 @@ def doubt(record: Record) -> Doubt | None:
 
 
 def notice(record: Record, *, numbers: bool = True) -> str:
-    """One line to stand beside the output, empty where the model was sure; without ``numbers`` in words alone."""
+    """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only."""
     found = doubt(record)
     if found is None or not found.unsure:
         return ""

@@ -1,7 +1,8 @@
-"""What changing one token changes: encodings, predictions and rows of attention, and what stays equal to the last bit.
+"""The effect of changing one token: encodings, predictions and rows of attention that change, and those that stay
+bit-equal.
 
 Bidirectional attention lets every position see every other, so one changed token changes every encoding from the
-first layer on. Causal attention shows a row only what came before it: what stands before the change stays bit-equal.
+first layer on. Causal attention shows a row only earlier positions: everything before the change stays bit-equal.
 Letters in shapes: L layers, H heads, n positions, T rows that are scored, Q query rows.
 """
 
@@ -40,7 +41,7 @@ def changed_rows(
     """Jensen-Shannon distance of each row of each head (L, H, Q) in 0..1, and where the weights are bit-equal
     (L, H, Q): there it is exactly 0.
 
-    Rows that may look nowhere count as equal. Raises SettingError where the shapes differ, Cancelled.
+    Rows whose keys are all masked count as equal. Raises SettingError where the shapes differ, Cancelled.
     """
     if before.shape != after.shape:
         raise SettingError(
@@ -66,7 +67,7 @@ def changed_rows(
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """One token replaced by another, everything else given as it was.
+    """One token replaced by another, everything else unchanged.
 
     ``position`` is a row of the source, or of the decoder's inputs where ``part`` is "target". ``hidden``: for each
     stack the relative change |h' - h| / |h| of the embedding (first) and of every layer, (L + 1, n); **0 only where all
@@ -101,16 +102,16 @@ class Edit:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by its arrays, those of the source record not counted."""
+        """Bytes of its arrays, without those of the source record."""
         parts = (part for part in (self, self.before, self.after) if part is not None)
         return sum(map(array_bytes, parts)) + self.changed.nbytes
 
     def tokens(self, stack: Kind) -> Tokens:
-        """The tokens of a stack's positions, as they were."""
+        """The tokens of a stack before the edit."""
         return self.record.attention(stack).query
 
     def rows_changed(self, kind: Kind) -> Floats:
-        """(L, Q): the mean over heads of how far each row moved."""
+        """(L, Q): the mean distance over heads between each row before and after."""
         mean: Floats = self.attention[kind].mean(axis=1)
         return mean
 
@@ -122,10 +123,11 @@ class Edit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reach(Brief):
-    """How far one changed token is felt, layer by layer, under three masks: each (L + 1, n), 0 where bit-equal.
+    """How far the effect of one changed token reaches, layer by layer, under three masks: each (L + 1, n), 0 where
+    bit-equal.
 
     ``changes`` by the mask's name: "bidirectional", "window", "causal". The model was trained with one of them; the
-    others show what a mask allows, not what such a model would say.
+    others show what a mask allows, not what a model trained with it would do.
     """
 
     kind: Kind
@@ -144,13 +146,13 @@ class Reach(Brief):
         return array_bytes(self)
 
     def first_layer(self, mask: str) -> Ints:
-        """(n,) the first layer after which each position has felt the change; 0 is the token itself, -1 never."""
+        """(n,) the first layer after which each position differs; 0 is the token itself, -1 never."""
         felt = self.changes[mask] > 0  # (L + 1, n)
         return np.where(felt.any(axis=0), felt.argmax(axis=0), -1)
 
     def steps(self, place: int) -> dict[str, int | None]:
-        """Layers (steps) until ``place`` has felt the change, by mask; and a recurrent network's steps by definition:
-        one for each position, and none backwards. None: never, or not within this model's layers."""
+        """Layers (steps) until ``place`` differs, by mask; and the steps of a recurrent network by definition: one per
+        position, forwards only. None: never, or not within this model's layers."""
         away = place - self.position
         found = {mask: int(self.first_layer(mask)[place]) for mask in self.changes}
         return {mask: None if layer < 0 else layer for mask, layer in found.items()} | {
@@ -172,7 +174,7 @@ def hidden_table(edit: Edit) -> pd.DataFrame:
 
 
 def rows_table(edit: Edit) -> pd.DataFrame:
-    """One line for each scored row: what the model said before and after."""
+    """One line for each scored row: the model's prediction before and after."""
     import pandas as pd
 
     if edit.before is None or edit.after is None:
@@ -192,7 +194,7 @@ def rows_table(edit: Edit) -> pd.DataFrame:
 
 
 def reach_table(reach: Reach) -> pd.DataFrame:
-    """One line for each position: the first layer that feels the change under each mask; "" where none does."""
+    """One line for each position: the first layer that differs under each mask; "" if none does."""
     import pandas as pd
 
     columns = {
@@ -204,7 +206,7 @@ def reach_table(reach: Reach) -> pd.DataFrame:
 
 
 def arrays(edit: Edit) -> dict[str, NDArray[np.generic]]:
-    """Everything that was measured, by name."""
+    """All measured arrays, by name."""
     named: dict[str, NDArray[np.generic]] = {f"hidden_{stack}": change for stack, change in edit.hidden.items()}
     named |= {f"attention_{kind}": moved for kind, moved in edit.attention.items()}
     return named | {"rows": edit.rows, "divergence": edit.divergence, "bit_equal": edit.same}
@@ -215,7 +217,7 @@ def notice(edit: Edit) -> str:
     tokens = edit.tokens(edit.edited)
     if edit.new_id == tokens.ids[edit.position]:
         return _(
-            "{old} stands at position {position} already: the same token again changes nothing, to the last bit.",
+            "{old} is already at position {position}: the same token changes nothing, to the last bit.",
             old=quote(edit.old),
             position=edit.position,
         )
@@ -231,7 +233,7 @@ def notice(edit: Edit) -> str:
 
 
 def _stack(edit: Edit, stack: Kind) -> str:
-    """What happened in one stack, after its first layer and at its end."""
+    """A clause: the changes in one stack, after its first layer and after its last."""
     change = edit.hidden[stack][:, ~padding(edit.record, stack)]  # padding stands at the end
     n = change.shape[1]
     if not change.any():
@@ -258,7 +260,7 @@ def _stack(edit: Edit, stack: Kind) -> str:
 
 
 def reach_notice(reach: Reach, place: int) -> str:
-    """One sentence: how many steps the news of the change needs to one position."""
+    """One sentence: how many steps the change needs to reach one position."""
     steps = {mask: _steps_said(found) for mask, found in reach.steps(place).items()}
     if reach.steps(place)["window"] is None:
         layers = len(next(iter(reach.changes.values()))) - 1
@@ -277,7 +279,7 @@ def _steps_said(steps: int | None) -> str:
 
 
 def _way(reach: Reach, place: int) -> str:
-    """From which token to which, and how far that is in tokens and in words."""
+    """A clause: from which token to which, and the distance in tokens and words."""
     away, tokens = place - reach.position, {"old": quote(reach.old), "token": quote(reach.tokens.labels[place])}
     if away >= 0:
         said = plural(
@@ -300,6 +302,6 @@ def _way(reach: Reach, place: int) -> str:
 
 
 def _between(tokens: Tokens, first: int, second: int) -> int | None:
-    """How many words stand between two tokens that are of words; None where a word is the same as a token."""
+    """How many words are between two tokens; None if both are of one word, or one is of none."""
     a, b = tokens.words[first], tokens.words[second]
     return None if a is None or b is None or a == b else b - a - 1

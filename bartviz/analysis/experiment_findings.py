@@ -1,4 +1,4 @@
-"""What only another run tells of a record: heads that look sharply and may be silenced; how even untrained rows are.
+"""Findings that need another run: heads with sharp attention that can be silenced, and the evenness of untrained rows.
 
 Letters in shapes: N heads of a sweep.
 """
@@ -18,7 +18,7 @@ from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 
 SHARP = 0.5
-"""The mean largest weight from which on a head is said to look sharply."""
+"""The mean largest weight above which a head is called sharp."""
 LITTLE = 0.1
 """A change of log p, in nats, that is called little."""
 Doubles = NDArray[np.float64]
@@ -26,11 +26,11 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Quiet:
-    """Heads that look sharply and heads that matter: ``peak`` (N,) the mean largest weight, ``change`` (N,) of log p in
+    """Sharp heads and heads that matter: ``peak`` (N,) the mean largest weight, ``change`` (N,) of log p in
     nats when the head is silenced, by ``heads``.
 
-    ``quietest`` is the sharpest head of those that change little (of all that look sharply, where none changes little);
-    None where none looks sharply.
+    ``quietest`` is the sharpest head among those that change little (among all sharp heads if none changes little);
+    None if no head is sharp.
     """
 
     heads: tuple[Head, ...]
@@ -40,17 +40,17 @@ class Quiet:
 
     @property
     def sharp(self) -> int:
-        """How many heads look sharply."""
+        """How many heads are sharp."""
         return int((self.peak >= SHARP).sum())
 
     @property
     def idle(self) -> int:
-        """How many of those change log p by little."""
+        """How many sharp heads change log p by little."""
         return int(((self.peak >= SHARP) & (np.abs(self.change) < LITTLE)).sum())
 
 
 def quiet(sweep: Sweep, measured: Mapping[Kind, Measured]) -> Quiet:
-    """How sharply each head of a sweep looks, beside what its silence changes."""
+    """The sharpness of each head of a sweep, and the effect of silencing it."""
     peak = np.array([float(measured[one.kind].values["peak"][one.layer, one.head]) for one in sweep.heads])
     change = np.asarray(sweep.log_probability, np.float64)
     sharp = np.flatnonzero(peak >= SHARP)
@@ -60,7 +60,8 @@ def quiet(sweep: Sweep, measured: Mapping[Kind, Measured]) -> Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """How even the rows of one kind are: mean entropy in bits, mean of the most possible, and their ratio."""
+    """How even the rows of one kind are: mean entropy in bits, mean of the largest possible entropy, and their
+    ratio."""
 
     kind: Kind
     bits: float
@@ -72,7 +73,7 @@ class Evenness:
 
 
 def evenness(record: Record, kinds: Sequence[Kind] | None = None) -> tuple[Evenness, ...]:
-    """For each kind the mean entropy over all heads and rows that count, beside log2 of what the rows may see."""
+    """For each kind the mean entropy over all heads and rows that count, and log2 of the number of visible keys."""
     found = []
     for kind in kinds or record.kinds:
         rows = rows_that_count(record, kind)

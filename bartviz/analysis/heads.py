@@ -1,4 +1,4 @@
-"""One head, a layer's mean or all heads' mean as a reader wants to see it: by tokens or words, with or without sinks.
+"""The weights of one head, or the mean of a layer or of all heads: by tokens or words, with or without sinks.
 
 Shapes: Q query rows, K key columns; after merging into words and hiding columns Q' and K'. Rows attend to columns.
 """
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _ENDS = re.compile(r"[.!?…。！？｡؟۔।]+")  # punctuation that ends a sentence
 LINKS = 2  # how many of the strongest links a sentence names
-STRIKING = 0.2  # the share of attention from which on a direction is named
+STRIKING = 0.2  # the share of attention above which a direction is named
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Weights as they are shown. ``name`` says of what: "encoder L1H3", or which mean.
+    """Weights as they are shown. ``name`` is the head, "encoder L1H3", or the mean.
 
     weights (Q', K'), mask (Q', K') True where a row may look, ``query_special`` (Q',), ``key_special`` (K',);
     ``query_groups`` are the token rows that each row stands for. ``hidden`` (Q',) is the share of each row that went to
@@ -55,8 +55,8 @@ class View:
     predicts: bool = False
 
     @property
-    def told(self) -> Bools:
-        """(Q',) True for rows that tell something: not masked wholly, and with a choice of more than one key."""
+    def has_choice(self) -> Bools:
+        """(Q',) True for rows with a choice: at least two visible keys."""
         return np.asarray(self.mask.sum(axis=1) > 1, np.bool_)
 
     @property
@@ -78,9 +78,9 @@ def view(
 ) -> View:
     """The weights of a head; without ``head`` the mean over a layer's heads, without ``layer`` over all heads.
 
-    ``query`` names the rows otherwise (by what they predict); ``words`` merges pieces: summed over keys, averaged over
-    queries; ``hide_sinks`` leaves out the columns of ``sinks``. Raises SettingError for a layer or head that is not
-    there.
+    ``query`` replaces the labels of rows (by what they predict); ``words`` merges pieces: summed over keys, averaged
+    over queries; ``hide_sinks`` leaves out the columns of ``sinks``. Raises SettingError for a layer or head that is
+    not there.
     """
     rows, keys = query or attention.query, attention.key
     merged = _merge(mean(attention, layer, head), rows, keys, words)
@@ -108,7 +108,7 @@ def view(
 
 
 def _merge(weights: Floats, query: Tokens, key: Tokens, words: bool) -> Merged:
-    """Between words, or as it is, each token a group of its own."""
+    """Weights between words, or unchanged with each token as its own group."""
     if words:
         return merge_words(weights, query, key)
     rows, columns = (tuple((place,) for place in range(len(tokens))) for tokens in (query, key))
@@ -133,7 +133,7 @@ def mean(attention: Attention, layer: int | None = None, head: int | None = None
 
 
 def name(attention: Attention, layer: int | None = None, head: int | None = None) -> str:
-    """What is shown, in words; a mean is called a mean."""
+    """What is shown, in words: a head or a mean."""
     layers, heads = attention.shape[:2]
     kind = sentence_words.kind(attention.kind)
     if layer is None:
@@ -144,7 +144,7 @@ def name(attention: Attention, layer: int | None = None, head: int | None = None
 
 
 def sinks(attention: Attention) -> Bools:
-    """(K,) tokens that take attention without meaning: special ones, ends of sentences, a decoder's first token.
+    """(K,) tokens that attract attention without meaning: special ones, ends of sentences, a decoder's first token.
 
     Clark et al. 2019, section 3.2 (delimiters); Xiao et al. 2024, section 3.1 (the first token of a causal model).
     """
@@ -159,24 +159,26 @@ def _at(labels: Sequence[str], kept: Bools) -> tuple[str, ...]:
 
 
 def hidden_note(shown: View) -> str:
-    """What the hidden columns took, and what became of the rows; nothing where none is hidden."""
+    """One sentence: the share of the hidden columns, and whether rows still sum to 1; empty if none is hidden."""
     if not shown.hidden_labels:
         return ""
     columns = list(dict.fromkeys(shown.hidden_labels))
-    told = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
+    values = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
     if shown.renormalised:
-        return _("{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **told)
-    return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **told)
+        return _(
+            "{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **values
+        )
+    return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **values)
 
 
 def notice(shown: View) -> str:
-    """One sentence computed for this text: the strongest links, and where the attention goes on the whole."""
-    told = [
+    """One sentence computed for this text: the strongest links, and where most of the attention goes."""
+    named = [
         _("{query} to {key} ({weight:.2f})", query=quote(query), key=quote(key), weight=weight)
         for query, key, weight in links(shown)
     ]
-    both = _("{one} and {other}", one=told[0], other=told[1]) if len(told) == LINKS else "".join(told)
-    parts = [_("strongest from {links}", links=both)] if told else []
+    both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
+    parts = [_("strongest from {links}", links=both)] if named else []
     parts += [
         _("{share:.0%} goes to {where} (evenly {even:.0%})", where=where, share=share, even=even)
         for where, share, even in directions(shown)
@@ -184,12 +186,13 @@ def notice(shown: View) -> str:
     if shown.hidden_labels and not shown.renormalised:
         parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
     found = "; ".join(parts) or _("no row has a choice")
-    return f"{sentence_words.begun(shown.name)}: {found}."
+    return f"{sentence_words.capitalized(shown.name)}: {found}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
-    """The strongest links (row, column, weight), one a row at most, no special tokens, no rows without a choice."""
-    open_rows = shown.told & ~shown.query_special
+    """The strongest links (row, column, weight), at most one per row, without special tokens and rows without a
+    choice."""
+    open_rows = shown.has_choice & ~shown.query_special
     weights = np.where(open_rows[:, None] & ~shown.key_special, shown.weights, -1.0)  # (Q', K')
     if weights.size == 0:
         return []
@@ -203,12 +206,12 @@ def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
 
 
 def directions(shown: View) -> list[tuple[str, float, float]]:
-    """(where, its share of the attention, what it would be if spread evenly), where the share is striking.
+    """(direction, its share of the attention, the share with even weights), for striking shares.
 
     "The previous token", "the next token", "the token itself" for self-attention without hidden columns; "special
     tokens" always. Means over the rows that have a choice.
     """
-    rows = shown.told
+    rows = shown.has_choice
     if not rows.any():
         return []
     even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (Q', K')

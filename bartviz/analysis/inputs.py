@@ -1,4 +1,4 @@
-"""What the first layer gets: the vectors that are summed for each token, and what a position table knows of distance.
+"""The input of the first layer: the vectors that are summed for each token.
 
 Letters in shapes: n tokens, e width of the embeddings, w width of the model (w = e but for ELECTRA and ALBERT), P rows
 of the position table, D shifts. NumPy alone.
@@ -42,6 +42,7 @@ __all__ = [
     "formula",
     "norms",
     "pieces",
+    "pieces_sentence",
     "rotation",
     "sentence",
     "shares",
@@ -52,7 +53,6 @@ __all__ = [
     "sinusoidal",
     "splits",
     "table",
-    "told",
 ]
 
 LIMIT = 1e-5  # how far the sum may be from the network's own first hidden state
@@ -63,7 +63,7 @@ STAGES = (*PARTS, mark("sum"), mark("after LayerNorm"), mark("projected"))
 
 @dataclass(frozen=True)
 class Inputs:
-    """The embeddings of one text, read from the model's own matrices.
+    """The embeddings of one text, from the model's matrices.
 
     ``parts``: token, position, segment, as far as the model has them, (n, e) each; the token part is scaled already.
     ``rows`` (n,): the rows of the position table that were read, or None. ``summed`` (n, e): their sum. ``normed``
@@ -87,7 +87,7 @@ class Inputs:
 
     @property
     def error(self) -> float:
-        """The largest difference between what was summed here and the network's own first hidden state."""
+        """The largest difference between the sum computed here and the network's first hidden state."""
         return float(np.abs(self.entered - self.own).max(initial=0.0))
 
     @property
@@ -101,19 +101,19 @@ class Inputs:
 
     @property
     def stages(self) -> dict[str, Floats]:
-        """Every vector that is shown, in the order in which it comes to be."""
+        """All vectors by name, in the order of computation."""
         found = {name: self.parts[name] for name in PARTS if name in self.parts} | {"sum": self.summed}
         found |= {} if self.normed is None else {"after LayerNorm": self.normed}
         return found | ({"projected": self.entered} if self.entered.shape != self.summed.shape else {})
 
 
 def norms(one: Inputs) -> dict[str, Floats]:
-    """The length of each part, of the sum, and of what comes after it: (n,) each."""
+    """The lengths of each part, of the sum, and of what follows it: (n,) each."""
     return {name: np.linalg.norm(part.astype(float), axis=-1) for name, part in one.stages.items()}
 
 
 def shares(one: Inputs) -> dict[str, Floats]:
-    """How much of the sum each part is, (n,) each: part · sum / |sum|². They add up to 1; a part may point against."""
+    """The share of each part in the sum, (n,) each: part · sum / |sum|². They add up to 1; a share may be negative."""
     whole = one.summed.astype(float)
     square = np.maximum((whole**2).sum(-1), np.finfo(float).tiny)
     return {name: (part.astype(float) * whole).sum(-1) / square for name, part in one.parts.items()}
@@ -123,24 +123,23 @@ def sentence(one: Inputs) -> str:
     """What to notice in this text."""
     if "position" not in one.parts:
         return _(
-            "{model} adds nothing to its token embeddings: where a token stands only the attention knows.",
-            model=one.model,
+            "{model} adds nothing to its token embeddings: only its attention depends on positions.", model=one.model
         )
     inside = ~one.tokens.special if (~one.tokens.special).any() else np.ones(len(one.tokens), np.bool_)
     lengths, part = norms(one), shares(one)
     ratio = float(lengths["token"][inside].mean() / max(lengths["position"][inside].mean(), 1e-12))
     row = int(np.flatnonzero(inside)[part["position"][inside].argmax()])
-    told = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
+    filled = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
     if ratio >= 1:
         return _(
             "A token's vector is on average {ratio:.1f} times as long as its position's; most position is in "
             "“{token}”, {share:.0%} of its sum.",
-            **told,
+            **filled,
         )
     return _(
         "A token's vector is on average {ratio:.2f} of its position's length; most position is in “{token}”, "
         "{share:.0%} of its sum.",
-        **told,
+        **filled,
     )
 
 
@@ -175,7 +174,7 @@ def arrays(one: Inputs) -> dict[str, Any]:
 
 
 def pieces(tokens: Tokens) -> pd.DataFrame:
-    """From text to ids, one line for each token."""
+    """The tokens as a table, from text to id: one line each."""
     return pd.DataFrame(
         {
             "position": np.arange(len(tokens)),
@@ -191,8 +190,8 @@ def pieces(tokens: Tokens) -> pd.DataFrame:
     )
 
 
-def told(tokens: Tokens) -> str:
-    """How many pieces the words became, and which word took the most."""
+def pieces_sentence(tokens: Tokens) -> str:
+    """One sentence: how many pieces the words became, and which word has the most."""
     inside = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
     counts = {word: inside.count(word) for word in dict.fromkeys(inside) if word is not None}
     special = int(tokens.special.sum())
@@ -203,27 +202,27 @@ def told(tokens: Tokens) -> str:
     names = "".join(
         label.removeprefix("⋯") for label, word in zip(tokens.labels, tokens.words, strict=True) if word == most
     )
-    told: dict[str, object] = {
+    filled: dict[str, object] = {
         "words": plural("{count} word", "{count} words", len(counts)),
         "ids": len(tokens),
         "special": added,
     }
     if counts[most] == 1:
         return _(
-            "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **told
+            "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **filled
         )
     return _(
         "The model does not see letters: {words} became {ids} ids, {special} among them; “{word}” is cut into {pieces} "
         "pieces.",
         word=names,
         pieces=counts[most],
-        **told,
+        **filled,
     )
 
 
 @dataclass(frozen=True)
 class Split:
-    """A text as one tokenizer cuts it; ``unknown`` (n,) marks tokens that the vocabulary does not have."""
+    """A text as one tokenizer splits it; ``unknown`` (n,) marks tokens that are not in the vocabulary."""
 
     model: str
     how: str

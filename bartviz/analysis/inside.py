@@ -34,14 +34,14 @@ ROUNDED = mark("Written numbers are rounded: worked out by hand, the last digit 
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The arithmetic of one head for one query token, as the model did it.
+    """The arithmetic of one head for one query token, as computed by the model.
 
     q (d,), k (K, d), v (K, d); dots (K,) = q . k_j; scaled (K,) = dots * scale; bias (K,) or None; scores (K,) = scaled
     + bias; mask (K,) True where the key may be seen; weights (K,) sum to 1.
     context (d,) = sum of weight_j v_j; added (D,) = W_O^h context; block (D,) what all heads and the bias add together;
     shares (H,) of the heads in the lengths of what they add, sum 1. None where the record was made without values.
     ``projection_bias``: whether the block adds one (T5's does not).
-    ``masked``: the row may look nowhere, so its weights are uniform and mean nothing.
+    ``masked``: all keys of the row are masked, so its weights are uniform and mean nothing.
     """
 
     kind: Kind
@@ -131,7 +131,7 @@ def check_row(attention: Attention, row: int) -> None:
 
 
 def _output(attention: Attention, layer: int, head: int, row: int, weights: Floats) -> dict[str, Floats]:
-    """What comes after the weights, as far as the record goes."""
+    """The fields after the weights, as far as the record has values."""
     if attention.v is None:
         return {}
     v = attention.v[layer, head]  # (K, d)
@@ -174,7 +174,7 @@ def growth(attention: Attention, row: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Which keys are shown one by one, in text order, and what the others come to as one row.
+    """The keys that are shown one by one, in text order, and the others merged into one row.
 
     rest: how many others there are; their weights add up to ``rest_weight``, their scores act as one score
     ``rest_score`` = log sum exp (so that the softmax over the rows shown is the same), their values as one value
@@ -191,7 +191,7 @@ class Shown:
 def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int | None = None) -> Shown:
     """All keys of a short text; of a longer one ``most``: the strongest, the first, the last, or those near the query.
 
-    ``keep`` is a key that is shown whatever is asked. Raises SettingError for another word.
+    ``keep`` is a key that is always shown. Raises SettingError for another word.
     """
     if which not in get_args(Which):
         raise SettingError(later("Choose which keys are shown: {choices}.", choices=choices(get_args(Which))))
@@ -216,18 +216,19 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
 
 
 def sentence(one: Inside, predicts: str | None = None) -> str:
-    """What to notice in this row, in words; ``predicts`` is the label of what a decoder's row predicts."""
-    who = called(one, predicts)
+    """One or two sentences on this row; ``predicts`` is the label of what a decoder's row predicts."""
     if one.masked:
-        return _("{row} may look nowhere: its weights are uniform and mean nothing.", row=who)
+        row = row_label(one, predicts, start=False)
+        return _("All keys of {row} are masked: its weights are uniform and mean nothing.", row=row)
+    row = row_label(one, predicts)
     key = one.strongest
     visible = int(one.mask.sum())
     if visible == 1:
-        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=who, key=quote(one.label(key)))
+        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
     said = _(
         "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
-        row=who,
+        row=row,
         key=quote(one.label(key)),
         score=_number(one.scores[key]),
         second=_number(ordered[-2]),
@@ -239,18 +240,18 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     return f"{said} {share}"
 
 
-def called(one: Inside, predicts: str | None, *, start: bool = True) -> str:
-    """The row by what it reads, and by what it predicts where it does: maps elsewhere may name it by that."""
+def row_label(one: Inside, predicts: str | None, *, start: bool = True) -> str:
+    """The label of the row: what it reads and, in a decoder, what it predicts."""
     own = quote(one.query_label)
     if predicts is None:
         return own
     said = _("the row that reads {own} and predicts {predicted}", own=own, predicted=quote(predicts))
-    return sentence_words.begun(said) if start else said
+    return sentence_words.capitalized(said) if start else said
 
 
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     """From the products to the weight of one key: (number, what it is), in the order in which they are computed;
-    with so many digits that who computes with them comes to the weight's three: see ``ROUNDED``."""
+    with enough digits to compute the three digits of the weight: see ``ROUNDED``."""
     none = one.scale == 1
     scale = _("scale: none in this family") if none else _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
     products = _("q · k, the sum of {count} products", count=one.width)
@@ -259,7 +260,7 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
         bias = float(one.bias[key])
         steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))
     if one.masked:
-        nothing = _("weight: the same for all keys of a row that may look nowhere; it means nothing")
+        nothing = _("weight: the same for all keys of a wholly masked row; it means nothing")
         return (*steps, ("−∞", _("mask: may not be seen")), (f"= {_weight(one.weights[key])}", nothing))
     if not one.mask[key]:
         return (*steps, ("−∞", _("mask: may not be seen")), ("0", _("weight, exactly")))
@@ -272,12 +273,12 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
 
 
 def _weight(value: float | np.floating) -> str:
-    """Three decimals; of a weight that would be written 0.000, though it is not, two digits."""
+    """Three decimals; two significant digits for a weight that would be rounded to 0.000."""
     return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
 
 
 def _number(value: float | np.floating, places: int = 2) -> str:
-    """With a minus sign in place of a hyphen."""
+    """The number with a minus sign instead of a hyphen."""
     return f"{value:.{places}f}".replace("-", "−")
 
 
@@ -321,7 +322,7 @@ def dimensions(one: Inside, key: int) -> pd.DataFrame:
 
 
 def arrays(one: Inside) -> Mapping[str, NDArray[np.generic]]:
-    """All of it by name: q, k, v, dots, scores, bias, mask, weights, output, added, block."""
+    """All arrays by name: q, k, v, dots, scores, bias, mask, weights, output, added, block."""
     names = ("q", "k", "v", "dots", "scaled", "bias", "scores", "mask", "weights", "added", "block", "shares")
     found = {name: getattr(one, name) for name in names if getattr(one, name) is not None}
     return found if one.context is None else found | {"output": one.context}

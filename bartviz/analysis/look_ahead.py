@@ -1,10 +1,10 @@
-"""Whether a head of cross-attention looks for the word to come, or at the source of the word just read.
+"""Whether a head of cross-attention looks for the next word, or at the source of the word just read.
 
-Both kinds choose their words one to one, so that no measure of how well words choose each other tells them apart; a
-head that looks back, labelled by what its rows predict, makes an alignment that is wrong by one word everywhere. The
-ends of a text tell: the row that predicts its first word has read no word yet, and the one that reads its last word
-predicts the end. There a head that has nothing to look for rests on special tokens. Where a text breaks off, its last
-row still has a word to look for, and the first row alone is held against those behind it.
+Both kinds align words one to one, so measures of alignment cannot distinguish them; but if a head that looks back is
+labelled by what its rows predict, its alignment is off by one word everywhere. The two ends of a text make the
+difference: the row that predicts the first word has read no word yet, and the row that reads the last word predicts the
+end. There a head with nothing to look for puts its weight on special tokens. If a text was cut off, its last row still
+has a word to look for, and only the first row is compared with the rows after it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 CLEARLY = 0.05
-"""How much more weight on special tokens in the last row than in the first makes a head one that looks ahead."""
+"""A head looks ahead if the last row has this much more weight on special tokens than the first row."""
 RESTS = 0.5
-"""How much more of it in the first row than in those behind makes a head one that looks back."""
+"""A head looks back if the first row has this much more of it than the rows after it."""
 LIKELY = 0.5
-"""From this probability of its end on, a text has ended as the model would have it."""
+"""If the end of a text has at least this probability, the text is complete for the model."""
 AHEAD, BACK, NEITHER = 1, -1, 0
 Ways = NDArray[np.int8]
 
 
 def ways(record: Record, weights: NDArray[np.floating]) -> Ways | None:
-    """For weights (..., Q, K) of the record's cross-attention: AHEAD, BACK or NEITHER (...,), as ``looks`` tells them.
+    """For weights (..., Q, K) of the record's cross-attention: AHEAD, BACK or NEITHER (...,), as in ``looks``.
 
-    A text that was cut off, or given and stops in the middle, has not ended: there the model held its end for unlikely.
+    A text that was cut off, or given and incomplete, has not ended: the model gave its end a low probability.
     """
     last = _words(record.output)[-1:]
     ends = [step.chosen.probability for step in record.steps if step.position in last + 1]
@@ -45,8 +45,8 @@ def looks_ahead(weights: NDArray[np.floating], output: Tokens | None, key: Token
 def looks(weights: NDArray[np.floating], output: Tokens | None, key: Tokens, *, ended: bool = True) -> Ways | None:
     """For weights (..., Q, K) of cross-attention: AHEAD, BACK or NEITHER (...,) for each head.
 
-    output (Q,): what each row predicts. None where it cannot be told: no word was written, or one alone without a row
-    behind it, or the source has no special token to rest on.
+    output (Q,): what each row predicts. None if that is unknown: the output has no word, or one word without a row
+    after it, or the source has no special token.
     """
     words = _words(output)
     if not len(words) or not key.special.any():

@@ -1,4 +1,4 @@
-"""Who may look at whom, in words: the masks of a record. A mask is (Q, K) bool, True where a row may look."""
+"""The masks of a record, in words. A mask is (Q, K) bool, True where a row may attend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a mask is: open cells of all, whether it is causal, how many columns are closed (padding)."""
+    """A mask in numbers: open cells and all cells, whether it is causal, how many columns are closed (padding)."""
 
     open: int
     cells: int
@@ -41,7 +41,7 @@ class Shape:
 
 
 def shape(mask: Bools) -> Shape:
-    """What kind of mask (Q, K) this is, from its cells alone."""
+    """The ``Shape`` of a mask (Q, K)."""
     closed = ~mask.any(axis=0)  # (K,)
     inner = mask[:, ~closed]
     below = (np.arange(mask.shape[0])[:, None] >= np.arange(mask.shape[1])[None, :])[:, ~closed]
@@ -51,7 +51,7 @@ def shape(mask: Bools) -> Shape:
 
 
 def notice(record: Record) -> str:
-    """One sentence of what to see in the masks of this record, with its numbers."""
+    """One sentence on the masks of this record, with numbers."""
     shapes = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
     parts = [
         _(
@@ -66,8 +66,9 @@ def notice(record: Record) -> str:
     return _("The masks of this text: {masks}.", masks="; ".join(parts))
 
 
-def who(attention: Attention, row: int, query: Tokens | None = None) -> str:
-    """One or two sentences: whom this row may look at, and why not at the others; ``query`` names rows otherwise.
+def row_sentence(attention: Attention, row: int, query: Tokens | None = None) -> str:
+    """One or two sentences: which keys this row may attend to, and why not to the others; ``query`` replaces the labels
+    of rows.
 
     Raises SettingError for a row that does not exist.
     """
@@ -103,7 +104,7 @@ def no_row(row: int, rows: int) -> SettingError:
 
 
 def _reasons(attention: Attention, row: int) -> list[str]:
-    """Why keys are closed to a row: they come later, nobody may look at them (padding), or a pattern of the model."""
+    """Why keys are closed to a row: they come later, no row may attend to them (padding), or a pattern of the model."""
     hidden = ~attention.mask[row]  # (K,)
     padding = hidden & ~attention.mask.any(axis=0)
     later = hidden & ~padding & (np.arange(hidden.size) > row) & (attention.kind == "decoder")
@@ -135,7 +136,7 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-
 
 
 def quote(label: str, most: int = 32) -> str:
-    """A token or word in a sentence; an ellipsis ends a very long one, whose whole is in the table."""
+    """A token or word in a sentence, quoted; a very long one is cut with an ellipsis."""
     shown = label if len(label) <= most else label[: most - 1] + "…"
     return f"“\u2068{shown}\u2069”" if _RIGHT_TO_LEFT.search(shown) else f"“{shown}”"  # else it moves its neighbours
 
@@ -146,7 +147,7 @@ def count(tokens: int) -> str:
 
 
 def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> str:
-    """The tokens at these positions; of a long list the ends, and how many are between them."""
+    """The tokens at these positions; of a long list only the ends, and how many are between them."""
     names = [labels[position] for position in positions]
     if len(names) <= most:
         return " ".join(names)

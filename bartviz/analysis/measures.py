@@ -29,10 +29,10 @@ _TINY = np.float32(1e-30)
 class Measured:
     """The measures of all heads of one kind.
 
-    ``values[name]`` is (L, H), NaN where no row counts or the record does not hold what it needs; ``even[name]`` what
-    weight spread evenly over the visible keys would give (NaN where that has no meaning); ``rows[name]`` how many rows
-    were averaged. ``ways`` (L, H): whether a head of cross-attention looks for the word to come, at the word just read,
-    or neither (``ahead``); None where that cannot be told, and for other kinds.
+    ``values[name]`` is (L, H), NaN if no row counts or the record lacks what it needs; ``even[name]`` the value with
+    even weights over the visible keys (NaN if undefined); ``rows[name]`` how many rows were averaged. ``ways`` (L, H):
+    whether a head of cross-attention looks for the next word, at the word just read, or neither (``look_ahead``); None
+    if that is unknown, and for other kinds.
     """
 
     kind: Kind
@@ -53,8 +53,8 @@ class Measured:
 
 
 def of_record(record: Record, kind: Kind) -> Measured:
-    """``measures`` of a record's attention; rows of cross-attention are named by the token that they predict."""
-    query = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    """``measures`` of a record's attention; rows of cross-attention are labelled by the token that they predict."""
+    query = record.rows(kind)
     texts = word_matches.texts_of(record, kind)
     way = partial(look_ahead.ways, record) if kind == "cross" else None
     return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts, way=way)
@@ -76,10 +76,10 @@ def measures(
 ) -> Measured:
     """Every measure that the kind has, for every head: (L, H) each.
 
-    ``query`` names the rows otherwise (by what they predict), ``padding`` (Q,) marks rows to leave out; self-attention
-    finds its own. ``texts`` of rows and columns tell words apart that the model does not know, ``way`` which way a head
-    of cross-attention looks. A row counts if it is no padding and no special token and may see at least two keys: with
-    a single key its weight is 1 whatever the head does.
+    ``query`` replaces the labels of rows (by what they predict), ``padding`` (Q,) marks rows to leave out; for
+    self-attention it is computed. ``texts`` of rows and columns distinguish unknown words, ``way`` returns which way a
+    head of cross-attention looks. A row counts if it is neither padding nor a special token and sees at least two keys:
+    with a single key the weight is always 1.
     """
     rows = query or attention.query
     if padding is None and attention.kind != "cross":
@@ -108,13 +108,13 @@ def measures(
 
 
 def counted(attention: Attention, query: Tokens | None = None) -> Bools:
-    """(Q,) True for rows that tell something: no special token, and a choice of at least two keys."""
+    """(Q,) True for rows that count: not a special token, and at least two visible keys."""
     rows = query or attention.query
     return np.asarray(~rows.special & (attention.mask.sum(axis=1) > 1), np.bool_)
 
 
 def row_blocks(attention: Attention) -> Iterator[slice]:
-    """All rows, so many at a time that the weights of a layer's heads stay within ``BLOCK`` numbers."""
+    """All rows in blocks, such that the weights of a layer's heads stay within ``BLOCK`` numbers."""
     _, heads, queries, keys = attention.shape
     step = max(1, BLOCK // max(heads * keys, 1))
     for start in range(0, queries, step):
@@ -176,7 +176,7 @@ class _Sums:
                 self._put(name, layer, found[:, place])
 
     def _open(self, cells: _Cells, rows: slice, even: Floats) -> Iterator[tuple[str, Floats]]:
-        """What each measure multiplies the weights with, (b, K): 0 where a cell is masked or its row does not count."""
+        """The factor of each measure, (b, K): 0 where a cell is masked or its row does not count."""
         counts, mask = self.counts[rows], self.attention.mask[rows]
         for name, wanted in cells.block(rows):
             open_cells = wanted * mask
@@ -208,13 +208,14 @@ class _Sums:
 
 
 def _coverage(columns: NDArray[np.float64], rows: int) -> Floats:
-    """(...,): mean over the keys of what each got (..., K) of its fair part rows / K, at most 1."""
+    """(...,): mean over keys of the weight that each received (..., K), relative to an even share rows / K, at most 1
+    each."""
     fair = rows / columns.shape[-1]
     return np.asarray(np.minimum(columns / fair, 1).mean(axis=-1), np.float32)
 
 
 class _Cells:
-    """Which cells a measure sums up, (b, K) for any block of rows; or what it multiplies them with."""
+    """The cells that a measure sums, (b, K) for any block of rows, or their factors."""
 
     def __init__(self, attention: Attention, query: Tokens, seen: Bools, texts: tuple[Texts, Texts]) -> None:
         self.attention = attention
@@ -250,7 +251,7 @@ class _Cells:
 
 
 def _end(kept: Bools) -> int:
-    """One more than the last place that is kept; 0 where none is."""
+    """One more than the last index that is kept; 0 if none is."""
     return int(np.flatnonzero(kept)[-1]) + 1 if kept.any() else 0
 
 

@@ -1,7 +1,7 @@
 """Models side by side: sizes, architecture, input and training as one table, each cell with where it comes from.
 
-What a configuration or our own parameter table says is computed; what only a paper says is quoted by its facts, with
-the paper. No weights, no torch.
+Values are computed from configurations and the parameter table; facts that only a paper has cite the paper. No weights,
+no torch.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LENGTH = 512  # tokens of a text for which memory and operations are given
 
 @dataclass(frozen=True)
 class Subject:
-    """One model of the table: its configuration, and what follows from it."""
+    """One model of the table: its configuration, and what is derived from it."""
 
     name: str
     config: Config
@@ -69,13 +69,14 @@ class Subject:
 
     @property
     def length(self) -> int:
-        """The length that costs are given for: LENGTH, or all that the model can read."""
+        """The text length for costs: LENGTH, or the longest that the model reads."""
         return min(LENGTH, self.sizes.positions or LENGTH)
 
 
 @dataclass(frozen=True)
 class Property:
-    """One row of the table. ``of`` gives the cell; a str is a message to be looked up, None means there is no such."""
+    """One row of the table. ``of`` returns the cell: a value, a message to translate (str), or None if the model has no
+    such thing."""
 
     word: str
     group: Group
@@ -107,8 +108,8 @@ def tables(models: Sequence[Model]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def said(each: Property, cell: Cell) -> str:
-    """A cell in the reader's language."""
+def cell_text(each: Property, cell: Cell) -> str:
+    """The text of a cell in the reader's language."""
     if cell is None:
         return "–"
     if isinstance(cell, bool):
@@ -122,7 +123,7 @@ def differs(each: Property, subjects: Sequence[Subject]) -> bool:
 
 
 def _pair(of: Callable[[Stack], int]) -> Callable[[Subject], Cell]:
-    """One number where encoder and decoder agree (or only one is there), else both."""
+    """One number if encoder and decoder agree (or only one exists), else both."""
 
     def cell(one: Subject) -> Cell:
         found = [of(stack) for stack in one.stacks]
@@ -140,7 +141,7 @@ def _layers(side: Literal["encoder", "decoder"]) -> Callable[[Subject], Cell]:
 
 
 def _share(wanted: Callable[[Parameter], bool]) -> Callable[[Subject], Cell]:
-    """Which share of all parameters is of that sort, each counted once."""
+    """The share of all parameters that are of that sort, each counted once."""
     return lambda one: sum(row.count for row in one.rows if wanted(row)) / parameter_totals.total(one.rows)
 
 
@@ -190,7 +191,7 @@ def _tied(one: Subject) -> Cell:
 
 
 def _one_embedding(one: Subject) -> Cell:
-    """Whether encoder and decoder look their tokens up in one matrix."""
+    """Whether encoder and decoder share one embedding matrix."""
     if len(one.stacks) < 2:
         return None
     found = [row.shared_with or row.name for row in one.rows if row.role == "token embedding"]

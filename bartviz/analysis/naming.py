@@ -1,8 +1,8 @@
-"""Names for heads, never without the score and the threshold that gave them; a head that passes none has no name.
+"""Names for heads, always with score and threshold; a head that passes no threshold has no name.
 
-A head is called after what it does where that takes at least half of its weight, as in Clark et al. 2019, section 3.1
-("more than 50 % on the previous token"), and clearly more than even attention would give it. Voita et al. 2019,
-section 5, name positional and rare-word heads by stricter thresholds of the same kind. A name holds for this text.
+A head is named after what it does if that takes at least half of its weight, as in Clark et al. 2019, section 3.1
+("more than 50 % on the previous token"), and clearly more than even attention would. Voita et al. 2019, section 5, name
+positional and rare-word heads by stricter thresholds of the same kind. A name holds for this text.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from bartviz.analysis.measures import Measured
 from bartviz.language import _, mark
 
 THRESHOLD = 0.5
-"""The share of weight from which on a measure names a head."""
+"""The least share of weight for a name."""
 EVENLY = 0.9
-"""The share of the possible entropy from which on a head is said to spread its weight evenly."""
+"""The least share of the possible entropy for the name of an even head."""
 ROOM = 1.5
-"""How many times the even share a score has to be: in a short text an even head puts much weight everywhere."""
+"""The least score relative to even attention: in a short text an even head has much weight everywhere."""
 UNNAMED = mark("unclassified")
 
 # Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
@@ -43,10 +43,10 @@ _PARTS = {"special": "first"}  # all special tokens, and the one that comes firs
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a head is called: by which measure, with which score, past which threshold.
+    """The name of a head: its measure, score and threshold.
 
-    ``way``: whether a head that aligns looks ahead, for the word to come, or back, at the word just read; NEITHER where
-    it does neither or that cannot be told, and for all other names.
+    ``way``: whether an aligning head looks ahead, for the next word, or back, at the word just read; NEITHER if it does
+    neither or that is unknown, and for all other names.
     """
 
     measure: str
@@ -65,7 +65,7 @@ class Name:
 
 
 def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESHOLD) -> Name | None:
-    """The name of a head by its scores, None where no score passes."""
+    """The name of a head by its scores; None if no score passes a threshold."""
     passed = {
         key: float(measured.values[key][layer, head])
         for key in NAMES
@@ -81,7 +81,7 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
 
 
 def _even(measured: Measured, key: str) -> float:
-    """What even attention scores, 0 where that has no meaning; a score of 1 is always room enough."""
+    """The score of even attention, 0 if it is undefined, and never so high that a score of 1 would not pass."""
     even = measured.even[key]
     return 0.0 if np.isnan(even) else min(even, 1 / ROOM)
 
@@ -95,7 +95,7 @@ def names(measured: Measured, *, threshold: float = THRESHOLD) -> dict[tuple[int
 def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[tuple[int, int], Name]]:
     """The heads that have a name, the best head of each name before all others, higher scores first.
 
-    Heads that spread evenly come last: their score is of another kind.
+    Even heads come last, because their score is of another kind.
     """
     found = names(measured, threshold=threshold)
     ordered = sorted(found.items(), key=lambda one: (one[1].measure == "evenness", -one[1].score))
@@ -105,6 +105,6 @@ def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[
     return sorted(ordered, key=lambda one: first[one[1].measure, one[1].way] != one[0])
 
 
-def told(given: Name | None) -> str:
-    """The name with its score and threshold, or that there is none."""
+def sentence(given: Name | None) -> str:
+    """A text: the name with its score and threshold, or that the head has none."""
     return _(UNNAMED) if given is None else str(given)

@@ -1,6 +1,6 @@
-"""What each family reads and must predict when it is trained, shown on one text: the objective as it happens.
+"""The training objective of each family, shown on one text: what the model reads and what it must predict.
 
-Words are the unit, as in ``denoising``; the models themselves mask pieces. The same seed gives the same choice.
+The unit is the word, as in ``denoising``; the models themselves mask pieces. The same seed gives the same choice.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BERT_RATE, T5_RATE, SPAN = 0.15, 0.15, 3  # shares of the words, and T5's mean s
 
 @dataclass(frozen=True)
 class Example:
-    """``reads``: the model's input; ``starts``: what its decoder reads beside it, None without one; ``predicts``: the
-    text whose tokens the loss counts. ``why`` is a message; an empty ``predicts`` says that the text is too short."""
+    """``reads``: the model's input; ``starts``: the decoder's input, None without a decoder; ``predicts``: the text
+    whose tokens count in the loss, empty if the text is too short. ``why`` is a message."""
 
     family: str
     reads: str
@@ -39,7 +39,7 @@ class Example:
 
 
 def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> tuple[Example, ...]:
-    """BERT, BART, T5, GPT-2, Pegasus and, with a translation, Marian, on ``text``; none where it has no word."""
+    """BERT, BART, T5, GPT-2, Pegasus and, with a translation, Marian, on ``text``; empty if it has no word."""
     if not words(text):
         return ()
     found = [_bert(text, seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
@@ -73,7 +73,7 @@ def _bart(text: str, seed: int) -> Example:
 
 
 def _t5(text: str, seed: int) -> Example:
-    """Spans become numbered sentinels; the target names what was behind each."""
+    """Spans become numbered sentinels; the target has the words of each."""
     clean = words(text)
     spans = _spans(len(clean), np.random.default_rng(seed))
     read: list[str] = []
@@ -97,9 +97,9 @@ def _gpt2(text: str) -> Example:
 
 
 def _pegasus(text: str) -> Example:
-    """The sentence that shares most words with the others (F1, in place of ROUGE-1) is taken out."""
+    """The sentence that shares most words with the others (F1 instead of ROUGE-1) is removed."""
     clean, spans = words(text), sentences(text)
-    why = mark("a whole sentence, the one that says most of the rest; it takes two sentences or more")
+    why = mark("a whole sentence, the one that shares most words with the others; the text needs two sentences or more")
     if len(spans) < 2:
         return Example(PEGASUS.name, text, "<pad>", "", why)
     bags = [{word.text.lower() for word in clean[start:stop] if word.text[0].isalnum()} for start, stop in spans]
@@ -115,7 +115,7 @@ def _f1(one: set[str], rest: set[str]) -> float:
 
 
 def _spans(count: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """Spans of about SPAN words, T5_RATE of all, at least one word, never two side by side."""
+    """Spans of about SPAN words, T5_RATE of all words, at least one word, never adjacent."""
     budget = max(1, round(count * T5_RATE))
     number = max(1, round(budget / SPAN))
     lengths = [budget // number + (place < budget % number) for place in range(number)]
@@ -130,5 +130,5 @@ def _spans(count: int, random: np.random.Generator) -> list[tuple[int, int]]:
 
 
 def _joined(noised: Noised, seen: list[str]) -> str:
-    """The text with these words in the places of the clean ones, its spaces as they were."""
+    """The text with these words instead of the clean ones and the same spaces."""
     return "".join(word.space + text for word, text in zip(noised.clean, seen, strict=True)).strip()

@@ -1,4 +1,4 @@
-"""Two outputs side by side: which stretches are the same, and what stands in the place of what."""
+"""The difference of two outputs: stretches that are the same, and stretches that replace each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bartviz.text.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A run of tokens in two outputs: the same in both, or what stands in the place of what."""
+    """A run of tokens in two outputs: the same in both, or one in place of the other."""
 
     same: bool
     before: slice
@@ -19,13 +19,13 @@ class Stretch:
 
 
 def aligned(before: Tokens, after: Tokens) -> tuple[Stretch, ...]:
-    """Two outputs side by side: the longest stretches of equal ids first (Ratcliff and Obershelp 1988)."""
+    """The stretches of two outputs, matching the longest runs of equal ids first (Ratcliff and Obershelp 1988)."""
     matcher = SequenceMatcher(None, before.ids.tolist(), after.ids.tolist(), autojunk=False)
     return tuple(Stretch(name == "equal", slice(a, b), slice(c, d)) for name, a, b, c, d in matcher.get_opcodes())
 
 
 def paired(found: Ablation) -> tuple[Stretch, ...]:
-    """The best tokens of each row before and after, row by row."""
+    """The stretches of the best tokens before and after, compared row by row."""
     if found.before is None or found.after is None:
         return ()
     same = (found.before.best == found.after.best).tolist()

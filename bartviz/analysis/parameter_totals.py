@@ -1,4 +1,4 @@
-"""Where a model's parameters sit: totals by part, matrices used in several places, the check against a build."""
+"""Totals of a model's parameters by part, shared matrices, and the comparison with a built model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _USES: Mapping[tuple[str, str], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A matrix used in several places: counted once, at ``name``. ``uses`` says for what, in reading order."""
+    """A matrix used in several places, counted once, at ``name``. ``uses`` lists its uses in reading order."""
 
     name: str
     role: str
@@ -65,7 +65,7 @@ def parts(rows: Sequence[Parameter]) -> dict[str, int]:
 
 
 def by_component(rows: Sequence[Parameter]) -> pd.DataFrame:
-    """component, counted (each matrix once), used (every matrix that the component uses, as its own sum would say)."""
+    """component, counted (each matrix once), used (every matrix that the component uses)."""
     found = [
         (name, sum(row.count for row in mine), sum(row.elements for row in mine))
         for name in COMPONENTS
@@ -80,7 +80,7 @@ def total(rows: Sequence[Parameter]) -> int:
 
 
 def naive(rows: Sequence[Parameter]) -> int:
-    """What comes out when a matrix is counted wherever it is used: wrong, unless nothing is shared."""
+    """The total if a matrix is counted at every use, which is wrong unless nothing is shared."""
     return sum(row.elements for row in rows)
 
 
@@ -99,7 +99,7 @@ def shared(rows: Sequence[Parameter]) -> tuple[Shared, ...]:
 
 
 def _places(owner: Parameter, users: list[Parameter]) -> list[Parameter]:
-    """A matrix kept apart (BART's) is used by its users alone; one kept in the encoder is used there too."""
+    """The uses of a shared matrix; if it is stored in one of its places (the encoder), that is a use too."""
     return users if owner.component == "shared" else [owner, *users]
 
 
@@ -107,18 +107,18 @@ def _use(row: Parameter) -> str:
     use = _USES.get((row.component, row.role))
     if use is not None:
         return _(use)
-    return _("{component} {role}", component=roles.said(row.component), role=roles.said(row.role))
+    return _("{component} {role}", component=roles.title(row.component), role=roles.title(row.role))
 
 
 def layer_share(rows: Sequence[Parameter], component: Component, name: str) -> float:
-    """Which share of the parameters of a component's first layer a sublayer holds, 0 to 1; 0.0 without layers."""
+    """The share of a sublayer in the parameters of a component's first layer, 0 to 1; 0.0 without layers."""
     layer = [row for row in rows if row.component == component and row.layer == 0]
     whole = sum(row.elements for row in layer)
     return sum(row.elements for row in layer if sublayer(row.role) == name) / whole if whole else 0.0
 
 
 def notice(rows: Sequence[Parameter]) -> str:
-    """The one thing to notice in this model's sizes, in one sentence with its numbers."""
+    """One sentence: the most striking fact about this model's sizes, with numbers."""
     size, every = total(rows), naive(rows)
     repeated = {row.layer for row in rows if row.layer is not None and row.shared_with == row.name}
     if repeated:
@@ -148,7 +148,7 @@ def notice(rows: Sequence[Parameter]) -> str:
         "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
         size=size,
         share=percent(found[largest] / size),
-        part=roles.said(largest),
+        part=roles.title(largest),
     )
 
 
@@ -158,7 +158,7 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The closed form beside a built model: how many names agree in shape and ties, and those that do not."""
+    """The closed form compared with a built model: how many names agree in shape and ties, and those that do not."""
 
     equal: int
     different: tuple[str, ...]
@@ -173,7 +173,7 @@ class Comparison:
 
 
 def compare(rows: Sequence[Parameter], built: Mapping[str, tuple[tuple[int, ...], str | None, bool]]) -> Comparison:
-    """The rows beside the parameters of a built model (``bartviz.models.skeleton``): names, shapes, ties, total.
+    """Compare the rows with the parameters of a built model (``bartviz.models.skeleton``): names, shapes, ties, total.
 
     missing: in the closed form, not in the build; unexpected: in the build alone.
     """

@@ -32,7 +32,7 @@ Component = Literal["shared", "encoder", "decoder", "head"]
 
 
 class Loaded(Protocol):
-    """What ``bartviz.load`` gives, as far as it matters here: torch stays where it is."""
+    """What is needed of a model from ``bartviz.load``, so that torch is not imported here."""
 
     @property
     def info(self) -> ModelInfo: ...
@@ -49,7 +49,7 @@ Model = str | PathLike[str] | Config | Loaded
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One matrix or vector in one place. ``count`` is 0 where it is another one used again (``shared_with``)."""
+    """One matrix or vector in one place. ``count`` is 0 for a reuse of another one (``shared_with``)."""
 
     component: Component
     layer: int | None
@@ -85,7 +85,7 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
 
 
 def from_table(table: pd.DataFrame) -> tuple[Parameter, ...]:
-    """The rows of a table that ``parameters`` gave."""
+    """The rows of a table from ``parameters``."""
     columns = [table[column.name].astype(object).tolist() for column in fields(Parameter)]
     cells: list[list[Any]] = [[None if cell is pd.NA else cell for cell in column] for column in columns]
     return tuple(Parameter(*row) for row in zip(*cells, strict=True))
@@ -129,7 +129,7 @@ def _of_loaded(model: Loaded) -> Config:
 
 
 def architecture_of(config: Config, architecture: str | None = None) -> str:
-    """The class that is meant: the one asked for, else the one the configuration names, else the family's default."""
+    """The architecture: the requested one, else the configuration's, else the family's default."""
     known = configs.sizes(config).family.variants
     if architecture is not None:
         if architecture not in known:
@@ -141,7 +141,7 @@ def architecture_of(config: Config, architecture: str | None = None) -> str:
 
 
 def total(model: Model, *, architecture: str | None = None) -> int:
-    """How many parameters a model has, each counted once."""
+    """The number of parameters of a model, each counted once."""
     return sum(row.count for row in rows(configuration(model), architecture))
 
 
@@ -152,7 +152,7 @@ def rows(config: Config, architecture: str | None = None) -> tuple[Parameter, ..
 
 @lru_cache(maxsize=64)
 def rows_of(sizes: Sizes, architecture: str) -> tuple[Parameter, ...]:
-    """The same from sizes that were read before; ``architecture`` must be one of the family's."""
+    """``rows`` from sizes; ``architecture`` must be one of the family's."""
     variant = sizes.family.variants[architecture]
     ties = _ties(sizes, variant)
     found: list[Parameter] = []
@@ -205,7 +205,7 @@ def _side(component: Component, base: str, side: Side, sizes: Sizes) -> Iterator
 
 
 def _address(layer: int, stack: Stack, sizes: Sizes) -> tuple[int, ...]:
-    """Where a layer's weights are kept: its own number, or in ALBERT the group it shares and its place in that."""
+    """The indices of a layer's weights: its own number or, in ALBERT, its group and the index in the group."""
     if not sizes.groups:
         return (layer,)
     outer, inner = divmod(layer, sizes.inner_layers)

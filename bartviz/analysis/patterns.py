@@ -1,4 +1,4 @@
-"""Patterns of who may look at whom, as the models named here use them, and T5's relative positions.
+"""Attention patterns of the models named here, and T5's relative positions.
 
 Shapes: n tokens; a pattern is (n, n) bool, True where the row may look at the column.
 """
@@ -20,7 +20,7 @@ LONGEST = 4_096  # tokens of a pattern: (n, n) bytes
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A number that a pattern depends on, ``named`` in English: its default, and the smallest that has a meaning."""
+    """A number that a pattern depends on, ``named`` in English: its default and its smallest value."""
 
     named: str
     default: int
@@ -33,10 +33,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A named pattern: who uses it and what for (with the paper), and the settings that ``pattern`` takes.
+    """A named pattern: the models that use it and why (with the paper), and its settings.
 
-    ``kind`` is the self-attention in which it is found: of encoders, or of decoders. What is said of it is kept in
-    English (``named``, ``users``, ``told``) and read in the reader's language (``title``, ``models``, ``note``).
+    ``kind`` is the self-attention that has it: of encoders, or of decoders. Its texts are stored in English (``named``,
+    ``users``, ``told``) and translated by the properties (``title``, ``models``, ``note``).
     """
 
     name: str
@@ -148,7 +148,7 @@ PATTERNS: Mapping[str, Pattern] = {
 
 
 def pattern(name: str, n: int, **settings: int) -> Bools:
-    """(n, n) bool: who may look at whom in a pattern of ``PATTERNS``; settings left out have their defaults.
+    """(n, n) bool: a pattern of ``PATTERNS``, True where a row may attend; omitted settings have their defaults.
 
     Every row may look at itself. Raises SettingError for an unknown name or setting, or a value below its lowest.
     """
@@ -232,15 +232,15 @@ def relative_buckets(n: int, *, buckets: int = 32, furthest: int = 128, both_way
 
 
 def example_bias(n: int) -> Floats:
-    """(n, n) float32 made-up numbers for T5's relative bias: 0 for a token itself, -0.4 more for each bucket further.
+    """(n, n) float32 example of T5's relative bias: 0 for a token itself, 0.4 less for each further bucket.
 
-    In a trained model each head has learned its own number for each bucket.
+    In a trained model each head has a learned number for each bucket.
     """
     return (-0.4 * (relative_buckets(n) % 16)).astype(np.float32)
 
 
 def cut(attention: Attention, n: int) -> Attention:
-    """Self-attention among its first n tokens (fewer if there are fewer), with nothing closed and no bias."""
+    """Self-attention of the first n tokens (or fewer), without mask and bias."""
     n = min(n, *attention.shape[2:])
     tokens = attention.query.take(slice(n))
     open_ = np.ones((n, n), np.bool_)

@@ -1,7 +1,7 @@
-"""Word alignments made by hand, read and written as the field writes them, and how well links agree with them.
+"""Manual word alignments in the usual formats, and how well links agree with them.
 
-A link (i, j) joins source word i to target word j, both counted from 0. Sure links S are those that annotators agree
-on, possible links P also those that can be defended; S is in P. Och and Ney 2003, section 5.
+A link (i, j) joins source word i to target word j, both counted from 0. Sure links S are unambiguous, possible links P
+include ambiguous ones; S is a subset of P. Och and Ney 2003, section 5.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TABLE_LINE = re.compile(r"[0-9]{1,9}\s+[0-9]{1,6}\s+[0-9]{1,6}(?:\s+[SP])?(?:\s
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """An alignment made by hand; ``possible`` includes the sure links."""
+    """A manual alignment; ``possible`` includes the sure links."""
 
     sure: Links
     possible: Links
@@ -41,11 +41,11 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Links found, against a gold alignment: counts, and the three measures of Och and Ney 2003, section 5.
+    """Links compared with a gold alignment: counts, and the three measures of Och and Ney 2003, section 5.
 
-    precision |A & P| / |A|, None where nothing was found; recall |A & S| / |S|, None where nothing is sure;
-    ``error_rate`` (AER) 1 - (|A & S| + |A & P|) / (|A| + |S|): 0 is perfect, 1 is all wrong. Where nothing is sure it
-    is 1 - precision, and None where nothing was found either: who links nothing makes no error and has no merit.
+    precision |A & P| / |A|, None without links; recall |A & S| / |S|, None without sure links; ``error_rate`` (AER) 1 -
+    (|A & S| + |A & P|) / (|A| + |S|): 0 is perfect, 1 is all wrong. Without sure links it is 1 - precision, and None if
+    there are no links either.
     """
 
     found: int
@@ -68,12 +68,12 @@ class Score:
 
     @property
     def wrong(self) -> int:
-        """Links found that are not even possible."""
+        """The number of links that are not even possible."""
         return self.found - self.right
 
     @property
     def missed(self) -> int:
-        """Sure links that were not found."""
+        """The number of sure links that are missing."""
         return self.sure - self.right_sure
 
 
@@ -84,12 +84,12 @@ def score(found: Iterable[Link], gold: Gold) -> Score:
 
 
 def never_first(gold: Gold) -> bool:
-    """Whether several links name the first word of neither side, as when words were counted from 1."""
+    """Whether no link has the first word of either side, as if words were counted from 1."""
     return len(gold.possible) > 1 and all(i and j for i, j in gold.possible)
 
 
 def crossing(found: Links) -> Link | None:
-    """The link that crosses most others, if any crosses one."""
+    """The link that crosses most others; None if none crosses another."""
     ordered = sorted(found)
     i, j = np.array(ordered).T  # (links,) each
     there = np.zeros((i.max() + 2, j.max() + 2), np.int64)
@@ -103,11 +103,11 @@ def crossing(found: Links) -> Link | None:
 def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = False) -> Gold:
     """The alignment of one sentence pair of ``sources`` and ``targets`` words.
 
-    Sure ``0-0``, possible ``1?2`` or ``1p2``, or either with its letter behind: ``1-2/P``, ``1-2:S``; in one line, or
-    a link a line. Also the lines ``sentence source target S`` of the 2003 shared task, which count words
-    from 1 whatever ``base`` says. Dashes that a word processor has put for the hyphen are taken for one.
-    ``base``: whether the first word is 0 or 1; ``swap``: the target word comes first.
-    Raises TextError, which quotes the piece that cannot be read, or names the word that does not exist.
+    Sure ``0-0``, possible ``1?2`` or ``1p2``, or either with a letter at the end: ``1-2/P``, ``1-2:S``; in one line, or
+    one link per line. Also the lines ``sentence source target S`` of the 2003 shared task, which count words from 1
+    whatever ``base`` says. Dashes that a word processor has put in place of hyphens are accepted. ``base``: whether the
+    first word is 0 or 1; ``swap``: the target word comes first. Raises TextError, which quotes the piece that cannot be
+    read, or names the word that does not exist.
     """
     if len(text) > LONGEST:
         raise TextError(
@@ -177,5 +177,5 @@ def _check(piece: str, side: str, word: int, words: int, base: Base) -> None:
 
 
 def _cut(piece: str) -> str:
-    """The piece as a message quotes it: short, and nothing in it that cannot be seen or sent."""
+    """The piece as quoted in a message: short, and without invisible characters."""
     return visible(piece if len(piece) <= _SHOWN else piece[: _SHOWN - 1] + "…")

@@ -1,7 +1,8 @@
-"""How not to be fooled by attention: what a map seems to say, and what else is true of the same record.
+"""How attention can mislead: what a map seems to show, and what else is true of the same record.
 
-Four warnings, each with the place in the record where it shows best; what needs another run is in ``reruns``. L layers,
-H heads, Q query rows, K key columns. Rows that count are those of words with a choice, as in ``measures.counted``.
+Four warnings, each with the clearest example in the record; those that need another run are in ``experiment_findings``.
+L layers, H heads, Q query rows, K key columns. Rows that count are those of words with a choice, as in
+``measures.counted``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Reading, Record
-from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,8 @@ class Gap:
     """One row of one head where weight and contribution disagree.
 
     weights (K,) and shares (K,), the norm-weighted attention divided by its sum (Kobayashi et al. 2020, equation 3).
-    ``looked`` is the column of most weight, ``brought`` the one that brings most. ``rank``: Spearman's correlation of
-    the two within a row of this head, averaged over its rows; NaN where none can be ranked.
+    ``looked`` is the column with the largest weight, ``brought`` the one with the largest contribution. ``rank``:
+    Spearman's correlation of the two within a row of this head, averaged over its rows; NaN where none can be ranked.
     """
 
     head: Head
@@ -51,9 +51,9 @@ class Gap:
 
 
 def gap(record: Record) -> Gap | None:
-    """The row whose strongest key is farthest from bringing as much as its weight says; None without values.
+    """The row whose strongest key contributes least compared with its weight; None without values.
 
-    Rows whose strongest key is not what brings most come first.
+    Rows in which another key contributes most come first.
     """
     found: tuple[tuple[bool, float], Head, int] | None = None
     for kind in record.kinds:
@@ -68,13 +68,14 @@ def gap(record: Record) -> Gap | None:
     if found is None:
         return None
     _, name, row = found
-    one = weigh(record.attention(name.kind), name.layer, name.head, query=names(record, name.kind))
+    one = weigh(record.attention(name.kind), name.layer, name.head, query=record.rows(name.kind))
     weights, shares = one.attention[row], one.contribution[row]
     return Gap(name, row, weights, shares, int(weights.argmax()), int(shares.argmax()), one.rank)
 
 
 def _furthest(attention: Attention, layer: int, head: int, rows: Bools) -> tuple[tuple[bool, float] | None, int]:
-    """The row of a head with the largest gap, and how large it is: first whether another key brings most."""
+    """The row of a head with the largest gap, and a sort key: whether another key contributes most, and the size of the
+    gap."""
     weights, norms = attention.head(layer, head), contributions.norms(attention, layer, head)  # (Q, K)
     total = norms.sum(axis=1)
     rows = rows & (total > 0)
@@ -87,14 +88,9 @@ def _furthest(attention: Attention, layer: int, head: int, rows: Bools) -> tuple
     return (bool(other[row]), float(lost[row])), row
 
 
-def names(record: Record, kind: Kind) -> Tokens:
-    """What the rows are called here: those of cross-attention by the token that they predict."""
-    return record.rows(kind, "predicts" if kind == "cross" else "reads")
-
-
 def rows_that_count(record: Record, kind: Kind) -> Bools:
     """(Q,) True for rows of words with a choice."""
-    return counted(record.attention(kind), names(record, kind)) & ~padding(record, kind)
+    return counted(record.attention(kind), record.rows(kind)) & ~padding(record, kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ class Average:
     """A layer whose mean hides its heads: ``mean`` bits of the mean's rows, ``heads`` the mean of the heads' own bits,
     and the two heads that are farthest from each other, by Jensen-Shannon distance ``apart``.
 
-    In ``row`` the two look at other tokens most clearly: ``first`` and ``second`` are the columns.
+    ``row`` is where they differ most clearly; ``first`` and ``second`` are the columns they look at.
     """
 
     kind: Kind
@@ -117,7 +113,7 @@ class Average:
 
 
 def average(record: Record) -> Average | None:
-    """The layer whose mean is most spread compared with its heads; None where no layer has two heads and a word.
+    """The layer whose mean has the highest entropy compared with its heads; None if no layer has two heads and a word.
 
     The difference of the two entropies is the generalised Jensen-Shannon divergence of the heads (Lin 1991).
     """
@@ -151,7 +147,7 @@ def _clearest(measure: Floats, rows: Bools, seen: Bools) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Sinks:
-    """Where attention rests: the share of all weight of a kind on sinks, what even weight would give, and one head.
+    """Attention sinks: the share of all weight of a kind on sinks, the share with even weights, and one head.
 
     ``tokens``: the share of each sink label, largest first. ``share_head`` is the share in ``head``, whose row ``row``
     looks most at column ``before``, and among what is no sink at column ``after``, which then has ``rest`` of what is
@@ -171,8 +167,8 @@ class Sinks:
 
 
 def sinks(record: Record) -> Sinks | None:
-    """The kind that rests on special tokens and full stops most beyond even weight, and its head that rests most while
-    it leaves something over (a tenth of the weight). None where there is no sink, or nothing else."""
+    """The kind with the most weight on special tokens and full stops compared with even weights, and its head with the
+    most that still leaves a tenth of the weight for others. None if there are no sinks, or only sinks."""
     shares = {kind: _shares(record, kind) for kind in record.kinds}
     if not (known := {kind: found for kind, found in shares.items() if found is not None}):
         return None
@@ -203,14 +199,14 @@ def sinks(record: Record) -> Sinks | None:
 
 
 def _even(record: Record, kind: Kind) -> float:
-    """What weight spread evenly over the visible keys would put on sinks."""
+    """The share of weight on sinks if weights were even over the visible keys."""
     attention, rows = record.attention(kind), rows_that_count(record, kind)
     seen = attention.mask[rows]
     return float((seen[:, heads.sinks(attention)].sum(axis=1) / seen.sum(axis=1)).mean())
 
 
 def _shares(record: Record, kind: Kind) -> Floats | None:
-    """(L, H) the share of weight on sinks, over the rows that count; None where it means nothing."""
+    """(L, H) the share of weight on sinks, over the rows that count; None if it is undefined."""
     attention, rows = record.attention(kind), rows_that_count(record, kind)
     closed = heads.sinks(attention)
     if not rows.any() or not closed.any() or closed.all():
@@ -233,7 +229,7 @@ def _by_token(record: Record, kind: Kind) -> tuple[tuple[str, float], ...]:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """One head read in two ways: its links named by what a row predicts, and by what it reads.
+    """One head with two readings: rows named by what they predict, and by what they read.
 
     ``errors`` are the alignment error rates against links made by hand, or against the links by ``predicts`` where
     there are none by hand (then the first is 0). ``links`` are the mutual links of each reading.
@@ -246,7 +242,8 @@ class Shift:
 
 
 def shift(record: Record, gold: Gold | None = None) -> Shift | None:
-    """The head that aligns best by what its rows predict, with its error by both readings; None without an output.
+    """The head that aligns best with rows named by what they predict, and its error with both readings; None without an
+    output.
 
     Och and Ney 2003, section 5: AER = 1 - (|A & S| + |A & P|) / (|A| + |S|).
     """
@@ -264,8 +261,8 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
 
 
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
-    """The head with the fewest errors by what its rows predict, without ``gold`` that of most agreement of those that
-    look for the word to come."""
+    """The head with the fewest errors, rows named by what they predict; without ``gold`` the head with the highest
+    agreement among those that look for the next word."""
     source, target = alignment.lines(record)
     if not len(source) or not len(target):
         return None
@@ -275,7 +272,7 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
         shown = alignment.merged(record, weights, source, target, reading="predicts")
         way = ways(record, weights)
         found[head] = (
-            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.told))
+            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.has_rows))
             if gold is None
             else (True, 0.0 if (rate := score(links(shown.weights), gold).error_rate) is None else 1 - rate)
         )

@@ -1,4 +1,4 @@
-"""What a position table knows of distance: cosines, how far a shift is linear, and T5's relative bias.
+"""Distance in a position table: cosines, how linear a shift is, and T5's relative bias.
 
 Letters in shapes: P rows of the table, e width of the embeddings, D shifts, H heads. NumPy alone.
 """
@@ -55,12 +55,13 @@ def similarity(positions: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Shift:
-    """How far one linear map for each shift 1 ... D takes a position to the one so many places on: errors (D,) each.
+    """How well one linear map per shift 1 ... D maps each position to the position that many tokens later: errors (D,)
+    each.
 
-    An error is the length of what is missed by the length of the position vectors' spread around their mean: 0 is
-    exact, 1 as bad as always saying the mean. ``seen`` on the positions that the map was fitted to, ``held`` on the
-    others (every second one). ``control``: fitted in the same way to a sinusoidal table of the same size, held out.
-    ``exact``: the sinusoidal table with the rotation that the formula gives.
+    An error is the length of the residual divided by the spread of the position vectors around their mean: 0 is exact,
+    1 is as bad as predicting the mean. ``seen`` on the positions that the map was fitted to, ``held`` on the others
+    (every second one). ``control``: fitted in the same way to a sinusoidal table of the same size, held out. ``exact``:
+    the sinusoidal table with the rotation that the formula gives.
     """
 
     shifts: Ints
@@ -113,7 +114,7 @@ def shift_table(found: Shift) -> pd.DataFrame:
 
 
 def shift_sentence(found: Shift) -> str:
-    """What the errors say of this table."""
+    """One sentence: what the errors say about this table."""
     one, last = float(found.held[0]), float(found.held[-1])
     verdict = _("no better than the mean position")
     if one < 0.9:

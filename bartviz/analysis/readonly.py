@@ -1,4 +1,4 @@
-"""Results that nobody can change: their arrays read-only, and how many bytes they hold."""
+"""Read-only results, and the bytes of their arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ LONGEST = 3  # things of a tuple that a ``repr`` names one by one
 
 
 class Brief:
-    """A dataclass (made with ``repr=False``) whose ``repr`` names arrays by shape and dtype, and of many things few."""
+    """A dataclass (made with ``repr=False``) whose ``repr`` shows arrays by shape and dtype, and shortens long
+    tuples."""
 
     def __repr__(self) -> str:
         said = (f"{entry.name}={brief(getattr(self, entry.name))}" for entry in fields(self))  # type: ignore[arg-type]
@@ -20,7 +21,7 @@ class Brief:
 
 
 def brief(value: object) -> str:
-    """A value in a few words: an array by its shape and dtype, a long tuple by its length and first things."""
+    """A short ``repr``: an array by its shape and dtype, a long tuple by its length and first items."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"
     if isinstance(value, Mapping):

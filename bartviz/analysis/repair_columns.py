@@ -1,7 +1,7 @@
 """Three lines of words in columns: a clean text, its corruption, and what a model wrote.
 
-Words are those of ``denoising.words``. A lost word is one that the corruption no longer shows, a moved one stands
-elsewhere in it. Letters in shapes: n clean words, m written words.
+Words are those of ``denoising.words``. A lost word is missing in the corrupted text, a moved word is at another
+position. Letters in shapes: n clean words, m written words.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A written word beside the original: ``kept`` could be copied from its place, ``right`` was lost or moved and is
-    back, ``wrong`` stands for another word, ``added`` for none."""
+    """A written word compared with the original: ``kept`` could be copied, ``right`` was lost or moved and is restored,
+    ``wrong`` replaces another word, ``added`` has no counterpart."""
 
     text: str
     probability: float
@@ -74,9 +74,9 @@ def rows_of(tokens: Tokens, start: int, end: int) -> list[int]:
 
 
 def pairs(clean: Sequence[str], said: Sequence[str], lost: Collection[int] = ()) -> list[tuple[int | None, int | None]]:
-    """Clean and written words beside each other, in order; None where one has no counterpart.
+    """Pairs of clean and written words, in order; None for a missing counterpart.
 
-    The alignment of least cost (Needleman and Wunsch 1970); that a lost word is dropped or replaced costs less.
+    The alignment of least cost (Needleman and Wunsch 1970); dropping or replacing a lost word costs less.
     """
     n, m = len(clean), len(said)
     drop = [_DROP_LOST if i in lost else _DROP for i in range(n)]
@@ -103,8 +103,8 @@ def pairs(clean: Sequence[str], said: Sequence[str], lost: Collection[int] = ())
 def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
     """The columns of the three lines.
 
-    A span and its mask share one; a deleted word has nothing below it; where words were moved, the corrupted line
-    keeps its own order. Every clean, every corrupted and every written word is in exactly one column.
+    A span and its mask share a column; a deleted word has nothing below it; moved words stay in the order of the
+    corrupted text. Every clean, every corrupted and every written word is in exactly one column.
     """
     slots = _slots(noised)
     own = {i: slot for slot, (clean, _seen) in enumerate(slots) for i in clean}
@@ -118,8 +118,8 @@ def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
         if j is None:
             continue
         if i is not None:
-            told: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
-            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, told))
+            judged: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
+            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, judged))
             continue
         slot, found = _home(slots, own, last, noised)
         target = inside if found else between
@@ -135,7 +135,7 @@ _Slots = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
 
 def _slots(noised: Noised) -> _Slots:
-    """Clean words and corrupted words that stand in one column."""
+    """Clean words and corrupted words that share a column."""
     if noised.moved:
         return [((k,), (k,)) for k in range(len(noised.clean))]
     slots: _Slots = []
@@ -149,8 +149,8 @@ def _slots(noised: Noised) -> _Slots:
 
 
 def _home(slots: _Slots, own: dict[int, int], last: int | None, noised: Noised) -> tuple[int, bool]:
-    """Where a written word without a counterpart belongs, after the clean word ``last``: a slot where something is
-    missing (True), else between two slots (False)."""
+    """The slot of a written word without a counterpart, after the clean word ``last``: one where a word is missing
+    (True), else between two slots (False)."""
     before = -1 if last is None else own[last]
     lost = set(noised.lost)
 

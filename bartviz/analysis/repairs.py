@@ -1,4 +1,4 @@
-"""A text, its corruption and what a model made of it: judged word by word, and scored token by token.
+"""A text, its corruption and a model's reconstruction: judged word by word, and scored token by token.
 
 The columns of the three lines are in ``places``. Letters in shapes: T target tokens, R rows and C columns of a map.
 """
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Score:
     """A given target under teacher forcing, token by token: T counted tokens, the end token among them.
 
-    log_probability (T,) of each in nats; ``best`` and ``best_probability`` (T,) of the likeliest token; right (T,):
-    whether that is the token; lost (T,): whether the token is of a word that was lost or moved.
+    log_probability (T,) in nats; ``best`` and ``best_probability`` (T,) of the likeliest token; right (T,): whether it
+    is the target; lost (T,): whether the target belongs to a lost or moved word.
     """
 
     labels: tuple[str, ...]
@@ -54,15 +54,15 @@ class Score:
 
     @property
     def of_lost(self) -> tuple[int, int]:
-        """How many tokens of lost or moved words are right, and how many there are."""
+        """The number of right tokens of lost or moved words, and of all tokens of such words."""
         return int(self.right[self.lost].sum()), int(self.lost.sum())
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One corruption and its repair. ``plain``: the clean text through the model, its own text the target.
-    ``given``: the corrupted text, the clean one the target. ``written``: the corrupted text, the model writes greedily.
-    ``places``: the columns of the three lines, in reading order. ``notices``: what was done to the text.
+    """One corruption and its repair. ``plain``: the clean text as source and target. ``given``: the corrupted text as
+    source, the clean one as target. ``written``: the corrupted text as source, decoded greedily. ``places``: the
+    columns of the three lines, in reading order. ``notices``: what was done to the text.
     """
 
     noised: Noised
@@ -80,7 +80,7 @@ class Repair:
 
     @property
     def said(self) -> tuple[Said, ...]:
-        """Every word that the model wrote, in order."""
+        """All words that the model wrote, in order."""
         return tuple(one for place in self.places for one in place.said)
 
 
@@ -108,19 +108,19 @@ def score(record: Record, noised: Noised) -> Score:
 
 
 def notice(found: Repair) -> str:
-    """One sentence computed for this text: how much came back, and how sure the model was of a word."""
+    """One sentence computed for this text: how much was restored, and how sure the model was of one word."""
     noised, said = found.noised, found.said
     gone = len({*noised.lost, *noised.moved})
     if not gone:
         return _(
-            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or take a longer text."
+            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or choose a longer text."
         )
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_told(_surest(mistakes))))
+        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_word(_surest(mistakes))))
     elif more:
-        parts.append(_("it added {word} with {likely:.0%}", **_told(_surest(more))))
+        parts.append(_("it added {word} with {likely:.0%}", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}
     left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
     if left:
@@ -131,7 +131,7 @@ def notice(found: Repair) -> str:
 
 
 def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
-    """How many words came back, and how sure the model was of one that had been lost."""
+    """A clause: how many words were restored, and how sure the model was of one that had been lost."""
     if not lost:
         return plural(
             "Of {count} moved word the model put {back} back",
@@ -146,23 +146,23 @@ def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
         "Of {count} lost words the model put {back} back, {word} with {likely:.0%}",
         gone,
         back=len(back),
-        **_told(_surest(back)),
+        **_word(_surest(back)),
     )
 
 
-def _told(one: Said) -> dict[str, object]:
+def _word(one: Said) -> dict[str, object]:
     return {"word": quote(one.text), "likely": one.probability}
 
 
 def _surest(said: Sequence[Said]) -> Said:
-    """The likeliest word; a punctuation mark only where there is no word."""
+    """The likeliest word; a punctuation mark only if there is no word."""
     return max(said, key=lambda one: (any(sign.isalnum() for sign in one.text), one.probability))
 
 
 def mask_share(shown: View) -> tuple[float, float] | None:
-    """The share of the attention of a view that goes to masks, and what it would be if spread evenly; None without."""
+    """The share of the attention of a view that goes to masks, and the share with even weights; None without masks."""
     masks = np.array([label == MASK for label in shown.key_labels]) & shown.key_special
-    rows = shown.told & ~shown.query_special
+    rows = shown.has_choice & ~shown.query_special
     if not masks.any() or not rows.any():
         return None
     even = shown.mask / np.maximum(shown.mask.sum(axis=1, keepdims=True), 1)  # (R, C)
@@ -170,7 +170,7 @@ def mask_share(shown: View) -> tuple[float, float] | None:
 
 
 def card(text: str) -> dict[str, tuple[float, float]]:
-    """Accuracy and loss for each noise function as the card of a model states them (its Markdown); empty without."""
+    """Accuracy and loss for each noise function from a model card (Markdown); empty without such a table."""
     found = re.findall(r"^\| (\w+ \w+) +\| ([\d.]+) +\| ([\d.]+) +\|$", text, re.MULTILINE)
     return {name: (float(accuracy), float(loss)) for name, accuracy, loss in found if name in NOISE}
 
@@ -212,7 +212,7 @@ def token_table(found: Score) -> pd.DataFrame:
 
 
 def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
-    """Each noise function on this text, and beside it what the model's card states for its validation texts."""
+    """Each noise function on this text, compared with the model card's numbers for its validation texts."""
     import pandas as pd
 
     none = (float("nan"), float("nan"))
@@ -236,14 +236,14 @@ def noise_table(found: Mapping[str, Score], known: Mapping[str, tuple[float, flo
 
 def arrays(found: Repair) -> dict[str, NDArray[np.generic]]:
     """The scores of every target token, and the ids of the three texts."""
-    told = found.score
+    score = found.score
     return {
-        "labels": np.array(told.labels),
-        "log_probability": told.log_probability,
-        "right": told.right,
-        "lost": told.lost,
-        "best": np.array(told.best),
-        "best_probability": told.best_probability,
+        "labels": np.array(score.labels),
+        "log_probability": score.log_probability,
+        "right": score.right,
+        "lost": score.lost,
+        "best": np.array(score.best),
+        "best_probability": score.best_probability,
         "clean_ids": found.plain.source.ids,
         "corrupted_ids": found.given.source.ids,
         "written_ids": found.written.attention("decoder").query.ids,
@@ -263,7 +263,7 @@ def attention_arrays(clean: View, corrupted: View) -> dict[str, NDArray[np.gener
 
 
 def guess_table(found: Sequence[Sequence[tuple[str, float]]]) -> pd.DataFrame:
-    """What is put for each mask, from 1: the likeliest token first."""
+    """The candidates for each mask, numbered from 1: the likeliest token first."""
     import pandas as pd
 
     lines = [

@@ -1,6 +1,6 @@
-"""What each matrix and vector of an architecture does, in the reader's words.
+"""The roles of matrices and vectors of an architecture, in the reader's language.
 
-A role is written in English in the files of the families, where code tells matrices apart by it.
+Roles are English strings in the files of the families, and code distinguishes matrices by them.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ SINGLE = frozenset(
 )
 
 
-def said(role: str) -> str:
-    """A role, or the part of a layer or model that it belongs to, in the reader's language."""
+def title(role: str) -> str:
+    """A role, or a part of a layer or model, in the reader's language."""
     if role in SINGLE or role in WHOLE:
         return _(role)
     if role.removesuffix(" weight") in WHOLE:

@@ -1,4 +1,4 @@
-"""Attention rollout: how much of each input token's place reaches a later layer, if attention were all there is.
+"""Attention rollout: how much of each input token reaches a later layer, if a network consisted of attention only.
 
 Abnar and Zuidema 2020, section 3: the heads of a layer are averaged, the residual connection is half of each row
 (0.5 W + 0.5 I), and the layers are multiplied. Values, feed-forward layers and layer norms are left out.
@@ -15,14 +15,14 @@ from bartviz.language import later
 from bartviz.record.attention import Attention
 
 RESIDUAL = 0.5
-"""The share of a row that the residual connection takes."""
+"""The share of the residual connection in a row."""
 
 
 def rollout(attention: Attention, layer: int | None = None) -> Floats:
     """(n, n) float32: row i of the layer's output, spread over the input tokens, through layers 0 to ``layer`` (all).
 
-    Rows sum to 1, and what the mask closes stays 0: a causal stack stays causal. A row that may look nowhere keeps
-    itself. Raises SettingError for cross-attention, which leads from one text to another, or a layer that is not there.
+    Rows sum to 1, and masked cells stay 0: a causal stack stays causal. A row whose keys are all masked keeps its own
+    token. Raises SettingError for cross-attention, which connects two texts, or for a layer that is not there.
     """
     layers, _, queries, keys = attention.shape
     if attention.kind == "cross" or queries != keys:

@@ -1,7 +1,7 @@
-"""What becomes of the scores and the weights of a head when q . k is not divided by the square root of its width.
+"""The scores and weights of a head if q . k is not divided by the square root of its width.
 
 Vaswani et al. 2017, section 3.2.1: products of vectors of width d with components of variance 1 have variance d, which
-drives the softmax to where it is nearly one-hot. T5 leaves the division out; there the other side is with it.
+makes the softmax nearly one-hot. T5 has no division; there the comparison is with it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ROWS = 128  # rows that are looked at, evenly spaced, where there are more
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One way to scale: the scores of all visible cells (S,), and the entropy in bits and the largest weight of rows
-    (R,) that have a choice of keys. ``own``: whether the model scales so; ``width`` is d."""
+    """One scaling: the scores of all visible cells (S,), and the entropy in bits and the largest weight of rows (R,)
+    that have a choice of keys. ``own``: whether it is the model's; ``width`` is d."""
 
     own: bool
     width: int
@@ -36,7 +36,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """What is done to q · k."""
+        """The operation on q · k, in words."""
         if math.isclose(self.scale, 1.0):
             return _("q · k as it is, as the model does") if self.own else _("q · k as it is")
         if self.own:
@@ -46,10 +46,10 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """The same products scaled as the model does, and otherwise.
+    """The same products with the model's scaling and with the other one.
 
     ``width`` is d; ``components`` the variance of the numbers in queries and in keys; ``rows`` of ``of_rows`` were
-    looked at; ``even``: the mean entropy in bits of rows that look evenly.
+    measured; ``even``: the mean entropy in bits of even rows.
     """
 
     model: Side
@@ -101,14 +101,14 @@ def _side(own: bool, scale: float, dots: Floats, bias: Floats | None, mask: Bool
 
 
 def _even(mask: Bools) -> float:
-    """The mean over rows of log2 of the keys that they may see: the entropy of looking evenly."""
+    """The mean over rows of log2 of the number of visible keys: the entropy of even rows."""
     visible = mask.sum(axis=1)
     visible = visible[visible > 1]
     return float(np.log2(visible).mean()) if len(visible) else 0.0
 
 
 def sentence(found: Scaling) -> str:
-    """What the division does here, with its numbers."""
+    """One sentence: the effect of the division, with numbers."""
     if not len(found.model.entropy):
         return _("Each row may see one key alone: its weight is 1, however the score is scaled.")
     scaled, plain = (found.other, found.model) if math.isclose(found.model.scale, 1.0) else (found.model, found.other)
@@ -127,7 +127,7 @@ def sentence(found: Scaling) -> str:
 
 
 def table(found: Scaling) -> pd.DataFrame:
-    """One line for each way to scale."""
+    """One line for each scaling."""
     import pandas as pd
 
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Words that many sentences share, as a reader says them: the kinds of attention, a head, a rule of decoding."""
+"""Words of many sentences, in the reader's language: the kinds of attention, a head, a rule of decoding."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NAMED = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 
 
 def kind(word: Kind) -> str:
-    """A kind of attention as it stands in a sentence."""
+    """The name of a kind of attention within a sentence."""
     return _(KINDS[word])
 
 
 def later_kind(word: Kind) -> str:
-    """The same in an error, which is told in another language later."""
+    """The same for an error message, which is translated when it is shown."""
     return later(KINDS[word])
 
 
@@ -30,12 +30,12 @@ def head(word: Kind, layer: int, number: int) -> str:
 
 
 def heads(name: str) -> str:
-    """Heads that are named as in files and addresses, ``cross L2H5``, as a reader says them."""
+    """Names of heads as in files and addresses, ``cross L2H5``, in the reader's language."""
     return _NAMED.sub(lambda found: _(found[1]), name)
 
 
 def rule(name: str) -> str:
-    """What decided a token where the probabilities did not."""
+    """The name of the rule that decided a token."""
     for message in vocabulary.COUNTED:
         found = re.fullmatch(re.escape(message).replace(r"\{count\}", r"(\d+)"), name)
         if found is not None:
@@ -43,13 +43,13 @@ def rule(name: str) -> str:
     return _(name) if name in RULES else name
 
 
-def begun(said: str) -> str:
-    """What is said as the beginning of a sentence: with a capital, the rest as it is."""
-    return said[:1].upper() + said[1:]
+def capitalized(text: str) -> str:
+    """The text with a capital first letter, otherwise unchanged."""
+    return text[:1].upper() + text[1:]
 
 
 def weights_name(attention: Attention, layer: int | None, number: int | None) -> str:
-    """What a matrix shows, in words: ``cross L1H3``, or which mean it is."""
+    """The name of a matrix of weights: ``cross L1H3``, or which mean it is."""
     layers, heads = attention.shape[:2]
     if layer is None:
         return _(
@@ -71,7 +71,7 @@ def percent(probability: float) -> str:
 
 
 def signed(value: float, spec: str = ".3f") -> str:
-    """A number with a true minus sign, as wide as a plus."""
+    """A number with a minus sign instead of a hyphen."""
     return format(value, spec).replace("-", "−")
 
 

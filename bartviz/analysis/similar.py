@@ -1,4 +1,4 @@
-"""Which heads do the same: every head beside every other, laid out so that those that look alike lie together.
+"""Similarity of heads: all pairs of heads, laid out so that similar heads are close together.
 
 Clark et al. 2019, section 6, lay heads out by the Jensen-Shannon divergence of their rows; here it is the distance, its
 square root, as everywhere else (``distance``), so that a pair has one number. Letters in shapes: N heads
@@ -17,16 +17,16 @@ from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 ROWS = 32
-"""Rows that are compared at most, evenly chosen from those that count: pairs of heads are many."""
+"""The most rows that are compared, evenly chosen from those that count: there are many pairs of heads."""
 
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """All heads of a kind by how alike they are.
+    """The similarity of all heads of a kind.
 
     ``distances`` (N, N): mean Jensen-Shannon distance over ``rows`` rows, 0 (the same) to 1 (no key in common);
-    ``places`` (N, 2) the heads in a plane that keeps these distances as well as a plane can; ``kept`` the share of
-    their spread that it keeps, 0..1.
+    ``places`` (N, 2) coordinates of the heads in a plane that preserves these distances as well as possible; ``kept``
+    the preserved share of their spread, 0..1.
     """
 
     distances: Floats
@@ -36,7 +36,7 @@ class Likeness:
     shape: tuple[int, int]
 
     def pairs(self, most: int = 12) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
-        """The heads that are most alike, as pairs of (layer, head) with their distance, nearest first."""
+        """The most similar heads, as pairs of (layer, head) with their distance, nearest first."""
         first, second = np.triu_indices(len(self.distances), 1)
         found = self.distances[first, second]
         nearest = np.argsort(found, kind="stable")[:most]
@@ -45,7 +45,7 @@ class Likeness:
 
 
 def likeness(attention: Attention, *, query: Tokens | None = None, most: int = ROWS) -> Likeness | None:
-    """Every head beside every other; None where no row counts or there is a single head."""
+    """The similarity of all pairs of heads; None if no row counts or there is a single head."""
     rows = _chosen(counted(attention, query), most)
     layers, heads = attention.shape[:2]
     if not rows.any() or layers * heads < 2:
@@ -57,7 +57,7 @@ def likeness(attention: Attention, *, query: Tokens | None = None, most: int = R
 
 
 def _chosen(rows: Bools, most: int) -> Bools:
-    """At most so many of the True rows, evenly chosen."""
+    """At most n of the True rows, evenly chosen."""
     places = np.flatnonzero(rows)
     if len(places) > most:
         places = places[np.linspace(0, len(places) - 1, most).round().astype(np.int64)]
@@ -84,10 +84,10 @@ def between(weights: Floats) -> Floats:
 
 
 def arrange(squares: Floats) -> tuple[Floats, float]:
-    """(N, 2) places in a plane from squared distances (N, N), and the share of their spread that it keeps.
+    """(N, 2) coordinates in a plane from squared distances (N, N), and the preserved share of their spread.
 
-    Classical multidimensional scaling (Torgerson 1952). The axes mean nothing but distance; each is turned so that the
-    head farthest out is on its positive side, so that a picture stays the same.
+    Classical multidimensional scaling (Torgerson 1952). The axes have no meaning of their own; each is oriented so that
+    the farthest head is on its positive side, which keeps pictures stable.
     """
     count = len(squares)
     centre = np.eye(count) - 1 / count

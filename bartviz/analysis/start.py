@@ -1,4 +1,4 @@
-"""The ribbons of the start page: which words of a text belong together, in numbers and in words.
+"""The ribbons of the start page: which words belong together, as numbers and sentences.
 
 Letters in shapes: T words that look (rows), S words that are looked at (columns). NumPy alone.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +14,13 @@ import numpy as np
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
 from bartviz.analysis.sentence_words import percent
+from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
-from bartviz.text.labels import CONTINUES
-from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,21 +28,7 @@ if TYPE_CHECKING:
 FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
-"""Words of a line that are drawn; more would be a thicket."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token.
-
-    ``pieces`` are written side by side; tokens that are only further bytes of a character are no piece of their own.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    special: bool
-    start: int
-    end: int
+"""The most words of a line that are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +78,7 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 
 
 def notice(ribbons: Ribbons) -> str:
-    """One sentence on what to see in this text: the word whose ribbon crosses most others, else a long word.
+    """One sentence on this text: the word whose ribbon crosses most others, else a long word.
 
     It and the word it looks at choose each other with at least 0.3 of the weight; without such a pair the sentence
     says so.
@@ -122,33 +106,8 @@ def notice(ribbons: Ribbons) -> str:
     )
 
 
-def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:
-    """The tokens grouped into words, in order; a special token stands alone. ``texts`` are what the spans point into,
-    one for each segment; words of a text that is not given are joined from their pieces."""
-    made = []
-    keys = [("word", word) if word is not None else ("token", i) for i, word in enumerate(tokens.words)]
-    for _key, group in groupby(range(len(tokens)), key=keys.__getitem__):
-        places = list(group)
-        first, last = places[0], places[-1]
-        labels = [tokens.labels[i] for i in places]
-        pieces = (labels[0], *(label.removeprefix(CONTINUES) for label in labels[1:] if label != CONTINUES))
-        text = texts[segment] if (segment := int(tokens.segments[first])) < len(texts) else ""
-        spans = [span for span in (tokens.spans[i] for i in places) if span is not None]
-        written = text[spans[0][0] : max(end for _start, end in spans)].strip() if spans else ""
-        made.append(Word(written or "".join(pieces).strip(), pieces, bool(tokens.special[first]), first, last + 1))
-    return tuple(made)
-
-
-def word_weights(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
-    """(..., Q, K) token weights -> (..., T, S): summed over a word's columns, averaged over a word's rows."""
-    summed = np.add.reduceat(weights, [word.start for word in columns], axis=-1)  # (..., Q, S)
-    lengths = np.array([word.end - word.start for word in rows], dtype=np.float32)[:, None]
-    merged = np.add.reduceat(summed, [word.start for word in rows], axis=-2) / lengths  # (..., T, S)
-    return merged.astype(np.float32, copy=False)
-
-
 def alignment_score(weights: Floats) -> float:
-    """How much of the rows' weight lies on pairs (t, s) that choose each other.
+    """The share of the weight on pairs (t, s) that choose each other.
 
     s is where row t is largest, and t is where column s is largest. weights (T, S) between words, special tokens left
     out. Between 0 and 1; 1 is a one-to-one alignment.
@@ -165,15 +124,15 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     """The ribbons of one head; without ``head`` of the one that aligns best by ``alignment_score``.
 
     Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
-    a head that looks back at the word just read is taken only where there is no other;
-    else the text looking at itself, where a word's look at itself does not count for the score.
+    a head that looks back at the word just read is chosen only if there is no other; else self-attention, where the
+    diagonal does not count for the score.
     """
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
     attention = record.attention(kind)
     columns = words(attention.key, *_texts_of(record, kind, columns=True))
-    rows = words(record.rows(kind, "predicts" if kind == "cross" else "reads"), *_texts_of(record, kind, columns=False))
+    rows = words(record.rows(kind), *_texts_of(record, kind, columns=False))
     if head is not None:
-        merged = word_weights(attention.head(head.layer, head.head), rows, columns)
+        merged = _between(attention.head(head.layer, head.head), rows, columns)
         score = _score(merged, rows, columns, kind)
     else:
         head, score, merged = _best(record, kind, rows, columns)
@@ -204,13 +163,19 @@ def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Wor
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
             way = ways(record, weights)
-        for index, merged in enumerate(word_weights(weights, rows, columns)):
+        for index, merged in enumerate(_between(weights, rows, columns)):
             score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
             ahead = way is None or bool(way[index] == AHEAD)
             if best is None or (ahead, score) > best[:2]:
                 best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
     return best[2], best[1], best[3]
+
+
+def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
+    """(..., Q, K) weights between tokens -> (..., T, S) between words."""
+    groups = [tuple(tuple(range(word.start, word.end)) for word in line) for line in (rows, columns)]
+    return merge(weights, *groups)
 
 
 def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:
@@ -220,7 +185,7 @@ def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], k
 
 
 def plain(line: tuple[Word, ...]) -> list[int]:
-    """The places of the words that are no special tokens."""
+    """The indices of the words that are not special tokens."""
     return [i for i, word in enumerate(line) if not word.special]
 
 
@@ -239,7 +204,7 @@ def _say_row(
 
 
 def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
-    """How likely a word was, the product over its pieces, and where the model looked."""
+    """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:
         return _("{word} was put there by you, looking mostly at {looks}.", word=word, looks=looks)

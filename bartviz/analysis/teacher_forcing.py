@@ -1,4 +1,4 @@
-"""A given output (teacher forcing): how probable each of its tokens was, and what the model would rather have said.
+"""A given output (teacher forcing): how probable each of its tokens was, and the tokens that the model preferred.
 
 Perplexity is exp of the mean negative log-probability per token: the number of equally likely tokens among which the
 model would be as unsure.
@@ -26,13 +26,13 @@ def perplexity(record: Record) -> float:
 
 
 def rather(step: Step) -> Candidate | None:
-    """The token that the model held for the most probable, where that is not the one that stands there."""
+    """The most probable token, if it is not the given one."""
     first = step.candidates[0] if step.candidates else None
     return first if first is not None and first.token_id != step.chosen.token_id else None
 
 
 def rank_text(step: Step) -> str:
-    """The rank of the token, ``> 10`` where it is not among the 10 candidates kept."""
+    """The rank of the token, ``> 10`` if it is not among the 10 stored candidates."""
     rank = decoding.rank(step)
     return f"> {len(step.candidates)}" if rank is None else str(rank)
 
@@ -65,7 +65,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def notice(record: Record) -> str:
-    """How the model takes the whole text, and the token that surprised it most."""
+    """One sentence: the perplexity of the text, and the least probable token."""
     steps = record.steps
     decoding.kind_of(record)
     first = sum(rather(step) is None for step in steps)

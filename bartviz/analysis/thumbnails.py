@@ -1,4 +1,4 @@
-"""All heads at once, small: each map max-pooled to a few cells of one byte, so that no strong link is lost."""
+"""Small maps of all heads: each is max-pooled to a few cells of one byte, so that no strong link is lost."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Small:
 def thumbnails(
     attention: Attention, layers: Sequence[int] | None = None, *, keys: Bools | None = None, span: Range = "fixed"
 ) -> Small:
-    """Every head of ``layers`` (all if not told), max-pooled to 64 x 64 cells, fewer when there are many heads.
+    """Every head of ``layers`` (by default all), max-pooled to 64 x 64 cells, fewer if there are many heads.
 
-    A cell is 240 for the top of the colour scale (a weight of 1, or what ``span`` says), 250 where all is masked.
+    A cell is 240 for the top of the colour scale (a weight of 1, or as in ``span``), 250 if all of it is masked.
     ``keys`` (K,): the columns that are kept.
     """
     chosen = tuple(range(attention.shape[0]) if layers is None else layers)
@@ -75,7 +75,7 @@ class _Pool:
 
     Keys go down and queries across, (K, Q), so that a softmax, and the largest of some keys, run over whole rows of
     memory. exp(x) / Z grows with x: the largest score of a block gives its largest weight, and of all other scores only
-    the sum Z of their exponentials is needed. Under a mask only those parts are computed in which somebody may look.
+    the sum Z of their exponentials is needed. Under a mask only the parts with open cells are computed.
     """
 
     def __init__(self, attention: Attention, kept: Ints | None, columns: Ints) -> None:
@@ -143,7 +143,7 @@ class _Part:
         return top
 
     def exponentials(self, top: Floats) -> Floats:
-        """(Q',) the sum of exp(score - top); the scores are gone then."""
+        """(Q',) the sum of exp(score - top); overwrites the scores."""
         scores = self._scores
         np.exp(np.subtract(scores, top, out=scores) if top.any() else scores, out=scores)
         total: Floats = self._ones @ scores
@@ -151,9 +151,9 @@ class _Part:
 
 
 def _parts(mask: Bools, kept: Ints | None, columns: Ints) -> list[_Part]:
-    """All that is open in a mask (Q, K), cut where much of it is closed; ``columns``: where blocks begin, in ``kept``.
+    """The open parts of a mask (Q, K), split where much of it is closed; ``columns``: where blocks begin, in ``kept``.
 
-    A mask without a gap, or with few of them, gives one part, as one does where columns are hidden.
+    A mask with few closed cells is one part, and so is one with hidden columns.
     """
     whole = np.arange(mask.shape[1])
     keys = np.split(whole if kept is None else kept, columns[1:])
@@ -172,11 +172,11 @@ def _parts(mask: Bools, kept: Ints | None, columns: Ints) -> list[_Part]:
 
 
 def cells(heads: int) -> int:
-    """Cells along a side, so that so many heads stay within the budget."""
+    """Cells along a side, such that this many heads stay within the budget."""
     return int(min(SIDE, max(8, (BUDGET / heads) ** 0.5)))
 
 
 def _starts(length: int, side: int) -> Ints:
-    """Where the blocks begin: one a token, or ``side`` of nearly equal size."""
+    """Where the blocks begin: one per token, or ``side`` blocks of nearly equal size."""
     count = min(length, side)
     return np.arange(count) * length // count

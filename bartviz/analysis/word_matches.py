@@ -21,13 +21,14 @@ from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 Texts = Sequence[str]
-"""What the spans of tokens point into, one text for each segment."""
+"""The texts that spans of tokens index into, one for each segment."""
 Way = Callable[[Floats], Ways | None]
-"""Which way a head with these weights (Q, K) looks."""
+"""Returns which way a head with these weights (Q, K) looks."""
 
 
 def texts_of(record: Record, kind: Kind) -> tuple[Texts, Texts]:
-    """The texts of the rows and of the columns of one kind. None of a decoder-only model: its pieces say all of it."""
+    """The texts of the rows and of the columns of one kind; empty for a decoder-only model, whose pieces are
+    complete."""
     if record.encoder is None:
         return (), ()
     written = () if record.target_text is None else (record.target_text,)
@@ -45,9 +46,10 @@ def groups(tokens: Tokens) -> NDArray[np.int64]:
 def codes(
     query: Tokens, key: Tokens, query_text: Texts = (), key_text: Texts = ()
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for each token, equal where the words are equal but for capitals; -1 for special tokens and signs.
+    """A number for each token, equal if the words are equal without regard to case; -1 for special tokens and
+    punctuation.
 
-    With the texts two words that are both unknown to the model are the same only where they are written alike.
+    With the texts, two unknown words are equal only if they are spelled alike.
     """
     known: dict[str, int] = {}
     found = []
@@ -62,7 +64,7 @@ def codes(
 
 
 def punctuation(tokens: Tokens, text: Texts = ()) -> Bools:
-    """(n,) True for tokens that are nothing but punctuation, by their text where it is given, else by their label."""
+    """(n,) True for tokens that are only punctuation, judged by their text if given, else by their label."""
     found = [_only_signs(_written(tokens, i, text) or tokens.labels[i]) for i in range(len(tokens))]
     return np.array(found, np.bool_) & ~tokens.special
 
@@ -79,8 +81,8 @@ def _only_signs(label: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """How well the words of rows and columns choose each other: ``scores`` (L, H), NaN where there are no words, over
-    ``words`` words that look; ``ways`` (L, H) as in ``measures.Measured``."""
+    """How well the words of rows and columns choose each other: ``scores`` (L, H), NaN without words, over ``words``
+    words of the rows; ``ways`` (L, H) as in ``measures.Measured``."""
 
     scores: Floats
     words: int
@@ -90,9 +92,9 @@ class Aligned:
 def alignment(attention: Attention, seen: Bools, predicts: Tokens | None, way: Way | None = None) -> Aligned:
     """The weight of each head of cross-attention on pairs of words that choose each other.
 
-    ``predicts`` names the rows by what they predict: a word's rows are those that predict it, and of a head that looks
-    back those that have just read it; ``way`` tells which it does, else ``ahead.looks``. Without ``predicts`` they are
-    those that read it for every head. Rows not ``seen`` (Q,) are left out, with their words.
+    ``predicts`` labels the rows by what they predict: a word's rows are those that predict it or, for a head that looks
+    back, those that have just read it; ``way`` returns which, by default ``look_ahead.looks``. Without ``predicts`` a
+    word's rows are those that read it. Rows not in ``seen`` (Q,) are left out, with their words.
     """
     scores, ways = np.full(attention.shape[:2], np.nan, np.float32), np.zeros(attention.shape[:2], np.int8)
     columns, known = _words(attention.key), predicts is not None
@@ -112,7 +114,7 @@ def alignment(attention: Attention, seen: Bools, predicts: Tokens | None, way: W
 
 
 def _words(tokens: Tokens) -> list[int]:
-    """The numbers of the groups that are words: no special token, no white space alone."""
+    """The indices of the groups that are words, not special tokens or white space."""
     return [
         number
         for number, group in enumerate(word_groups(tokens))
@@ -121,6 +123,6 @@ def _words(tokens: Tokens) -> list[int]:
 
 
 def _rows(tokens: Tokens, seen: Bools) -> list[int]:
-    """The same of words all of whose rows count."""
+    """The indices of the words all of whose rows count."""
     grouped = word_groups(tokens)
     return [number for number in _words(tokens) if seen[list(grouped[number])].all()]

@@ -1,8 +1,8 @@
 """Weights between tokens -> weights between words.
 
-Looking at a word is looking at any of its pieces, so columns are summed; a word looks as its pieces look on average,
-so rows are averaged (Clark et al. 2019, section 4.1). Letters in shapes: Q query tokens, K key tokens, R query words,
-C key words; a special token, padding, or white space without a word is a "word" of its own. NumPy alone.
+Attention to a word is attention to any of its pieces, so columns are summed; attention from a word is the mean over its
+pieces, so rows are averaged (Clark et al. 2019, section 4.1). Letters in shapes: Q query tokens, K key tokens, R query
+words, C key words; a special token, padding, or white space without a word is a "word" of its own. NumPy alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from bartviz.text.tokens import Tokens
 
 Groups = tuple[tuple[int, ...], ...]
 Texts = str | Sequence[str]
+Weight = TypeVar("Weight", bound=np.floating)
 _SPACE = "␣"
 
 
@@ -35,18 +37,39 @@ class Merged:
     key_groups: Groups
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The tokens ``start`` to ``end`` (excluded) that make one word, or one special token.
+
+    ``pieces`` are its labels side by side, without those that only continue a character.
+    """
+
+    text: str
+    pieces: tuple[str, ...]
+    special: bool
+    start: int
+    end: int
+
+
+def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:
+    """The words of the tokens, in order. ``texts`` are what the spans index into, one for each segment."""
+    return tuple(
+        Word(label.strip(), _pieces(tokens, group), bool(tokens.special[group[0]]), group[0], group[-1] + 1)
+        for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True)
+    )
+
+
 def word_groups(tokens: Tokens) -> Groups:
-    """The tokens of each word, in order: every token in exactly one group, neighbours of one word together."""
-    words = list(zip(tokens.words, tokens.segments.tolist(), strict=True))
-    starts = [i for i in range(len(words)) if i == 0 or words[i][0] is None or words[i] != words[i - 1]]
-    return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(words)]))
+    """The tokens of each word, in order: every token is in exactly one group."""
+    starts = [i for i, joined in enumerate(tokens.joined) if not joined]
+    return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(tokens)]))
 
 
 def word_labels(tokens: Tokens, text: Texts | None = None) -> tuple[str, ...]:
     """One label for each of ``word_groups``.
 
-    With ``text`` (one for each segment) the words as they were written, capitals and unknown words included. Without
-    it, or where a word has no place in the text, the labels of the pieces, joined.
+    With ``text`` (one for each segment), words are as written, with capitals and unknown words. Without it, or for a
+    word without spans, the labels of its pieces are joined.
     """
     texts = () if text is None else (text,) if isinstance(text, str) else tuple(text)
     return tuple(_written(tokens, group, texts) or _joined(tokens, group) for group in word_groups(tokens))
@@ -61,7 +84,7 @@ def merge_words(
     key_text: Texts | None = None,
 ) -> Merged:
     """Weights (..., Q, K) between tokens as weights (..., R, C) between words: the sum over a word's columns, the mean
-    over its rows. Rows that sum to 1 still do; the type stays. Raises RecordError where shapes do not fit."""
+    over its rows. Rows that sum to 1 still do, and the dtype is the same. Raises RecordError if shapes do not fit."""
     if weights.ndim < 2 or weights.shape[-2:] != (len(query), len(key)):
         raise RecordError(
             later(
@@ -72,21 +95,26 @@ def merge_words(
             )
         )
     rows, columns = word_groups(query), word_groups(key)
-    merged = _summed(weights, columns, axis=-1)  # (..., Q, C)
-    merged = _summed(merged, rows, axis=-2)  # (..., R, C)
-    merged = merged / np.array([len(group) for group in rows], dtype=weights.dtype)[:, None]
-    return Merged(merged, word_labels(query, query_text), word_labels(key, key_text), rows, columns)
+    return Merged(
+        merge(weights, rows, columns), word_labels(query, query_text), word_labels(key, key_text), rows, columns
+    )
 
 
-def _summed(weights: NDArray[np.floating], groups: Groups, axis: int) -> NDArray[np.floating]:
+def merge(weights: NDArray[Weight], rows: Groups, columns: Groups) -> NDArray[Weight]:
+    """(..., Q, K) -> (..., R, C): the sum over the columns of each group, the mean over its rows."""
+    merged = _summed(_summed(weights, columns, axis=-1), rows, axis=-2)  # (..., R, C)
+    return (merged / np.array([len(group) for group in rows], dtype=weights.dtype)[:, None]).astype(weights.dtype)
+
+
+def _summed(weights: NDArray[Weight], groups: Groups, axis: int) -> NDArray[Weight]:
     if not groups:
         return weights
-    summed: NDArray[np.floating] = np.add.reduceat(weights, [group[0] for group in groups], axis=axis)
+    summed: NDArray[Weight] = np.add.reduceat(weights, [group[0] for group in groups], axis=axis)
     return summed
 
 
 def _written(tokens: Tokens, group: Sequence[int], texts: Sequence[str]) -> str:
-    """The word as it stands in its text, or nothing where that cannot be said."""
+    """The word as written in its text; empty if its span is unknown."""
     spans = [span for span in (tokens.spans[i] for i in group) if span is not None]
     segment = int(tokens.segments[group[0]])
     if tokens.words[group[0]] is None or not spans or segment >= len(texts):
@@ -95,8 +123,12 @@ def _written(tokens: Tokens, group: Sequence[int], texts: Sequence[str]) -> str:
 
 
 def _joined(tokens: Tokens, group: Sequence[int]) -> str:
-    """The pieces' labels without the signs that say where a word begins and goes on."""
-    labels = [tokens.labels[i] for i in group]
-    if len(labels) > 1 and labels[0] == _SPACE:
-        labels = labels[1:]
-    return labels[0] + "".join(label.removeprefix(CONTINUES) for label in labels[1:])
+    """The labels of a word's pieces, joined."""
+    pieces = _pieces(tokens, group)
+    return "".join(pieces[1:] if len(pieces) > 1 and pieces[0] == _SPACE else pieces)
+
+
+def _pieces(tokens: Tokens, group: Sequence[int]) -> tuple[str, ...]:
+    """The labels of a word's tokens without continuation signs."""
+    first, *rest = (tokens.labels[i] for i in group)
+    return first, *(label.removeprefix(CONTINUES) for label in rest if label != CONTINUES)

@@ -114,8 +114,7 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     text = str(token)
     if not text.strip():
         raise TextError(later("There is no replacement. Type one token, or choose one of those that are offered."))
-    starts = position == 0 or old.words[position] is None or old.words[position] != old.words[position - 1]
-    first, second = (" ", "") if starts and _spaced(old, position) else ("", " ")
+    first, second = (" ", "") if not old.joined[position] and _spaced(old, position) else ("", " ")
     counts = []
     for variant in (first + text.strip(), second + text.strip()):
         inside = _inside(model, variant, part)

@@ -20,8 +20,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     models       models(names)
     pitfalls     gap(record), quiet(sweep, record)
 
-Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` keeps a figure for a machine without a network.
-What a figure cannot draw is refused with a SettingError that says what it takes.
+Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` saves a figure that needs no network. For arguments
+that a figure cannot draw it raises a SettingError, which says what it accepts.
 """
 
 from bartviz.figures.ablation import ablation

@@ -1,4 +1,4 @@
-"""Ablation as pictures: layers x heads by what each is worth, the tokens' probabilities before and after."""
+"""Figures of ablation: the effect of each head as layers x heads, and the tokens' probabilities before and after."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LEAST: Mapping[Measure, float] = {"log_probability": 0.1, "divergence": 0.01, "
 
 
 def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: bool = False) -> go.Figure:
-    """A sweep: layers x heads of each kind, coloured by what silencing the head changes. One ablation: each token's
-    probability before and after (for a network that names no words how far its states moved).
+    """A sweep: layers x heads of each kind, coloured by what silencing the head changes. An ablation: each token's
+    probability before and after (for a network that predicts no words, the change of its states).
 
     Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
     Raises SettingError for a measure that the sweep does not have.
@@ -51,10 +51,11 @@ def worth(
     bar: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """Layers x heads of each kind by their effect; a kind without a sweep is empty, with the ``shapes`` (L, H) given.
+    """Layers x heads of each kind by their effect; a kind without a sweep is an empty grid of its shape in ``shapes``
+    (L, H).
 
-    ``chosen`` heads are framed; ``high`` is the end of the colours, so that several figures share it, and ``bar`` says
-    whether the bar of the colours is drawn.
+    ``chosen`` heads are framed; ``high`` is the end of the colour scale, so that several figures can share it, and
+    ``bar`` whether the colour bar is drawn.
     """
     given = []
     for kind, sweep in sweeps.items():
@@ -66,7 +67,7 @@ def worth(
 
 
 def largest(sweep: Sweep, measure: Measure) -> float:
-    """The end of the colours: the largest effect, but not so small that rounding looks like one."""
+    """The end of the colour scale: the largest effect, but large enough that rounding errors are not coloured."""
     values = sweep.values(measure)
     return float(max(np.abs(values).max(initial=0.0), _LEAST[measure]))
 
@@ -90,7 +91,7 @@ def _heads(
     said = f"{unit}: {number}" if measured else _("not measured yet")
     colours = np.where(np.isnan(values), np.float32(0), values)
     return Panel(
-        sentence_words.begun(_("{kind} heads", kind=sentence_words.kind(kind))),
+        sentence_words.capitalized(_("{kind} heads", kind=sentence_words.kind(kind))),
         colours,
         [f"L{layer}" for layer in range(layers)],
         [f"H{head}" for head in range(heads)],
@@ -125,7 +126,7 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
         layers, heads = change.shape
         given.append(
             Panel(
-                sentence_words.begun(_("{kind} attention moved", kind=sentence_words.kind(kind))),
+                sentence_words.capitalized(_("{kind} attention moved", kind=sentence_words.kind(kind))),
                 change,
                 [f"L{layer}" for layer in range(layers)],
                 [f"H{head}" for head in range(heads)],
@@ -142,8 +143,8 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
 
 
 def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> go.Figure:
-    """Bars for each scored token: its probability before (outlined) and after (filled); where the best token is
-    another one now, it is named above. For a network that names no words: how far each state moved."""
+    """Bars for each scored token: its probability before (outlined) and after (filled); a new best token is named
+    above. For a network that predicts no words: the change of each state."""
     kind = found.changed.kinds[-1]
     strong, colors = theme.kind_color(kind, dark), theme.palette(dark)
     if found.before is None or found.after is None:
@@ -176,7 +177,8 @@ def before_after(
     height: int,
     ink: str,
 ) -> go.Figure:
-    """Two bars for each token from log p (T,) before and after; ``now`` names the best tokens, at ``turned`` places."""
+    """Two bars for each token from log p (T,) before and after; ``now`` has the best tokens, shown at the indices
+    ``turned``."""
     strong, faint = theme.kind_color(kind, dark), theme.palette(dark).hatch
     was = _("{token} before: {probability}", token=_TOKEN, probability="%{y:.1%}")
     is_ = _("{token} after: {probability}", token=_TOKEN, probability="%{y:.1%}")

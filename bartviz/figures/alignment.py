@@ -1,7 +1,7 @@
-"""Alignment: two lines of words with their links, and the matrix that they come from with each link marked.
+"""Alignment: two lines of words with their links, and the matrix of weights with each link marked.
 
-Against an alignment made by hand a shape says what the hand says (round: sure, diamond: possible, cross: neither), and
-its filling whether the link was found; lines are solid, dashed or dotted in the same sense. No meaning is in a colour
+With a manual alignment, the shape of a mark is the manual judgement (round: sure, diamond: possible, cross: neither),
+and a filled mark is a link that was found; lines are solid, dashed or dotted accordingly. No meaning is in a colour
 alone.
 """
 
@@ -28,7 +28,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 
 MOST = 40
-"""Words of a line that are drawn; more would be a thicket. The matrix and the tables have them all."""
+"""The most words of a line that are drawn. The matrix and the tables have all words."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
 _BEND = np.linspace(0, 1, 13)  # along a link, from the source (0) to the output (1)
@@ -71,11 +71,10 @@ def alignment(
 ) -> go.Figure:
     """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
 
-    ``heads`` are named like "cross L1H0"; without them those of the head that agrees most with itself
-    (``analysis.aligners.best``) by this reading.
-    ``gold`` from ``analysis.pharaoh.read`` marks links right, wrong or missed. Lines have 40 words a side: of a longer
-    text those from source and output word ``first`` on. Raises SettingError for a record without cross-attention,
-    BudgetError where a long text would need ``heads`` to be named.
+    ``heads`` are named like "cross L1H0"; by default the best head for this reading (``analysis.aligners.best``).
+    ``gold`` from ``analysis.pharaoh.read`` marks links as right, wrong or missed. Lines have at most 40 words per side:
+    of a longer text those from source and output word ``first`` on. Raises SettingError for a record without
+    cross-attention, BudgetError if a text is so long that ``heads`` must be given.
     """
     expect(record, Record, RECORD)
     expect_word(view, ("lines", "matrix"), "The view of an alignment")
@@ -103,8 +102,8 @@ def lines(
 ) -> go.Figure:
     """Source words on the left, output words on the right, numbered from 0, and the links between them.
 
-    Of a line of more than 40 words those ``within`` it from word ``first`` on, (source, output); the legend counts the
-    links that are drawn. ``height``: pixels at least; many words need more.
+    Of more than 40 words, those from word ``first`` (source, output) on are drawn; the legend counts the links that are
+    drawn. ``height``: the least number of pixels; many words need more.
     """
     place = _Places(*within(shown, first))
     traces = [
@@ -140,7 +139,7 @@ def matrix(
     shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
 ) -> go.Figure:
     """The weights between words, each link marked: a row of the output attends to columns of the source."""
-    whole = np.broadcast_to(shown.told[:, None], shown.weights.shape)
+    whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
     figure = attention_map(
         shown.weights,
         shown.target.labels,
@@ -159,7 +158,7 @@ def matrix(
 
 
 def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:
-    """The source and the output words that lines draw: at most 40 from ``first`` on, or the last 40."""
+    """The source and output words that are drawn: at most 40 from ``first`` on, or the last 40."""
     source, target = (
         range(start := min(max(at, 0), max(len(side) - MOST, 0)), min(start + MOST, len(side)))
         for at, side in zip(first, (shown.source, shown.target), strict=True)
@@ -168,7 +167,8 @@ def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:
 
 
 class _Places:
-    """How high the words stand: both lines over the whole height, so that texts of one order give level links."""
+    """Vertical positions of the words: both lines use the whole height, so that links are level if the order is the
+    same."""
 
     def __init__(self, sources: range, targets: range) -> None:
         self.rows = max(len(sources), len(targets), 1)
@@ -183,7 +183,7 @@ class _Places:
         return link[0] in self.sources and link[1] in self.targets
 
     def ends(self, link: Link) -> tuple[float, float]:
-        """How high the two words of a link stand."""
+        """The vertical positions of the two words of a link."""
         return float(self.source[link[0] - self.sources.start]), float(self.target[link[1] - self.targets.start])
 
 
@@ -192,7 +192,7 @@ def _height(rows: int) -> int:
 
 
 def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _Look, list[Link]]]:
-    """The links by what they are: right, wrong or missed, or without gold by their weight."""
+    """The links by judgement: right, wrong or missed, or without gold by weight."""
     if gold is None:
         bounds = [*(low for low, *_rest in _WEIGHTS[1:]), 2.0]
         by_weight: list[list[Link]] = [[] for _weight in _WEIGHTS]
@@ -200,11 +200,11 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
             by_weight[int(np.searchsorted(bounds, shown.weights[j, i], side="right"))].append((i, j))
         return [(name, look, pairs) for (_low, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
     judged = {link: analysis.judge(link, found, gold) for link in sorted(found | gold.possible)}
-    return [(name, look, [link for link, told in judged.items() if told == name]) for name, look in _LOOKS.items()]
+    return [(name, look, [link for link in judged if judged[link] == name]) for name, look in _LOOKS.items()]
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
-    """The links of one group as one path of soft bends, each with its mark in the middle."""
+    """The links of one group as one path of curves, each with its mark in the middle."""
     ease = _BEND**2 * (3 - 2 * _BEND)
     x, y, said = [], [], []
     for i, j in pairs:
@@ -247,16 +247,16 @@ def _say(shown: Table, i: int, j: int, name: str) -> str:
 
 
 def _ends(shown: Table, place: _Places, side: Literal["source", "target"]) -> Part:
-    """Where a line of words meets the links: what the pointer says of each word."""
+    """Invisible points where words meet links, with the hover text of each word."""
     at, x = (place.source, 0.0) if side == "source" else (place.target, 1.0)
     words = place.sources if side == "source" else place.targets
-    told = _say_source if side == "source" else _say_target
+    say = _say_source if side == "source" else _say_target
     return unseen(
         np.full(len(at), x, np.float32),
         at,
         name=side,
         size=18,
-        text=[told(shown, word) for word in words],
+        text=[say(shown, word) for word in words],
         hovertemplate="%{text}<extra></extra>",
         yaxis="y" if side == "source" else "y2",
     )
@@ -270,7 +270,7 @@ def _say_source(shown: Table, i: int) -> str:
 
 def _say_target(shown: Table, j: int) -> str:
     word = f"<b>{theme.escape(shown.target.labels[j])}</b>"
-    if not shown.told[j]:
+    if not shown.has_rows[j]:
         return _("{word}: no row reads it", word=word)
     order = np.argsort(-shown.weights[j], kind="stable")[:3]
     most = ", ".join(f"{theme.escape(shown.source.labels[i])} {shown.weights[j, i]:.2f}" for i in order)
@@ -313,7 +313,7 @@ def _title(text: str, x: int, side: str, dark: bool) -> Part:
 
 
 def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) -> Part:
-    """Marks on the cells of the matrix, outlined so that they are seen on light and strong cells alike."""
+    """Marks on the cells of the matrix, outlined to be visible on light and strong cells."""
     colors = theme.palette(dark)
     shape, hollow = look.symbol.removesuffix("-open"), look.symbol.endswith("-open")
     longest = max(shown.weights.shape)

@@ -1,4 +1,4 @@
-"""Where the panels of the row of arithmetic stand, what stands over each, and which is which of plotly's subplots."""
+"""The layout of the row of arithmetic: the panels, their captions, and their plotly subplots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT, NARROW_TEXT = 0.42, 0.62  # of the span of the bars: room for the numbers 
 
 
 def panels(one: Inside) -> dict[str, str]:
-    """Which panel each of plotly's subplots is: q, keys, products, scaled, bias, score, weight, values, output."""
+    """The panel of each plotly subplot: q, keys, products, scaled, bias, score, weight, values, output."""
     names = _names(one)
     found = {f"x{number if number > 1 else ''}y": name for number, name in enumerate(names, start=1)}
     found["xy2"] = "q"
@@ -24,7 +24,7 @@ def panels(one: Inside) -> dict[str, str]:
 
 
 def _names(one: Inside) -> dict[str, float]:
-    """The panels from left to right, and how wide each is beside the others."""
+    """The panels from left to right, and their relative widths."""
     if one.bias is None:
         shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15, "weight": 1.2}
     else:
@@ -33,7 +33,7 @@ def _names(one: Inside) -> dict[str, float]:
 
 
 class Frame:
-    """Which panel stands where, and the names of its rows."""
+    """The positions of the panels, and the names of their rows."""
 
     def __init__(self, one: Inside, shown: Shown, dark: bool) -> None:
         self.one, self.shown, self.dark = one, shown, dark
@@ -57,7 +57,7 @@ class Frame:
         return "x" if number == 1 else f"x{number}"
 
     def axes(self) -> dict[str, Part]:
-        """Lines are shared by all panels (y); query and output have a line of their own above (y2)."""
+        """The axes: all panels share rows (y); query and output have their own row above (y2)."""
         found: dict[str, Part] = {}
         for number, name in enumerate(self.names, start=1):
             quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
@@ -105,11 +105,11 @@ class Frame:
 
     @property
     def score(self) -> str:
-        """The panel whose numbers the softmax takes."""
+        """The panel of the softmax's input."""
         return "scaled" if self.one.bias is None else "score"
 
     def captions(self) -> list[Part]:
-        """Each panel's part of the formula, over it."""
+        """The part of the formula above each panel."""
         one, dark = self.one, self.dark
         total, weight, result = _("sum"), _("weight"), _("output")
         total = total if one.scale == 1 else f"{total} × {one.scale:.3g}"
@@ -139,12 +139,12 @@ def _letter(letter: str, role: str, dark: bool) -> str:
 
 
 def others(count: int) -> str:
-    """The keys that are not shown one by one."""
+    """The label of the keys that are not shown one by one."""
     return plural("{count:,} other", "{count:,} others", count)
 
 
 def _room(numbers: Floats, more: float | None, text: float) -> list[float]:
-    """A range that holds 0, the numbers, and their ``text`` (a share of their span) beyond the bars' ends."""
+    """A range with 0, the numbers, and space for ``text`` (a share of their span) beyond the bars' ends."""
     low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
     span = (high - low) or 1.0
     return [low - text * span * (low < 0), high + text * span * (high > 0)]

@@ -1,4 +1,4 @@
-"""Beside attention: what scaling does to scores and weights, GELU and ReLU, where the layer normalises."""
+"""Around attention: the effect of scaling on scores and weights, GELU and ReLU, the position of layer norms."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290
     traces = []
     for side, color in zip(sides, colors, strict=True):
         near = {"share": "%{y:.1%}", "place": "%{x:.2f}"}
-        told = _("{share} of the scores near {place}", **near)
-        traces.append(_steps(side.scores, scores, side, color, "", told))
-        told = _("{share} of the rows near {place}", **near)
-        traces.append(_steps(side.entropy, entropy, side, color, "2", told) | {"showlegend": False})
+        hover = _("{share} of the scores near {place}", **near)
+        traces.append(_steps(side.scores, scores, side, color, "", hover))
+        hover = _("{share} of the rows near {place}", **near)
+        traces.append(_steps(side.entropy, entropy, side, color, "2", hover) | {"showlegend": False})
     layout = {
         "xaxis": _titled(_("score")) | {"domain": [0, 0.46]},
         "yaxis": _titled(_("share of the cells")),
@@ -51,8 +51,8 @@ def _edges(parts: Sequence[Floats]) -> Doubles:
     return edges
 
 
-def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, told: str) -> Part:
-    """A histogram as an outline: share of ``values`` in each bin; filled where the model scales so."""
+def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, hover: str) -> Part:
+    """A histogram as an outline: the share of ``values`` in each bin; filled for the model's own scaling."""
     counts = np.histogram(values, edges)[0] / max(values.size, 1)
     middles = (edges[1:] + edges[:-1]) / 2
     return {
@@ -65,12 +65,12 @@ def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, to
         "yaxis": f"y{axis}",
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": "solid" if side.own else "dot"},
         "fill": "tozeroy" if side.own else None,
-        "hovertemplate": f"{told}<extra>{theme.escape(side.name)}</extra>",
+        "hovertemplate": f"{hover}<extra>{theme.escape(side.name)}</extra>",
     }
 
 
 def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure:
-    """GELU and ReLU from -4 to 4, and the model's own function where it is another; its line is the thick one."""
+    """GELU and ReLU from -4 to 4, and the model's own function if it is another; the model's line is thick."""
     x = np.linspace(-4, 4, 161)
     curves: dict[str, Curve] = {"GELU": gelu, "ReLU": relu}
     title, function = CURVES.get(name, (name, None))
@@ -104,7 +104,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
 
 
 def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
-    """The two orders as two lines of boxes; the model's own is in its colour."""
+    """The two orders as two lines of boxes; the model's order is coloured."""
     lines = {
         "post-norm": ("x", _("attention"), "+ x", "LayerNorm", _("to the next block")),
         "pre-norm": ("x", "LayerNorm", _("attention"), "+ x", _("to the next block")),

@@ -1,7 +1,8 @@
 """Token axes: whole numbers for positions, escaped text for labels.
 
-Two pairs lie on each other. The hidden pair (x, y) has every label in full, so that the pointer always names its row
-and column; the visible pair (x2, y2) has what fits: every second, fifth ... label of a long text, special tokens grey.
+There are two pairs of axes. The hidden pair (x, y) has every label in full, so that the hover text names row and
+column; the visible pair (x2, y2) has the labels that fit: every second, fifth ... label of a long text, special tokens
+grey.
 """
 
 from __future__ import annotations
@@ -33,13 +34,12 @@ def token_axes(
     height: int | None = None,
     dark: bool = False,
 ) -> Part:
-    """The layout of both pairs of axes, first row on top; cells are square unless the map would become a ribbon.
+    """The layout of both pairs of axes, first row on top; cells are square unless the map would be very wide or tall.
 
-    ``titles``: of rows and columns, which say that rows attend to columns where nothing is given.
+    ``titles`` of rows and columns; by default they say that rows attend to columns.
 
-    With ``pooled`` > 1 a cell stands for a block of so many tokens, and the pointer names them all. Something must be
-    drawn on the visible pair for plotly to show it: ``anchor`` is. In a figure of little ``height`` fewer labels are
-    shown.
+    With ``pooled`` > 1 a cell is a block of that many tokens, and the hover text names them all. Plotly shows the
+    visible pair only if a trace is on it: use ``anchor``. A figure of small ``height`` shows fewer labels.
     """
     queries, keys = len(query_labels), len(key_labels)
     hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
@@ -81,7 +81,7 @@ def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
 
 
 def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str], wide: int = 500) -> int:
-    """Height of a figure that is so wide: ``pixels``, or less where the map is a ribbon and would leave a gap below."""
+    """Height of a figure of this width: ``pixels``, or less if the map is so wide that there would be a gap below."""
     queries, keys = len(query_labels), len(key_labels)
     beside = max(len(short(label)) for label in query_labels) * 7.5 + 40
     high = (wide - beside) / keys * cell_ratio(queries, keys) * queries
@@ -89,7 +89,7 @@ def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str],
 
 
 def map_size(queries: int, keys: int, *, small: bool = False) -> tuple[float, float]:
-    """About how many pixels wide and high a map is drawn."""
+    """The approximate width and height of a map in pixels."""
     widest, highest = (SIDE, SIDE) if small else (WIDTH, HEIGHT)
     wide = min(CELL * keys, widest)
     high = wide / keys * cell_ratio(queries, keys) * queries
@@ -98,18 +98,18 @@ def map_size(queries: int, keys: int, *, small: bool = False) -> tuple[float, fl
 
 
 def label_room(key_labels: Sequence[str]) -> float:
-    """Pixels that the labels of the columns need above the map."""
+    """The height of the column labels above the map, in pixels."""
     longest = max(len(short(label)) for label in key_labels)
     return longest * (7.5 if _angle(len(key_labels)) == -90 else 5.5) + 10
 
 
 def every(labels: int, fit: int) -> int:
-    """Which labels an axis shows: every one, every 2nd, 5th, 10th, 20th ..., so that no more than ``fit`` are left."""
+    """The step between the labels of an axis: 1, 2, 5, 10, 20 ..., so that at most ``fit`` are shown."""
     return next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, labels) if labels <= step * fit)
 
 
 def short(label: str) -> str:
-    """The label as the axis shows it: an ellipsis says that the pointer has more."""
+    """The label as shown on the axis, cut with an ellipsis; the hover text has all of it."""
     return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
 
 
@@ -128,7 +128,7 @@ def _full(labels: Sequence[str], pooled: int) -> dict[str, object]:
 
 
 def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: str, dark: bool) -> dict[str, object]:
-    """The labels that fit; the title says which are left out."""
+    """The labels that fit; the title names the step between them."""
     step = every(len(labels), max(int(pixels / LABEL), 1))
     colors = theme.palette(dark)
     texts = []

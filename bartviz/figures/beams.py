@@ -40,10 +40,10 @@ def beams(
     """The continuations that a beam search looked at, each joined to the one it continues.
 
     x is the step (from 1), y the rank among the continuations of that step, 1 on top. Kept ones are solid, pruned ones
-    faint, texts that ended are squares, the winner is a star at the end of the thick line. ``which`` and ``most`` limit
-    what is drawn (``analysis.beams.shown``); what is left out is said in the picture. ``step`` marks one, from 0.
-    A tree of more than 14 steps begins at 1 (or around ``step``) and is dragged.
-    Raises RecordError for a record without beams, SettingError for a choice that is not there.
+    faint, finished texts are squares, and the winner is a star at the end of the thick line. ``which`` and ``most``
+    limit what is drawn (``analysis.beams.shown``); the figure says what is left out. ``step`` marks a step, from 0. A
+    tree of more than 14 steps begins at 1 (or around ``step``) and can be dragged. Raises RecordError for a record
+    without beams, SettingError for a choice that is not there.
     """
     expect(record, Record, RECORD)
     tree = analysis.tree_of(record)
@@ -84,7 +84,7 @@ def _edges(tree: BeamTree, nodes: Sequence[int], line: dict[str, Any]) -> dict[s
 def _nodes(
     tree: BeamTree, nodes: Sequence[int], path: set[int], winner: str, colors: theme.Palette
 ) -> list[dict[str, Any]]:
-    """One trace for each state, so that the legend names it; those on the winner's way apart, in its colour."""
+    """One trace for each state, for the legend; nodes on the winner's path are separate, in its colour."""
     reasons = analysis.reasons(tree)
     traces: list[dict[str, Any]] = []
     for state, (sign, size) in _SIGNS.items():

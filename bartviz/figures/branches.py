@@ -1,4 +1,4 @@
-"""Two outputs of one source, one above the other, step by step: how probable each token was, and where they part."""
+"""Two outputs of one source, one above the other, step by step: how probable each token was, and where they diverge."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ PALE = 0.4  # opacity of what both texts share
 def branches(main: Record, branch: Record, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """Bars of the probability of each token, the main text above, the branch below, both on one axis of steps.
 
-    What both share is pale; a line marks the step at which they part. The title says where they part and meet, and the
-    log p of both. More than 18 steps begin where they part and are dragged.
-    Raises RecordError for records of two sources or without steps.
+    Common steps are pale; a line marks the step at which they diverge. The title says where they diverge and converge,
+    and the log p of both. A figure of more than 18 steps begins where they diverge and can be dragged. Raises
+    RecordError for records of two sources or without steps.
     """
     for one in (main, branch):
         expect(one, Record, RECORD)
@@ -58,7 +58,7 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
 
 
 def _shared(parts: int | None, meets: int, count: int) -> list[bool]:
-    """Whether each step says the same in both texts."""
+    """Whether each step is the same in both texts."""
     return [parts is None or step < parts or step >= meets for step in range(count)]
 
 

@@ -1,6 +1,6 @@
-"""The parts of which maps and squares are made: cells, closed cells, frames, a colour bar. Each is a plain dictionary.
+"""Parts of maps: cells, closed cells, frames, a colour bar. Each is a plain dictionary.
 
-A figure is built from them in one go (``theme.build``): plotly takes ten times as long for the same in many steps.
+A figure is built from them in one call (``theme.build``): in many steps plotly takes ten times as long.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BUTTONS: Part = {"remove": ["select2d", "lasso2d", "zoom2d", "pan2d", "zoomIn2d"
 
 
 def closed(mask: Bools, factor: int, words: str) -> Part:
-    """What the pointer says where a heatmap has gaps: an invisible map of one byte a cell below it.
+    """The hover text for gaps of a heatmap: an invisible map of one byte per cell below it.
 
     ``words`` is a plotly template of %{x} and %{y} alone.
     """
@@ -36,7 +36,8 @@ def closed(mask: Bools, factor: int, words: str) -> Part:
 
 
 def pool(weights: Floats, factor: int) -> Floats:
-    """(ceil(Q / factor), ceil(K / factor)): the largest of each factor x factor block, NaN where all of it is NaN."""
+    """(ceil(Q / factor), ceil(K / factor)): the largest value of each factor x factor block, NaN if all of it is
+    NaN."""
     if factor == 1:
         return weights
     queries, keys = (-(-side // factor) for side in weights.shape)
@@ -47,13 +48,13 @@ def pool(weights: Floats, factor: int) -> Floats:
 
 
 def grid(factor: int) -> Part:
-    """Where the cells lie: token positions, or the middle of each block of them."""
+    """The positions of cells: tokens, or the middle of each block of tokens."""
     middle = (factor - 1) / 2
     return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
 
 
 def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
-    """Points that are there for the pointer alone, before and after a click on them."""
+    """Invisible points, for hover texts and clicks."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -69,7 +70,7 @@ def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
 
 
 def frames(shape: tuple[int, ...], row: int | None, dark: bool) -> list[Part]:
-    """A thin frame round the map, and a stronger one round the chosen row."""
+    """A thin frame around the map, and a stronger one around the chosen row."""
     queries, keys = shape
     colors = theme.palette(dark)
     found = [box(-0.5, keys - 0.5, -0.5, queries - 0.5, colors.hatch, 1)]
@@ -77,13 +78,13 @@ def frames(shape: tuple[int, ...], row: int | None, dark: bool) -> list[Part]:
 
 
 def box(left: float, right: float, top: float, bottom: float, color: str, width: int) -> Part:
-    """A rectangle of lines, in the units of the first axes."""
+    """The outline of a rectangle, in the units of the first axes."""
     line = {"color": color, "width": width}
     return {"type": "rect", "x0": left, "x1": right, "y0": top, "y1": bottom, "line": line}
 
 
 def color_bar(title: str, dark: bool, height: int | None = None) -> Part:
-    """A short bar under the map, shorter in a figure of little ``height``."""
+    """A short colour bar below the map, shorter in a figure of small ``height``."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     return {
         "title": {"text": title, "side": "top", "font": small},

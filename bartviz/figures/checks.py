@@ -1,4 +1,4 @@
-"""What a figure is asked to draw, checked before it is drawn: a wrong kind of thing is named, with the right one."""
+"""Checks of a figure's arguments: errors name the wrong argument and the right one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ RECORD = "a record, as bartviz.capture, bartviz.decode and bartviz.open give it"
 
 
 def expect(given: object, kind: type | tuple[type, ...], how: str) -> None:
-    """Raises SettingError where ``given`` is not of that type; ``how`` says what it should be and where it is from."""
+    """Raise SettingError unless ``given`` is of that type; ``how`` says what it should be and where to get it."""
     if not isinstance(given, kind):
         what = "None" if given is None else f"a thing of type {type(given).__name__}"
         raise SettingError(f"This figure does not draw {what}. It takes {how}.")
 
 
 def expect_word(word: str, words: Sequence[str], what: str) -> None:
-    """Raises SettingError, with the choices, for a word that is not one of them; ``what`` begins the sentence."""
+    """Raise SettingError, with the choices, for a word that is not one of them; ``what`` begins the sentence."""
     if word not in words:
         raise SettingError(f"{what} is one of {choices(words)}.")

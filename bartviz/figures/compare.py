@@ -12,7 +12,7 @@ from bartviz.analysis.color_scale import Range
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
-from bartviz.analysis.naming import THRESHOLD, names, told
+from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.similar import Likeness
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
@@ -49,10 +49,10 @@ def compare(
 
     ``x``, ``y`` and ``color`` are names of ``analysis.definitions.MEASURES``, or "to_a": the Jensen-Shannon distance
     from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
-    signed difference, B minus A; B may be of another attention (``other``) over the same tokens.
-    ``query`` names the rows otherwise, ``words`` merges pieces. ``measured``: what is drawn; without it, of the
-    attention alone; ``analysis.measures.of_record(record, kind)`` knows the texts and how they ended, too, and gives
-    the numbers of the page. Raises SettingError for a measure or head not there.
+    signed difference, B minus A; B may be of another attention (``other``) over the same tokens. ``query`` replaces the
+    labels of rows, ``words`` merges pieces. ``measured`` has the measures to draw; by default they are computed from
+    the attention alone. ``analysis.measures.of_record(record, kind)`` also uses the texts and their ends, and gives the
+    numbers of the page. Raises SettingError for a measure or head not there.
     """
     expect(attention, Attention, ATTENTION)
     if a is None and b is not None:
@@ -73,7 +73,7 @@ def compare(
 def together(
     measured: Measured, x: Field, y: Field, shade: Field, *, pins: Pins | None = None, dark: bool = False
 ) -> go.Figure:
-    """The scatter and, right of it, the matrix."""
+    """The scatter and, to its right, the matrix."""
     return _together(scatter(measured, x, y, pins=pins, dark=dark), matrix(measured, shade, pins=pins, dark=dark), dark)
 
 
@@ -90,14 +90,14 @@ def scatter(
 ) -> go.Figure:
     """Every head as a point, darker (in the dark lighter) the later its layer; dotted lines are even attention.
 
-    ``pins``: letter -> (layer, head), ringed. ``kept`` (L, H): the others are faint. Points are counted layer by layer,
-    as plotly reports them when they are clicked.
+    ``pins``: letter -> (layer, head), marked with a ring. Heads not in ``kept`` (L, H) are faint. Points are counted
+    layer by layer, as plotly reports them when they are clicked.
     """
     layers, count = measured.shape
     strong = np.full(layers * count, 1.0) if kept is None else np.where(kept.ravel(), 1.0, 0.15)
     layer, head = np.divmod(np.arange(layers * count), count)
     given = names(measured, threshold=threshold)
-    called = [told(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
+    called = [sentence(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
     apart = _labelled(x, y, np.array([place in given for place in zip(layer.tolist(), head.tolist(), strict=True)]))
     shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
     colors = theme.palette(dark)
@@ -148,7 +148,7 @@ def alike(
     dark: bool = False,
     height: int = 460,
 ) -> go.Figure:
-    """Every head in a plane where those that look alike lie together; a step is as long in both directions."""
+    """Every head in a plane in which similar heads are close together; both axes have the same scale."""
     fields = (
         Field(f"place_{place}", "", "", found.places[:, place].reshape(found.shape), None, np.nan) for place in (0, 1)
     )
@@ -163,7 +163,7 @@ def alike(
 def _labelled(x: Field, y: Field, first: Bools) -> Bools:
     """(L * H,) the points whose label, above them, covers no other label and no other point.
 
-    Those of ``first`` are tried before the others, the outermost next.
+    The points of ``first`` are tried first, then the outermost.
     """
     place = np.stack([_share(x), _share(y)], axis=1)  # (L * H, 2) in 0..1
     outside = np.nan_to_num(np.abs(place - 0.5).max(axis=1))
@@ -178,7 +178,7 @@ def _labelled(x: Field, y: Field, first: Bools) -> Bools:
 
 
 def _share(of: Field) -> Floats:
-    """(L * H,) where each head lies between the smallest and the largest value."""
+    """(L * H,) the position of each head between the smallest and the largest value."""
     low, high = of.bounds
     return np.asarray((of.values.ravel() - low) / max(high - low, 1e-6), np.float32)
 
@@ -206,7 +206,7 @@ def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -
 
 
 def _even(of: Field, axis: str, dark: bool) -> list[Part]:
-    """A dotted line where even attention would be, where that is among the points."""
+    """A dotted line at the value of even attention, if that is within the points."""
     if not of.has_even:
         return []
     other = "y" if axis == "x" else "x"
@@ -271,7 +271,7 @@ def matrix(
 
 
 def _numbers(shown: Field, scale: theme.Scale) -> Part:
-    """The numbers in the cells, each dark or light as it reads better on its colour; many across in three signs."""
+    """The numbers in the cells, dark or light for the better contrast; with many columns they have three characters."""
     y, x = (index.ravel() for index in np.nonzero(np.isfinite(shown.values)))
     values, across = shown.values[y, x], shown.values.shape[1]
     return {
@@ -291,7 +291,7 @@ def _numbers(shown: Field, scale: theme.Scale) -> Part:
 
 
 def _three(value: float) -> str:
-    """A number of at least 0 in three signs: .12, 1.2, 12."""
+    """A non-negative number in three characters: .12, 1.2, 12."""
     for digits, below in ((2, 1.0), (1, 10.0)):
         said = f"{value:.{digits}f}"
         if float(said) < below:

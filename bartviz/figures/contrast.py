@@ -1,4 +1,4 @@
-"""Two heads side by side, and what B does otherwise than A: orange where A looks more, blue where B does."""
+"""Two heads side by side, and B minus A: orange where A has more weight, blue where B has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BARS = 0.17  # share of the width that the distances of the rows take
 
 
 def pin_color(letter: str, dark: bool = False) -> str:
-    """The colour that stands for A (orange) or B (blue): the ends of the scale of differences."""
+    """The colour of A (orange) or B (blue): the ends of the scale of differences."""
     colors = [str(color) for _place, color in theme.difference_scale(dark)]
     return colors[1] if letter == "A" else colors[5]
 
@@ -34,7 +34,7 @@ def pair(
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
-    """A, B, and B minus A where they have the same tokens; else A and B, and the title says why."""
+    """A, B, and B minus A if they have the same tokens; else A and B, and the title says why."""
     maps, titles = [one(view, range=range, dark=dark) for view in (a, b)], [f"A: {a.name}", f"B: {b.name}"]
     found = contrast(a, b)
     if found is None:
@@ -55,9 +55,10 @@ def difference(
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """B's weights minus A's, (R, C), on a scale as wide to both sides as the largest difference; ``row`` framed.
+    """B's weights minus A's, (R, C), on a symmetric scale up to the largest difference; ``row`` is framed.
 
-    ``bars``: the Jensen-Shannon distance of each row beside it, from 0 to 1. Cells that neither may see are hatched.
+    ``bars``: the Jensen-Shannon distance of each row beside it, from 0 to 1. Cells that are masked for both are
+    hatched.
     """
     factor = -(-max(found.difference.shape) // SIDE)
     seen = a.mask | b.mask
@@ -107,7 +108,7 @@ def _limit(difference: Floats) -> float:
 
 
 def _pooled(values: Floats, factor: int) -> Floats:
-    """Of each block of cells the difference that is farthest from 0."""
+    """The difference farthest from 0 in each block of cells."""
     up, down = pool(values, factor), -pool(-values, factor)
     return up if factor == 1 else np.where(up >= -down, up, down)
 

@@ -1,6 +1,6 @@
-"""What length costs: operations a token, bytes of a pass, and decoding with and without a cache, as curves.
+"""Curves over the length of a text: operations per token, bytes of a pass, and decoding with and without a cache.
 
-Every curve has its name at its end and a dash of its own, so that none is told by colour alone.
+Every curve has its name at its end and its own dash, so that curves do not differ by colour alone.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _MEMORY: tuple[tuple[str, str, Colors, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """One line of a figure; ``told`` is what the pointer says at each point."""
+    """One line of a figure; ``hover`` is the hover text of its points."""
 
     name: str
     y: NDArray[np.float64]
-    told: Sequence[str]
+    hover: Sequence[str]
     colors: Colors
     dash: str
 
@@ -103,7 +103,7 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
 def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False, height: int = HEIGHT) -> go.Figure:
     """Bytes of one pass against the length, both on logarithmic scales; the marks are as in ``operations``.
 
-    Attention weights, and the queries and keys a record keeps, are float32 always; ``dtype`` is that of the rest.
+    Attention weights, and the queries and keys of a record, are always float32; ``dtype`` is that of the rest.
     """
     x = np.array(lengths(length))
     found = [costs.memory(int(point), dtype=dtype) for point in x]
@@ -127,8 +127,8 @@ def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, heigh
     rows = ((_("without a cache"), "uncached", _VIOLET, "dash"), (_("with a cache"), "cached", _TEAL, "solid"))
     for name, column, colors, dash in rows:
         counts = table[column].to_numpy()
-        told = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
-        curves.append(_Curve(name, counts / 1e6, told, colors, dash))
+        hover = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
+        curves.append(_Curve(name, counts / 1e6, hover, colors, dash))
     figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
     ticks = [2**power for power in range(int(np.log2(steps)) + 1)] if steps > 1 else [1]
     figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=[0, np.log10(max(steps, 2))])
@@ -177,7 +177,7 @@ def _drawn(
             mode="lines",
             name=curve.name,
             showlegend=False,
-            customdata=curve.told,
+            customdata=curve.hover,
             line={"color": curve.colors[dark], "dash": curve.dash, "width": 2.5},
             hovertemplate=f"{curve.name}: %{{customdata}}<extra></extra>",
         )
@@ -202,7 +202,8 @@ def _drawn(
 
 
 def _places(curves: Sequence[_Curve], span: tuple[float, float], log: bool) -> Iterator[tuple[float, bool]]:
-    """Where each curve's name stands, as a share of the height, none on another; and whether it left the figure."""
+    """The position of each curve's name, as a share of the height, without overlaps; and whether the curve left the
+    figure."""
     ends = [float(np.log10(curve.y[-1]) if log else curve.y[-1]) for curve in curves]
     shares = [(end - span[0]) / (span[1] - span[0]) for end in ends]
     placed: dict[int, float] = {}

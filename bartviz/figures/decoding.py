@@ -1,4 +1,4 @@
-"""Decoding as one picture: the alignment matrix, and beside it how sure each step was."""
+"""Decoding in one figure: the alignment matrix, and next to it the certainty of each step."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ def decoding(
     dark: bool = False,
     height: int | None = None,
 ) -> go.Figure:
-    """Left: what each step looked at, (T, K), a row a step. Right: log p (each step, and the sum) and entropy in bits.
+    """Left: the attention of each step, (T, K), one row per step. Right: log p (each step, and the sum) and entropy in
+    bits.
 
-    Rows are named by the token they *predict*, or by the one they *read*; columns are the source tokens (a
-    decoder-only model: its own earlier tokens). ``head`` None is the mean of the layer's heads, ``layer`` None that of
-    all heads; the title says which. ``step`` shows the rows up to that step, as they stood then.
-    Raises RecordError for a record without steps, SettingError for a layer, head or step that is not there.
+    Rows are named by the token they *predict*, or by the one they *read*; columns are the source tokens (a decoder-only
+    model: its own earlier tokens). ``head`` None is the mean of the layer's heads, ``layer`` None that of all heads;
+    the title says which. ``step`` shows only the rows up to that step. Raises RecordError for a record without steps,
+    SettingError for a layer, head or step that is not there.
     """
     expect(record, Record, RECORD)
     expect_word(reading, get_args(Reading), "The reading")
@@ -65,7 +66,7 @@ def decoding(
 
 
 def _mask(record: Record) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None:
-    """(T, K) True where a step may look; None where it may look everywhere."""
+    """(T, K) True where a step may attend; None if no cell is masked."""
     mask = record.attention(analysis.kind_of(record)).mask[analysis.step_rows(record)]
     return None if mask.all() else mask
 

@@ -1,5 +1,5 @@
-"""The repair of a corrupted text: how likely each token of the original was, and the attention beside that of the
-clean text."""
+"""The repair of a corrupted text: how likely each token of the original was, and the attention compared with that of
+the clean text."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ NAMES = (mark("the clean text"), mark("the corrupted text"))
 def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     """The probability of each token of the original, given the corrupted text and the tokens before it.
 
-    A filled bar is the model's best guess; a hatched one is not, and the pointer names the token that was likelier.
-    Triangles stand over tokens of words that were lost or moved. ``found`` is what ``experiments.repair.repair`` gives.
+    A filled bar is the model's best guess; for a hatched one the hover text has the token that was likelier. Triangles
+    mark tokens of words that were lost or moved. ``found`` is the result of ``experiments.repair.repair``.
     """
     expect(found, (Repair, Score), "what bartviz.experiments.repair.repair(model, text, noise) gives")
-    told = found.score if isinstance(found, Repair) else found
-    count = len(told.labels)
+    score = found.score if isinstance(found, Repair) else found
+    count = len(score.labels)
     traces = [
-        _bars(told, np.flatnonzero(told.right), True, dark),
-        _bars(told, np.flatnonzero(~told.right), False, dark),
+        _bars(score, np.flatnonzero(score.right), True, dark),
+        _bars(score, np.flatnonzero(~score.right), False, dark),
     ]
-    traces.append(_lost(told, dark))
+    traces.append(_lost(score, dark))
     small = {"size": 12, "color": theme.palette(dark).faint}
     layout: Part = {
-        "xaxis": axes.shown(told.labels, told.special, 1000, "", dark)
+        "xaxis": axes.shown(score.labels, score.special, 1000, "", dark)
         | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
             "range": [0, 1.12],
@@ -54,10 +54,10 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     return theme.build(traces, layout, dark=dark, height=HEIGHT)
 
 
-def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
+def _bars(score: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], right: bool, dark: bool) -> Part:
     color = theme.kind_color("decoder", dark)
     name = _("✓ the best guess") if right else _("✗ another token was likelier")
-    said = [_say(told, int(i), right) for i in rows]
+    said = [_say(score, int(i), right) for i in rows]
     marker: Part = {"color": color, "line": {"color": color, "width": 1}}
     if not right:
         marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": theme.palette(dark).background, "size": 6}
@@ -67,30 +67,30 @@ def _bars(told: Score, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], ri
         "x": rows.astype(np.int32),
         "width": 0.8,
         "marker": marker,
-        "y": np.exp(told.log_probability[rows]).astype(np.float32),
+        "y": np.exp(score.log_probability[rows]).astype(np.float32),
         "hovertext": said,
         "hoverinfo": "text",
         "showlegend": True,
     }
 
 
-def _say(told: Score, i: int, right: bool) -> str:
-    """A token with its probability, and the one that was likelier where there is one."""
+def _say(score: Score, i: int, right: bool) -> str:
+    """A token with its probability, and the likelier one if there is one."""
     said = _(
         "{token}: {probability:.1%}, {loss:.3f} nats",
-        token=f"<b>{theme.escape(told.labels[i])}</b>",
-        probability=np.exp(told.log_probability[i]),
-        loss=-told.log_probability[i],
+        token=f"<b>{theme.escape(score.labels[i])}</b>",
+        probability=np.exp(score.log_probability[i]),
+        loss=-score.log_probability[i],
     )
     if right:
         return said
-    best = f"<b>{theme.escape(told.best[i])}</b>"
-    likelier = _("likelier: {token} {probability:.1%}", token=best, probability=told.best_probability[i])
+    best = f"<b>{theme.escape(score.best[i])}</b>"
+    likelier = _("likelier: {token} {probability:.1%}", token=best, probability=score.best_probability[i])
     return f"{said}<br>{likelier}"
 
 
-def _lost(told: Score, dark: bool) -> Part:
-    rows = np.flatnonzero(told.lost).astype(np.int32)
+def _lost(score: Score, dark: bool) -> Part:
+    rows = np.flatnonzero(score.lost).astype(np.int32)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -106,8 +106,8 @@ def _lost(told: Score, dark: bool) -> Part:
 def pair(
     found: Repair, kind: Kind, layer: int | None = None, head: int | None = None, *, words: bool = False
 ) -> tuple[views.View, views.View]:
-    """The same head (or mean) on the clean text and on the corrupted one; cross-attention rows are named by the token
-    that they predict, of the same original. Raises SettingError."""
+    """The same head (or mean) on the clean text and on the corrupted one; rows of cross-attention are labelled by the
+    token of the original that they predict. Raises SettingError."""
     if kind == "decoder":
         raise SettingError(later("Encoder and cross attention differ with the corruption: choose one of them."))
     first, second = (

@@ -1,18 +1,19 @@
-"""A figure that is sent again and again: what plotly makes of it is made once."""
+"""A figure that is sent many times: plotly's conversion to plain values runs once."""
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 
+from bartviz.safety.size import size
+
 
 class Drawn(BaseFigure):  # type: ignore[misc]
-    """A figure as plain values, which cannot be changed: all that who sends it asks of it.
+    """A figure as plain values, which cannot be changed. Streamlit asks a figure for nothing else.
 
-    Plotly makes those values anew each time, which takes longer than to write them.
+    Plotly itself rebuilds those values each time, which takes longer than writing them as JSON.
     """
 
     def __init__(self, figure: go.Figure) -> None:
@@ -21,10 +22,10 @@ class Drawn(BaseFigure):  # type: ignore[misc]
             trace.pop("uid", None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The data and the layout; arrays are written as base64."""
+        """The data and the layout; arrays are encoded as base64."""
         return dict(self._values)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the values as they would be written; in memory they take somewhat more."""
-        return len(pickle.dumps(self._values, pickle.HIGHEST_PROTOCOL))
+        """Bytes of the values in memory."""
+        return size(self._values)

@@ -1,4 +1,4 @@
-"""One changed token as pictures: how far each encoding and each row of attention moved, layer by layer."""
+"""Figures of one changed token: the change of each encoding and each row of attention, layer by layer."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def edits(
 ) -> go.Figure:
     """What one changed token changed. Layers down, positions across; 0 is written where all numbers are bit-equal.
 
-    An edit: "encodings" the relative change of each stack's states, |h' - h| / |h|, in powers of ten; "attention" how
-    far each row of each kind moved (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
+    An edit: "encodings" the relative change of each stack's states, |h' - h| / |h|, in powers of ten; "attention" the
+    change of each row of each kind (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
     record's tokens before and after. A reach: encodings under three masks. Raises SettingError.
     """
     expect(found, (Edit, Reach), "what bartviz.edit or bartviz.reach gives")
@@ -64,7 +64,7 @@ def reach(
 ) -> go.Figure:
     """The encodings' change under each mask, side by side; ``place`` is framed beside the changed token.
 
-    ``bar``: whether the bar of the colours, which are the same for all masks, is drawn.
+    ``bar``: whether the colour bar, which is the same for all masks, is drawn.
     """
     given = []
     for mask, change in found.changes.items():
@@ -82,7 +82,7 @@ def reach(
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:
     marked = found.position if stack == found.edited else None
-    title = sentence_words.begun(_("{kind} states: relative change", kind=sentence_words.kind(stack)))
+    title = sentence_words.capitalized(_("{kind} states: relative change", kind=sentence_words.kind(stack)))
     return _change(title, found.hidden[stack], found.tokens(stack), stack, marked, dark)
 
 
@@ -127,7 +127,7 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
     marked = found.position if kind == found.edited or (kind == "cross" and found.edited == "decoder") else None
     high = max(0.05, *(float(found.rows_changed(one).max()) for one in found.attention))
     return Panel(
-        sentence_words.begun(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
+        sentence_words.capitalized(_("{kind} rows of attention", kind=sentence_words.kind(kind))),
         np.where(zero, np.nan, change).astype(np.float32),
         [f"L{layer}" for layer in range(len(change))],
         attention.query.labels,

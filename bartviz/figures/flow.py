@@ -1,4 +1,4 @@
-"""Beyond one head's weights: a layer's mean beside rollout, and a head's weights beside what they bring."""
+"""Beyond the weights of one head: a layer's mean and rollout, a head's weights and contributions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rollout(
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
-    """Left the mean of a layer's heads, right the rollout up to that layer (the last one if not told), same colours.
+    """Left the mean of a layer's heads, right the rollout up to that layer (by default the last), same colours.
 
     Abnar and Zuidema 2020. Raises SettingError for cross-attention, or a layer that is not there.
     """
@@ -71,7 +71,7 @@ def contribution(
 ) -> go.Figure:
     """Left a head's weights, right its norm-weighted attention (each row divided by its sum), same colours.
 
-    Kobayashi et al. 2020, equation 3. ``query`` names the rows otherwise. Raises SettingError for a record without
+    Kobayashi et al. 2020, equation 3. ``query`` replaces the labels of rows. Raises SettingError for a record without
     values, or a head that is not there.
     """
     expect(attention, Attention, ATTENTION)
@@ -97,8 +97,8 @@ def flow_map(
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """Numbers (Q, K) with the axes and the mask of an attention; ``words`` say what a colour is and what a row does:
-    WEIGHT, REACHES or TAKES."""
+    """Numbers (Q, K) with the axes and the mask of an attention; ``words`` name the colours and the rows: WEIGHT,
+    REACHES or TAKES."""
     query = rows or attention.query
     return maps.attention_map(
         weights,

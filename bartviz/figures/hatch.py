@@ -30,7 +30,7 @@ def hatching(masked: Bools, dark: bool = False) -> Part:
 
 
 def pattern(dark: bool = False) -> Part:
-    """The hatching itself, for a trace's fillpattern or a marker's pattern."""
+    """The hatching, for a trace's fillpattern or a marker's pattern."""
     colors = theme.palette(dark)
     return {"shape": "/", "size": 7, "solidity": 0.18, "fgcolor": colors.hatch, "bgcolor": colors.masked}
 

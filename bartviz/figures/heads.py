@@ -1,4 +1,4 @@
-"""Heads: one large with exact numbers, all of a layer small, all of all layers small."""
+"""Maps of heads: one large and exact, all heads of a layer small, or all heads of all layers small."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def heads(
     """Attention of one kind: all heads small; with ``layer`` the heads of that layer; with ``head`` too, one large.
 
     ``mean``: the mean of the heads of ``layer`` (without it of all heads), large; the title says so. Rows attend to
-    columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` names the
-    rows otherwise, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of sentences, with their
+    columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` replaces the
+    labels of rows, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of sentences, with their
     share in the title. Raises SettingError for a layer or head that is not there.
     """
     expect(attention, Attention, ATTENTION)
@@ -101,7 +101,7 @@ def overview(small: Small, *, kind: Kind, dark: bool = False) -> go.Figure:
 
 
 class _Grid:
-    """Where each small map stands: a line for each layer, or several lines for the heads of one."""
+    """The positions of the small maps: one line for each layer, or several lines for the heads of one layer."""
 
     def __init__(self, layers: int, heads: int) -> None:
         self.one = layers == 1
@@ -144,7 +144,7 @@ def _byte_scale(kind: Kind, dark: bool) -> theme.Scale:
 
 
 def _frames(grid: _Grid, dark: bool) -> Part:
-    """A hairline round every small map: one path."""
+    """A thin frame around every small map, as one path."""
     inner = np.float32(1 / (1 + GAP))
     corner_x = np.array([0, inner, inner, 0, 0, np.nan], np.float32)
     corner_y = np.array([0, 0, inner, inner, 0, np.nan], np.float32)
@@ -161,7 +161,7 @@ def _frames(grid: _Grid, dark: bool) -> Part:
 
 
 def _names(small: Small, grid: _Grid) -> Part:
-    """Points in the middle of each small map: what the pointer says, and what a click chooses."""
+    """Points in the middle of each small map, for hover texts and clicks."""
     heads = np.arange(small.strongest.shape[1])
     place = np.array([(layer, head) for layer in small.layers for head in heads], np.float32)  # (L * H, 2)
     return unseen(
@@ -180,7 +180,7 @@ def _names(small: Small, grid: _Grid) -> Part:
 
 
 def _aspect(small: Bytes) -> float:
-    """Height of a small map over its width, within what can be seen."""
+    """Height of a small map over its width, limited to a readable ratio."""
     return float(np.clip(small.shape[2] / small.shape[3], 0.5, 1.6))
 
 

@@ -21,8 +21,8 @@ NAMED = 48  # tokens that are named below the bars
 def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     """One line of bars for each part, for their sum and for what follows it: the length of each token's vector.
 
-    ``one`` is what ``experiments.embeddings.inputs(model, record)`` gives. Parts and sum share one scale and can be
-    compared; what comes after LayerNorm has its own.
+    ``one`` is the result of ``experiments.embeddings.inputs(model, record)``. Parts and sum share one scale and can be
+    compared; the vectors after LayerNorm have their own.
     """
     expect(one, Inputs, "what bartviz.experiments.embeddings.inputs(model, record) gives")
     lengths, share = analysis.norms(one), analysis.shares(one)
@@ -36,11 +36,11 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     for line, (name, values) in enumerate(lengths.items()):
         axis = "y" if line == 0 else f"y{line + 1}"
         said = _(name)
-        told = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
+        hover = [f"{label}, {said}: {value:.3f}" for label, value in zip(labels, values, strict=True)]
         if name in share:
-            told = [
+            hover = [
                 _("{said}, {share:.1%} of the sum", said=one, share=part)
-                for one, part in zip(told, share[name], strict=True)
+                for one, part in zip(hover, share[name], strict=True)
             ]
         shade = color if name not in share else theme.tint(one.stack, dark)
         traces.append(
@@ -50,7 +50,7 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
                 "x": places,
                 "y": values,
                 "yaxis": axis,
-                "hovertext": told,
+                "hovertext": hover,
                 "hoverinfo": "text",
                 "marker": {"color": shade, "line": {"width": 0}},
             }
@@ -147,7 +147,7 @@ def positions(learned: Floats, *, name: str | None = None, dark: bool = False) -
 
 
 def shift(found: Shift, *, dark: bool = False) -> go.Figure:
-    """What a linear map misses, by how far it shifts: the learned table's best, and the sinusoidal one's."""
+    """The error of a linear map by the size of the shift: for the learned table, and for a sinusoidal one."""
     colors = theme.palette(dark)
     lines = (
         (
@@ -197,7 +197,7 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
 
 
 def relative(bias: Floats, stack: analysis.Stack, *, dark: bool = False) -> go.Figure:
-    """T5's bias by distance, one line for each head (H, Q, K): what stands in for position embeddings."""
+    """T5's bias by distance, one line for each head (H, Q, K): T5 has it instead of position embeddings."""
     steps, values = analysis.distances(bias)
     color = theme.kind_color(stack, dark)
     traces: list[Part] = [

@@ -1,4 +1,4 @@
-"""One head from the inside: a row of arithmetic from left to right, and what one key's score is made of."""
+"""The arithmetic of one head as a row from left to right, and the products behind one key's score."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def inside(
 
 
 def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go.Figure:
-    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar gives its key."""
+    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key."""
     frame = Frame(one, shown, dark)
     traces = [
         *_vectors(frame),
@@ -107,7 +107,7 @@ def _vectors(frame: Frame) -> list[Part]:
 
 
 def _said(vector: str, token: str) -> str:
-    """What the pointer says on a strip."""
+    """The hover texts of a strip."""
     return _(
         "{vector} of {token}, dimension {dimension}: {number}",
         vector=vector,
@@ -119,11 +119,11 @@ def _said(vector: str, token: str) -> str:
 
 def _scores(frame: Frame) -> list[Part]:
     one, keys = frame.one, frame.keys
-    told = [
+    hover = [
         f"{label}: q · k = {one.dots[key]:.4f}, × {one.scale:.6g} = {one.scaled[key]:.3f}"
         for key, label in zip(keys, frame.labels, strict=True)
     ]
-    found = [_bar(frame, "scaled", one.scaled[keys], told)]
+    found = [_bar(frame, "scaled", one.scaled[keys], hover)]
     if one.bias is not None:
         texts = [
             _("{token}: bias of the relative position {bias:.3f}", token=label, bias=one.bias[key])
@@ -137,38 +137,38 @@ def _scores(frame: Frame) -> list[Part]:
     return found
 
 
-def _bar(frame: Frame, name: str, values: Floats, told: list[str]) -> Part:
-    """Bars of scores; where a key may not be seen there is hatching instead of the one that the softmax takes."""
+def _bar(frame: Frame, name: str, values: Floats, hover: list[str]) -> Part:
+    """Bars of scores; a masked key has hatching instead of the bar of the softmax's input."""
     open_, numbers = frame.one.mask[frame.keys], values.astype(float)
     if name == frame.score:
-        told = [
+        hover = [
             text if seen else _("{said}; masked: the score becomes −∞", said=text)
-            for text, seen in zip(told, open_, strict=True)
+            for text, seen in zip(hover, open_, strict=True)
         ]
         numbers = np.where(open_, numbers, np.nan)
         if frame.shown.rest:
             score = frame.shown.rest_score
             numbers = np.append(numbers, np.nan if score is None else score)
             rest = others(frame.shown.rest)
-            told = [*told, _("{others}: their scores act as one, log of the sum of e^score", others=rest)]
+            hover = [*hover, _("{others}: their scores act as one, log of the sum of e^score", others=rest)]
     texts = ["" if np.isnan(number) else f"{number:.2f}" for number in numbers]
     colors = signed(numbers, frame.color, frame.dark)
-    return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=told, name=name, text=texts)
+    return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=hover, name=name, text=texts)
 
 
 def _weights(frame: Frame) -> list[Part]:
     one, shown = frame.one, frame.shown
     weights = one.weights[frame.keys].astype(float)
-    told = [
+    hover = [
         _("{token}: weight {weight:.4f}", token=label, weight=weight)
         for label, weight in zip(frame.labels, weights, strict=True)
     ]
     if shown.rest:
         weights = np.append(weights, shown.rest_weight)
-        told.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
+        hover.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
     texts = [f"{weight:.3f}" for weight in weights]
     color = [theme.palette(frame.dark).masked if one.masked else frame.color] * len(weights)  # uniform, and not real
-    return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=told, name="weight", text=texts)]
+    return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=hover, name="weight", text=texts)]
 
 
 def _values(frame: Frame) -> list[Part]:
@@ -219,7 +219,7 @@ def _values(frame: Frame) -> list[Part]:
 def _pointer(frame: Frame) -> list[Part]:
     """Points over the weights that report a click with their key."""
     rows = np.arange(len(frame.keys))
-    told = [
+    hover = [
         _("{token}: weight {weight:.4f}. Click: its products", token=label, weight=frame.one.weights[key])
         for key, label in zip(frame.keys, frame.labels, strict=True)
     ]
@@ -232,7 +232,7 @@ def _pointer(frame: Frame) -> list[Part]:
             customdata=np.array(frame.keys),
             xaxis=frame.axis("weight"),
             yaxis="y",
-            hovertext=told,
+            hovertext=hover,
             hoverinfo="text",
         )
         for place in (0.15, 0.5, 0.85, 1.2)
@@ -240,7 +240,7 @@ def _pointer(frame: Frame) -> list[Part]:
 
 
 def _masked(frame: Frame) -> list[Part]:
-    """Hatching and −∞ in place of the score of a key that may not be seen."""
+    """Hatching and −∞ in place of the score of a masked key."""
     rows = [row for row, key in enumerate(frame.keys) if not frame.one.mask[key]]
     if not rows:
         return []
@@ -248,7 +248,7 @@ def _masked(frame: Frame) -> list[Part]:
     gap = float("nan")
     x = [low, high, high, low, low, gap] * len(rows)
     y = [y for row in rows for y in (row - 0.36, row - 0.36, row + 0.36, row + 0.36, row - 0.36, gap)]
-    told = [
+    hover = [
         _(
             "{token}: q · k × scale would be {score:.3f}, but it is masked: the score becomes −∞ and the weight "
             "exactly 0",
@@ -281,14 +281,14 @@ def _masked(frame: Frame) -> list[Part]:
             "text": ["−∞"] * len(rows),
             "xaxis": axis,
             "yaxis": "y",
-            "hovertext": told,
+            "hovertext": hover,
             "hoverinfo": "text",
         },
     ]
 
 
 def _marks(frame: Frame, key: int) -> list[Part]:
-    """A line where scores are 0; a frame round the chosen key."""
+    """A line at score 0; a frame around the chosen key."""
     colors = theme.palette(frame.dark)
     found: list[Part] = []
     for name in ("scaled", "bias", "score", "weight"):

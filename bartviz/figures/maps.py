@@ -1,4 +1,4 @@
-"""One attention map: rows attend to columns. The heatmap that every feature draws its weights with.
+"""One attention map: rows attend to columns. All views of weights use this heatmap.
 
 Positions are whole numbers, so repeated tokens stay apart and "1999" stays a word; labels are escaped; arrays travel
 as typed arrays, never as lists. A map with more cells than a screen has pixels is max-pooled and says so.
@@ -27,8 +27,8 @@ LINE = 72  # letters of a line of a title
 
 
 class Says(NamedTuple):
-    """What the numbers of a map are: the title of the colour bar by its range, and what a cell says ({row}, {column},
-    {weight}). Marked messages."""
+    """The words for the numbers of a map: the title of the colour bar by range, and the hover text of a cell ({row},
+    {column}, {weight}). Marked messages."""
 
     bars: Mapping[Range, str]
     hover: str
@@ -65,13 +65,12 @@ def attention_map(
 ) -> go.Figure:
     """A heatmap of ``weights`` (Q, K) in 0..1, first row on top; labels (Q,) and (K,) are plain text, escaped here.
 
-    ``mask`` (Q, K): True where a row may look; other cells are hatched and say "masked" under the pointer.
-    ``range``: "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the
-    colour bar says which. ``rows`` draws the first so many rows and leaves the place of the others empty;
-    ``row`` frames one. ``query_special`` (Q,) and ``key_special`` (K,): labels shown small and grey.
-    ``title`` is plain text above it, broken into lines. ``says``: what the numbers are, where they are no weights.
-    Along a side of more than 360 tokens each drawn cell is the largest of 2 x 2, 3 x 3 ... weights; the colour bar,
-    the axes and the pointer say so.
+    ``mask`` (Q, K): True where a row may attend; other cells are hatched and have the hover text "masked". ``range``:
+    "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the colour bar says
+    which. ``rows``: how many rows are drawn, the others stay empty; ``row`` frames one. ``query_special`` (Q,) and
+    ``key_special`` (K,): labels shown small and grey. ``title`` is plain text above it, broken into lines. ``says``:
+    the words for numbers that are not weights. Along a side of more than 360 tokens each drawn cell is the largest of 2
+    x 2, 3 x 3 ... weights; the colour bar, the axes and the hover text say so.
 
     Raises SettingError where shapes, rows or range contradict each other.
     """
@@ -79,8 +78,8 @@ def attention_map(
     _check(weights, query_labels, key_labels, mask, range, rows, row)
     factor = -(-max(weights.shape) // SIDE)
     drawn, seen = weights[:rows], None if mask is None else mask[:rows]
-    told = says or WEIGHT
-    traces = [_weights(drawn, seen, factor, kind, range, told, dark, height), axes.anchor()]
+    words = says or WEIGHT
+    traces = [_weights(drawn, seen, factor, kind, range, words, dark, height), axes.anchor()]
     if seen is not None:
         said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
         traces = [said, *traces, hatch.hatching(~seen, dark)]
@@ -101,7 +100,7 @@ def attention_map(
 
 
 def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
-    """A title above the labels of the columns, in as many lines as it is written."""
+    """A title above the labels of the columns, with its line breaks."""
     above = axes.label_room(key_labels) + 32
     note = {
         "text": theme.lines(title, LINE),
@@ -182,7 +181,7 @@ def _hover(says: Says, value: str, factor: int) -> str:
 
 
 def at_most(number: str, factor: int) -> str:
-    """What a cell says that stands for a block of cells."""
+    """The hover text of a cell that stands for a block of cells."""
     return number if factor == 1 else _("at most {number}", number=number)
 
 

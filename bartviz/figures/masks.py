@@ -1,4 +1,4 @@
-"""Masks as squares: open cells in the kind's colour, closed ones hatched; as the numbers added; as what they leave."""
+"""Masks as squares: open and closed cells, the numbers that are added, or the weights that remain."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def masks(
 
 
 def _place(attention: Attention, layer: int, head: int) -> tuple[int, int]:
-    """Layer and head, clamped to what there is."""
+    """Layer and head, clamped to the attention."""
     layers, heads = attention.shape[:2]
     return min(max(layer, 0), layers - 1), min(max(head, 0), heads - 1)
 
@@ -68,7 +68,7 @@ def square(
     dark: bool = False,
     height: int | None = None,
 ) -> go.Figure:
-    """The mask of one kind (Q, K), as ``masks`` shows it; ``query`` names the rows otherwise, ``row`` frames one."""
+    """The mask of one kind (Q, K), as in ``masks``; ``query`` replaces the labels of rows, ``row`` frames one."""
     if view not in VIEWS:
         raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))
     number_of(number)  # raises for an unknown one
@@ -103,7 +103,7 @@ def square(
 
 
 def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
-    """Open cells in the kind's colour, closed ones hatched; the pointer says which is which in words."""
+    """Open cells in the kind's colour, closed ones hatched; the hover text names both."""
     mask, color = attention.mask, theme.tint(attention.kind, dark)
     flat = {"colorscale": [[0, color], [1, color]], "showscale": False}
     return [
@@ -140,7 +140,7 @@ def _added(number: str) -> str:
 
 
 def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
-    """The open cells, with thin gaps between them where there are few."""
+    """The open cells, with thin gaps between them if there are few."""
     gap = 1 if max(mask.shape) <= 40 else 0
     return {
         "type": "heatmap",
@@ -155,7 +155,7 @@ def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
 
 
 def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool) -> Part:
-    """The numbers themselves in the cells of a small square, above the hatching."""
+    """The numbers in the cells of a small square, above the hatching."""
     y, x = np.indices(mask.shape, dtype=np.int16)  # (Q, K) each
     texts = [f"{value:.3g}" if seen else number for seen, value in zip(mask.flat, bias.flat, strict=True)]
     return {

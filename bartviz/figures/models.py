@@ -1,4 +1,4 @@
-"""The layers of models side by side: what a layer holds, how wide it is, how many there are.
+"""The layers of models side by side: their parts, width and number.
 
 Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
 """

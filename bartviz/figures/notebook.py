@@ -1,4 +1,4 @@
-"""The smaller views of the pages as a notebook calls them: each from a record's attention, a model's name or a result.
+"""The smaller figures of the pages, for notebooks: each from a record's attention, a model's name or a result.
 
 Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
 """
@@ -41,9 +41,9 @@ MOST = 128  # positions of a table that are compared
 
 
 def likeness(attention: Attention, *, query: Tokens | None = None, dark: bool = False) -> go.Figure:
-    """All heads of one kind in a plane where those that look alike lie together (after Clark et al. 2019, 6).
+    """All heads of one kind in a plane in which similar heads are close together (after Clark et al. 2019, 6).
 
-    ``query`` names the rows otherwise. Raises SettingError where a single head, or no row with a choice, is there.
+    ``query`` replaces the labels of rows. Raises SettingError if there is a single head, or no row with a choice.
     """
     expect(attention, Attention, ATTENTION)
     found = similar.likeness(attention, query=query)
@@ -82,7 +82,7 @@ def share(attention: Attention, layer: int, head: int, row: int = 0, *, dark: bo
 
 
 def scaling(attention: Attention, layer: int, head: int | None = None, *, dark: bool = False) -> go.Figure:
-    """Scores and entropies with the division by the root of d and without it; of one head, or of a layer's heads."""
+    """Scores and entropies with the division by the root of d and without it, for one head or all heads of a layer."""
     expect(attention, Attention, ATTENTION)
     return around.scaling(unscaled.scaling(attention, layer, head), attention.kind, dark=dark)
 
@@ -107,12 +107,12 @@ def norms(record: Record, *, dark: bool = False) -> go.Figure:
 
 
 def positions(one: Inputs, *, dark: bool = False) -> go.Figure:
-    """Likeness of the model's positions that the text has (128 at most), and of as many sinusoidal ones."""
+    """Similarity of the model's positions for this text (at most 128), and of as many sinusoidal ones."""
     return similarities(_table(one), dark=dark)
 
 
 def shift(one: Inputs, *, dark: bool = False) -> go.Figure:
-    """How well a linear map leads from each position to one further on: learned and sinusoidal."""
+    """How well a linear map shifts positions: learned and sinusoidal ones."""
     return shifts(summed.shift(_table(one)), dark=dark)
 
 
@@ -137,7 +137,7 @@ def pattern(
 ) -> go.Figure:
     """One row of self-attention with nothing closed and under another mask: ``name`` of ``analysis.patterns.PATTERNS``.
 
-    The first ``most`` tokens; ``settings`` such as ``window=2`` are the pattern's own. Raises SettingError.
+    The first ``most`` tokens; ``settings`` such as ``window=2`` are those of the pattern. Raises SettingError.
     """
     expect(attention, Attention, ATTENTION)
     if attention.kind == "cross":
@@ -155,13 +155,13 @@ def pattern(
 
 
 def moved(found: Ablation, *, dark: bool = False) -> go.Figure:
-    """How far the attention of every head moved when some were scaled: what ``bartviz.ablate`` gives."""
+    """The change of every head's attention when some heads are scaled: a result of ``bartviz.ablate``."""
     expect(found, Ablation, "what bartviz.ablate gives")
     return moved_attention(found, dark=dark)
 
 
 def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
-    """Every head: how sharply it looks, and what silencing it changes. ``sweep`` of ``bartviz.ablate_sweep``."""
+    """The sharpness of every head and the effect of silencing it. ``sweep`` is a result of ``bartviz.ablate_sweep``."""
     expect(sweep, Sweep, "what bartviz.ablate_sweep gives, and then the record")
     expect(record, Record, RECORD)
     return pitfalls.sharp_and_silent(
@@ -170,7 +170,7 @@ def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
 
 
 def gap(record: Record, *, dark: bool = False) -> go.Figure:
-    """The row whose weights tell least about what arrives: weight beside contribution. Needs values. SettingError."""
+    """The row whose weights and contributions differ most. Needs values. Raises SettingError."""
     expect(record, Record, RECORD)
     found = analysis.gap(record)
     if found is None:
@@ -186,7 +186,7 @@ def cost(
     view: Literal["operations", "memory", "decoding"] = "operations",
     dark: bool = False,
 ) -> go.Figure:
-    """What a length costs a model, from its configuration: operations, bytes, or steps of decoding with and without a
+    """The costs of a length, from the model's configuration: operations, bytes, or decoding steps with and without a
     cache.
 
     Raises ModelError for a model that is not known, SettingError for a view or an encoder's decoding.
@@ -201,7 +201,7 @@ def cost(
 
 
 def sizes(*, dark: bool = False) -> go.Figure:
-    """The articles' models as bars of parts, in millions; a diamond is the number that the articles give."""
+    """The articles' models as bars of parts, in millions; a diamond is the number in the articles."""
     return bars(article_models.models(), dark=dark)
 
 

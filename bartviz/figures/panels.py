@@ -50,9 +50,9 @@ class Panel:
 
 
 def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = None) -> go.Figure:
-    """The grids from left to right, each as wide as its columns ask for, the first row on top.
+    """The grids from left to right, each as wide as its columns need, the first row on top.
 
-    Below each is the bar of its colours; grids of the same colours share the bar of the first.
+    Below each is its colour bar; grids with the same colours share the bar of the first.
     """
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
@@ -74,12 +74,12 @@ def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = N
 
 
 def written(zeros: NDArray[Any]) -> bool:
-    """Whether each 0 of a grid (rows, columns) is written: there is room for it."""
+    """Whether each 0 of a grid (rows, columns) is written, because it has enough space."""
     return bool(zeros.shape[1] <= ZEROS)
 
 
 def _domains(given: Sequence[Panel]) -> list[tuple[float, float]]:
-    """Where each grid stands, 0..1 from left to right."""
+    """The horizontal extent of each grid, 0..1 from left to right."""
     wide = np.array([max(panel.values.shape[1], 4) for panel in given], float)
     widths = wide / wide.sum() * (1 - GAP * (len(given) - 1))
     starts = np.cumsum([0.0, *(widths + GAP)[:-1]])
@@ -125,12 +125,12 @@ def _traces(panel: Panel, x: str, y: str, bar: Part | None, dark: bool) -> list[
 
 
 def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
-    """Numbers of the cells above a tenth of the largest, dark or light, whichever is read better on their colour."""
+    """Numbers of the cells above a tenth of the largest, dark or light for the better contrast."""
     down, across = (index.ravel() for index in np.indices(numbers.shape))
     reach, span = max(abs(panel.low), abs(panel.high)) or 1.0, (panel.high - panel.low) or 1.0
     digits = 0 if np.all(numbers == np.round(numbers)) else 2 if reach >= 0.1 else 3
-    told = np.abs(panel.values.ravel()) >= reach / 10
-    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), told, strict=True)]
+    large = np.abs(panel.values.ravel()) >= reach / 10
+    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), large, strict=True)]
     return {
         "type": "scatter",
         "mode": "text",
@@ -153,7 +153,7 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
 
 
 def _short(value: float, digits: int) -> str:
-    """A number for a small cell: so many digits after the point (one from 1 on), nothing before it where that is 0."""
+    """A number for a small cell: n digits after the point (one from 1 on), without a leading 0."""
     if not digits or abs(value) >= 1:
         return f"{value:.{min(digits, 1)}f}".replace("-", "−")
     return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
@@ -177,7 +177,7 @@ def _zeros(zeros: Bools, x: str, y: str, dark: bool) -> Part:
 
 
 def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
-    """A trace that draws nothing but the bar, so that the grid is as high as its neighbours."""
+    """A trace that draws only the colour bar, so that the grid is as high as its neighbours."""
     marker = {
         "color": [panel.low],
         "cmin": panel.low,
@@ -201,7 +201,7 @@ def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
 
 
 def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Part:
-    """A lying bar below the labels of a grid, as wide as it."""
+    """A horizontal colour bar below the labels of a grid, as wide as the grid."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
@@ -250,7 +250,7 @@ def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> P
 
 
 def _frames(panel: Panel, x: str, y: str, dark: bool) -> list[Part]:
-    """Strong frames round the chosen cells and the marked column."""
+    """Strong frames around the chosen cells and the marked column."""
     ink, rows = theme.palette(dark).ink, panel.values.shape[0]
     boxes = [(column - 0.5, column + 0.5, row - 0.5, row + 0.5) for row, column in panel.chosen]
     if panel.marked is not None:
@@ -279,7 +279,7 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
 
 
 def label_room(given: Sequence[Panel]) -> int:
-    """Pixels that the longest label of a column needs below its grid."""
+    """The height of the longest column label below its grid, in pixels."""
     labels = [axes.short(label) for panel in given for label in panel.column_labels]
     return max(map(theme.width, labels)) * 8 + 8 if max(map(len, labels)) > 3 else 24
 

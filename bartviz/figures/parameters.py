@@ -1,4 +1,4 @@
-"""Where a model's parameters sit, as a map of areas; and the articles' models as aligned bars.
+"""The parameters of a model as a treemap; and the articles' models as aligned bars.
 
 Encoder teal, decoder vermilion, its cross-attention violet, what both share grey and hatched.
 """
@@ -31,7 +31,7 @@ _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """One area of the map: its place in the tree, what it says, its colour."""
+    """One area of the map: its place in the tree, its texts, its colour."""
 
     id: str
     parent: str
@@ -50,12 +50,11 @@ def parameters(
     dark: bool = False,
     height: int = 430,
 ) -> go.Figure:
-    """A treemap of a model: area is the number of parameters, each matrix drawn once, in the place that counts it.
+    """A treemap of a model: area is the number of parameters; each matrix is drawn once, where it is counted.
 
-    A matrix that is used in several places is hatched and says where. A click opens an area, down to the single
-    matrix; the path below leads back. ``depth`` levels are open at once. ``title`` names the model.
-    ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name
-    that is not known.
+    A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
+    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``model`` is a name of the
+    catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known.
     """
     expect(model, (str, pd.DataFrame, Sequence), "the name of a model, or the table of bartviz.parameters")
     title = title or (model if isinstance(model, str) else _("model"))
@@ -110,7 +109,7 @@ def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
-        name = sentence_words.begun(roles.said(component))
+        name = sentence_words.capitalized(roles.title(component))
         label = f"{name} · {short(size)} · {percent(size / total)}"
         if reads:
             label = _("{label} + shared matrix", label=label)
@@ -127,18 +126,18 @@ def _layers(
     color: str,
     dark: bool,
 ) -> Iterator[_Area]:
-    """What a component holds: its layers, and the groups outside them (embeddings, final layer norm).
+    """The areas of a component: its layers, and the groups outside them (embeddings, final layer norm).
 
-    ``layers``: how many layers use a matrix; more than one in ALBERT alone.
+    ``layers``: how many layers use a matrix; more than one only in ALBERT.
     """
-    component, title = mine[0].component, sentence_words.begun(roles.said(mine[0].component))
+    component, title = mine[0].component, sentence_words.capitalized(roles.title(mine[0].component))
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
         if layer is None and len(held) == 1:
             yield _matrix(held[0], component, uses, dark)
             continue
-        label = sentence_words.begun(said) if few or layer is None else f"L{layer}"
+        label = sentence_words.capitalized(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
             label = _("One set of weights for {count} layers", count=layers[held[0].name])
         hover = f"{title}, {said}"
@@ -147,25 +146,25 @@ def _layers(
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
-            inner, told = f"{where}/{name}", roles.said(name)
-            brief = told if few or name not in _BRIEF else _(_BRIEF[name])
-            yield _Area(inner, where, brief, _sum(group), f"{hover}, {told}", _color(group[0], dark))
+            inner, texts = f"{where}/{name}", roles.title(name)
+            brief = texts if few or name not in _BRIEF else _(_BRIEF[name])
+            yield _Area(inner, where, brief, _sum(group), f"{hover}, {texts}", _color(group[0], dark))
             if matrices:
                 yield from (_matrix(row, inner, uses, dark) for row in group)
 
 
 def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
     shape = " × ".join(f"{size:,}" for size in row.shape)
-    label = role = roles.said(row.role)
-    told = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
+    label = role = roles.title(row.role)
+    texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
         lines = [used] if row.component == "shared" else uses[row.name]
         label = "<br>".join((role, short(row.count), _("one matrix for"), *lines))
-        told.append(_("one matrix, counted once, used as {uses}", uses=used))
+        texts.append(_("one matrix, counted once, used as {uses}", uses=used))
     if not row.trainable:
-        told.append(_("computed from sines, never trained"))
-    return _Area(row.name, parent, label, row.count, "<br>".join(told), _color(row, dark), row.name in uses)
+        texts.append(_("computed from sines, never trained"))
+    return _Area(row.name, parent, label, row.count, "<br>".join(texts), _color(row, dark), row.name in uses)
 
 
 def _place(row: Parameter) -> str:
@@ -175,7 +174,7 @@ def _place(row: Parameter) -> str:
 
 
 def _place_said(row: Parameter) -> str:
-    return _("layer {layer}", layer=row.layer) if row.layer is not None else roles.said(_place(row))
+    return _("layer {layer}", layer=row.layer) if row.layer is not None else roles.title(_place(row))
 
 
 def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iterator[tuple[str, list[Parameter]]]:
@@ -207,14 +206,15 @@ def _color(row: Parameter, dark: bool) -> str:
 
 
 def short(count: int) -> str:
-    """A count as a label has room for it: 38.6 M, 789 k, 768."""
+    """A count in short form: 38.6 M, 789 k, 768."""
     if count >= 999_500:
         return f"{count / 1e6:.1f} M"
     return f"{count / 1e3:.0f} k" if count >= 10_000 else f"{count:,}"
 
 
 def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
-    """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is their number."""
+    """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is the number in the
+    articles."""
     figure, names = theme.Figure(), list(table["model"])
     colors = dict(zip(parameter_totals.PARTS, _bar_colors(dark), strict=True))
     for part in parameter_totals.PARTS:
@@ -222,7 +222,7 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
         figure.add_bar(
             y=names,
             x=values,
-            name=roles.said(part),
+            name=roles.title(part),
             orientation="h",
             marker={"color": colors[part], "line": {"width": 0}},
             text=[f"{value:,.0f}" if value > 18 else "" for value in values],
@@ -232,7 +232,7 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
             textangle=0,
             customdata=[f"{count:,}" for count in table[part]],
             hovertemplate=_(
-                "{model}: {part}<br>{count} parameters", model="%{y}", part=roles.said(part), count="%{customdata}"
+                "{model}: {part}<br>{count} parameters", model="%{y}", part=roles.title(part), count="%{customdata}"
             )
             + "<extra></extra>",
         )

@@ -1,4 +1,4 @@
-"""Patterns of masks: small squares for a gallery, and what a pattern does to one row of weights."""
+"""Patterns of masks: small squares for a gallery, and the effect of a pattern on one row of weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bartviz.record.attention import Kind
 def gallery(n: int = 16, *, dark: bool = False) -> str:
     """HTML of small squares (n, n), one for each pattern, with its name and the models that use it.
 
-    Made of our own words and of pictures written into it: nothing is fetched. Squares flow to the width there is.
+    All texts are our own and the pictures are inline: nothing is fetched. Squares wrap to the available width.
     """
     colors = theme.palette(dark)
     items = [
@@ -64,7 +64,7 @@ def _cells(mask: Bools, color: str) -> str:
 
 
 def _bias_svg(n: int, dark: bool) -> str:
-    """The example of T5's bias as a picture: the darker (in the dark, lighter), the more is taken away."""
+    """The example of T5's bias as a picture: the darker (in the dark theme, lighter), the larger the negative bias."""
     bias = example_bias(n)
     steps = np.rint(7 * bias / bias.min()).astype(int)  # (n, n) 0..7
     colors = [str(color) for _place, color in theme.scale("encoder", dark)]
@@ -83,12 +83,13 @@ def row_bars(
     name: str | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """One row of weights (K,) over its keys: without a mask outlined, with it as bars; closed keys are hatched."""
+    """One row of weights (K,) over its keys: without a mask as outlines, with the mask as bars; closed keys are
+    hatched."""
     positions = np.arange(len(labels), dtype=np.int16)
     called, outline = name or _("with the pattern"), {"color": theme.palette(dark).faint, "width": 1.5}
-    told = {"token": "<b>%{x}</b>", "weight": "%{y:.3f}"}
-    open_ = _("{token}: {weight} with nothing closed", **told)
-    then = _("{token}: {weight} {name}", name=theme.escape(called), **told)
+    values = {"token": "<b>%{x}</b>", "weight": "%{y:.3f}"}
+    open_ = _("{token}: {weight} with nothing closed", **values)
+    then = _("{token}: {weight} {name}", name=theme.escape(called), **values)
     traces: list[Part] = [
         {
             "type": "bar",

@@ -1,4 +1,4 @@
-"""Weights beside what arrives, and how sharply heads look beside what their silence changes."""
+"""Weights and contributions, and the sharpness of heads and the effect of silencing them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BARS = 12  # keys that are drawn: those with most weight or contribution
 
 
 def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False, height: int = 360) -> go.Figure:
-    """Two bars for each key of one row: its weight, and its share of what arrives. ``labels`` (K,) of all keys.
+    """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys.
 
     At most 12 keys, those with the largest bars, in the order of the text.
     """
@@ -55,7 +55,7 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
 
 
 def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> go.Figure:
-    """Every head as a point: across how sharply it looks, up what silencing it changes; the quietest one is ringed."""
+    """Every head as a point: x is its sharpness, y the effect of silencing it; the quietest one has a ring."""
     traces: list[Part] = []
     kinds: list[Kind] = list(dict.fromkeys(head.kind for head in found.heads))
     said = {"encoder": _("encoder"), "decoder": _("decoder"), "cross": _("cross")}
@@ -94,7 +94,7 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
 
 
 def _axes(found: Quiet, dark: bool) -> Part:
-    """The band in which silence changes little, from where on a head looks sharply."""
+    """The axes, with the band of small effects and the limit of sharp heads."""
     band = {
         "type": "rect",
         "xref": "x",

@@ -1,4 +1,4 @@
-"""One key's score dimension by dimension, and one head's part in what its layer adds."""
+"""One key's score dimension by dimension, and one head's share in the output of its layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
     numbers = one.products(key).astype(float)  # (d,)
     order = np.argsort(-numbers, kind="stable") if by_size else np.arange(one.width)
     sums = np.cumsum(numbers[order])  # (d,)
-    told = [
+    hover = [
         _(
             "dimension {dimension}: {q:.4f} × {k:.4f} = {product:.3f}, sum so far {total:.3f}",
             dimension=m,
@@ -41,7 +41,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
             "x": np.arange(one.width),
             "y": numbers[order],
             "base": sums - numbers[order],
-            "hovertext": told,
+            "hovertext": hover,
             "hoverinfo": "text",
             "marker": {"color": signed(numbers[order], theme.kind_color(one.kind, dark), dark)},
         },
@@ -79,9 +79,10 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
 
 
 def share(one: Inside, *, dark: bool = False) -> go.Figure:
-    """The heads' shares in the length of what they add to this row, and what this head and the whole block add.
+    """The heads' shares in the lengths of what they add to this row, and the vectors that this head and the whole block
+    add.
 
-    Needs values. The block's own output holds the projection's bias too.
+    Needs values. The block's output includes the projection's bias.
     """
     assert one.shares is not None
     assert one.added is not None
@@ -89,7 +90,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     whole = _("all heads + bias") if one.projection_bias else _("all heads")
     heads = len(one.shares)
     color, colors = theme.kind_color(one.kind, dark), theme.palette(dark)
-    told = [
+    hover = [
         _("{head}: {share:.1%} of what the heads add", head=sentence_words.head(one.kind, one.layer, head), share=part)
         for head, part in enumerate(one.shares)
     ]
@@ -100,7 +101,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     both = np.stack([one.added, one.block])  # (2, D)
     names = [_("this head, H{head}", head=one.head), whole]
     traces = [
-        bars(one.shares.astype(float), colors=fills, xaxis="x", hover=told, name="share", text=texts),
+        bars(one.shares.astype(float), colors=fills, xaxis="x", hover=hover, name="share", text=texts),
         strip(
             both,
             color=theme.VALUE,

@@ -1,4 +1,4 @@
-"""Ribbons: two lines of words, the one looking below the one looked at, and the weights of a head between them."""
+"""Ribbons: two lines of words, queries below and keys above, and the weights of a head between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import start
-from bartviz.analysis.start import Ribbons, Word
+from bartviz.analysis.start import Ribbons
+from bartviz.analysis.words import Word
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
@@ -30,7 +31,7 @@ def ribbons(
     """A record's words as the start page draws them, or the ``Ribbons`` of ``analysis.start``: below the words that
     look, above those that are looked at, and between them ribbons as wide as the weight is large.
 
-    ``head``: whose weights, such as ``Head("cross", 2, 0)``; without it the head that aligns best. Weights under 0.02
+    ``head``, such as ``Head("cross", 2, 0)``; by default the head that aligns best. Weights under 0.02
     draw no ribbon, and of a long text the first 48 words are drawn. Raises SettingError for a head that is not there.
     """
     expect(found, (Record, Ribbons), RECORD)
@@ -60,12 +61,12 @@ _POINTED = "%{text}<extra></extra>"
 
 
 def _spread(words: int, wide: int) -> Floats:
-    """Where the words of a line stand: over the whole width."""
+    """The positions of the words of a line, over the whole width."""
     return ((np.arange(words) + 0.5) * wide / max(words, 1)).astype(np.float32)
 
 
 def _band(shown: Ribbons, number: int, above: Floats, below: Floats, dark: bool) -> Part:
-    """The ribbons of one strength as one path of soft bends."""
+    """The ribbons of one strength as one path of curves."""
     low, width, opacity = _STRENGTHS[number]
     high = _STRENGTHS[number + 1][0] if number + 1 < len(_STRENGTHS) else np.inf
     ease = _BEND**2 * (3 - 2 * _BEND)

@@ -17,7 +17,7 @@ GAP = 0.09  # share of the figure's width between two maps, for the labels of th
 def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
     """One figure of maps that have the axes of ``axes.token_axes``, from left to right.
 
-    What the rows of all of them are is said once, on the left; long titles are broken into lines.
+    The title of the rows is shown once, on the left; long titles are broken into lines.
     """
     width = (1 - GAP * (len(maps) - 1)) / len(maps)
     traces: list[Part] = []
@@ -55,7 +55,7 @@ def _title(title: str, left: float, dark: bool) -> Part:
 
 
 def _axis(axis: str, before: int) -> str:
-    """The name of an axis when so many pairs come before it: x and x2 become x3 and x4."""
+    """The name of an axis after n other pairs: x and x2 become x3 and x4."""
     number = int(axis[1:] or 1) + before
     return axis[0] + ("" if number == 1 else str(number))
 

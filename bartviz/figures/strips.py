@@ -55,7 +55,7 @@ def bars(
     yaxis: str = "y",
     base: float = 0.0,
 ) -> Part:
-    """A trace of lying bars, one for each row; ``hover`` is taken as it is (escape tokens before)."""
+    """A trace of horizontal bars, one for each row; tokens in ``hover`` must be escaped."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -78,12 +78,12 @@ def bars(
 
 
 def signed(values: NDArray[Any], color: str, dark: bool) -> list[str]:
-    """``color`` for each number that is not negative, grey for the others."""
+    """``color`` for each non-negative number, grey for the others."""
     return [NEGATIVE[dark] if value < 0 else color for value in values]
 
 
 def caption(text: str, x: float, y: float, dark: bool, *, anchor: str = "left", size: int = 13) -> Part:
-    """A line of ours over a panel, in parts of the figure; tokens in it must be escaped."""
+    """A caption above a panel, at a position in 0..1 of the figure; tokens in it must be escaped."""
     return {
         "text": text,
         "x": x,

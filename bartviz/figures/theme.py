@@ -70,29 +70,29 @@ DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
 
 
 class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
-    """A plotly figure that a notebook shows without asking another host: plotly's own display asks one for MathJax."""
+    """A plotly figure that a notebook shows without requests to other hosts; plotly's own display loads MathJax."""
 
     _script_sent = False
 
     def _repr_html_(self) -> str:
-        """The figure and plotly's script (4.7 MB): drawn wherever HTML is."""
+        """HTML that contains plotly's script (4.7 MB), so that it works anywhere."""
         return self._drawn(script=True)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None, **_options: object) -> dict[str, Any]:
-        """As a notebook takes it: as numbers, where it draws plotly's figures itself, and as HTML. The script goes
-        along with the first figure of a kernel, as plotly's own does."""
+        """For a notebook: JSON, if it draws plotly figures itself, and HTML. As in plotly, only the first figure of a
+        kernel carries the script."""
         html = self._drawn(script=not Figure._script_sent)
         Figure._script_sent = True
         return {_MIME: json.loads(self.to_json()), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        """In a notebook the two above are wanted instead; a terminal opens a browser, as plotly does."""
+        """In a terminal, open a browser as plotly does; a notebook uses the two methods above."""
         if _notebook() is not None:
-            raise NotImplementedError
+            raise NotImplementedError  # IPython's protocol: this display declines, so the other ones are used
         super()._ipython_display_()
 
     def show(self, *args: Any, **options: Any) -> None:
-        """As the last line of a cell is shown; elsewhere, or with a renderer named, as plotly does."""
+        """In a notebook, display it like the last line of a cell; elsewhere, or with a renderer, as plotly does."""
         notebook = _notebook()
         if notebook is None or args or options:
             super().show(*args, **options)
@@ -105,7 +105,7 @@ class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
 
 
 def _notebook() -> Any:
-    """IPython's display functions where a notebook runs this, without importing them; else None."""
+    """IPython's display module if this runs in a notebook, else None; imports nothing."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return sys.modules["IPython"].display if hasattr(shell, "kernel") else None
 
@@ -120,12 +120,12 @@ def kind_color(kind: Kind, dark: bool = False) -> str:
 
 
 def letters(role: str, dark: bool = False) -> str:
-    """QUERY, KEY or VALUE for letters, which need more contrast than an area: as the formula has them."""
+    """The colour of QUERY, KEY or VALUE for text, which needs more contrast than an area."""
     return _LETTERS[role][dark]
 
 
 def tint(kind: Kind, dark: bool = False) -> str:
-    """A quiet shade of a kind's colour, for areas that mean yes."""
+    """A light shade of a kind's colour, for areas."""
     return _RAMPS[kind][dark][2]
 
 
@@ -145,7 +145,7 @@ def _scale(colors: Sequence[str]) -> Scale:
 
 
 def at(scale: Scale, share: float) -> str:
-    """The colour of a scale at a share of its length, 0..1, as plotly mixes it: between its stops, in RGB."""
+    """The colour at a position 0..1 of a scale, interpolated between its stops in RGB, as in plotly."""
     place = min(max(share, 0.0), 1.0)
     (start, low), (end, high) = next(
         (pair for pair in pairwise(scale) if place <= float(pair[1][0])), (scale[-2], scale[-1])
@@ -156,7 +156,7 @@ def at(scale: Scale, share: float) -> str:
 
 
 def ink_on(background: str) -> str:
-    """Dark or light letters, whichever reads better on a colour (relative luminance, WCAG 2)."""
+    """Dark or light text, whichever has the better contrast on a colour (relative luminance, WCAG 2)."""
     shares = (channel / 255 for channel in _channels(background))
     red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in shares)
     return "#12161d" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.197 else "#ffffff"
@@ -168,12 +168,13 @@ def _channels(color: str) -> tuple[int, int, int]:
 
 
 def width(text: str) -> int:
-    """How many Latin letters wide a text is: Korean and other wide signs take nearly two."""
+    """The width of a text in Latin letters: Korean and other wide characters count as two."""
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
 def lines(text: str, room: int) -> str:
-    """A sentence broken between words, so that no line is wider than so many Latin letters; escaped, for plotly."""
+    """A sentence with line breaks between words, so that no line is wider than ``room`` Latin letters; escaped for
+    plotly."""
     made: list[str] = []
     for word in text.split(" "):
         if made and width(f"{made[-1]} {word}") <= room:
@@ -184,7 +185,7 @@ def lines(text: str, room: int) -> str:
 
 
 def escape(label: str) -> str:
-    """A token as plotly must be given it: plotly reads labels as HTML and ``%{`` as a placeholder."""
+    """A token escaped for plotly, which reads labels as HTML and ``%{`` as a placeholder."""
     return html.escape(label, quote=False).replace("%{", "&#37;{") or "\u00a0"
 
 
@@ -202,7 +203,7 @@ def build(
 
 
 def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:
-    """Give a figure that is there already the shared type, colours and margins; returns the same figure."""
+    """Apply the shared type, colours and margins to an existing figure; returns the same figure."""
     base = _base(dark, height)
     if title:
         base["title"] = {"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}}
@@ -214,7 +215,7 @@ def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, 
 
 
 def _base(dark: bool, height: int | None) -> dict[str, Any]:
-    """Without one of plotly's own templates: each is copied for every figure, and sent along."""
+    """The layout without plotly's templates: each would be copied for every figure and sent with it."""
     colors = palette(dark)
     return {
         "template": "none",
@@ -236,7 +237,7 @@ def _title_font(dark: bool) -> dict[str, Any]:
 
 
 def _titled(title: Any, dark: bool) -> dict[str, Any]:
-    """The title of an axis in the shared type: quieter than the numbers, where the figure does not say otherwise."""
+    """The title of an axis in the shared type, fainter than the numbers unless the figure sets its own."""
     if title is None:
         return {}
     given = {"text": title} if isinstance(title, str) else dict(title)
@@ -244,9 +245,9 @@ def _titled(title: Any, dark: bool) -> dict[str, Any]:
 
 
 def enlarged(figure: go.Figure, factor: float) -> go.Figure:
-    """The same figure for a projector: every letter ``factor`` times as large, and all that makes room for letters.
+    """The same figure for a projector: fonts ``factor`` times as large, and all space for text too.
 
-    Tokens beside a map grow less: they stand as close as they can; numbers within its cells do not, nor do the cells.
+    Tokens next to a map grow less, because they have little space; numbers within cells and the cells do not grow.
     """
     plain = figure.to_plotly_json()
     for part in (plain["layout"], *plain["data"]):
@@ -260,7 +261,7 @@ _ROOM = frozenset({"t", "r", "b", "l", "pad", "standoff", "xshift", "yshift", "b
 
 
 def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None:
-    """In place. Pixels of a marker or a line stay as they are: a ``size`` counts within a font alone."""
+    """Enlarge in place. Pixels of markers and lines do not change: only the ``size`` of a font counts."""
     for name, value in part.items():
         if isinstance(value, dict):
             close = name == "tickfont" and part.get("ticktext") is not None

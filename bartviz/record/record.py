@@ -151,11 +151,14 @@ class Record:
             return attention
         raise SettingError(f"This record has no {kind} attention: choose {choices(self.kinds)}.")
 
-    def rows(self, kind: Kind, reading: Reading = "reads") -> Tokens:
+    def rows(self, kind: Kind, reading: Reading | None = None) -> Tokens:
         """The tokens that label the rows of one kind: what a decoder row *reads*, or what it *predicts*.
 
-        Raises SettingError for a kind that the record does not have, or another reading.
+        By default rows of cross-attention are labelled by what they predict, all others by what they read. Raises
+        SettingError for a kind that the record does not have, or another reading.
         """
+        if reading is None:
+            reading = "predicts" if kind == "cross" else "reads"
         if reading not in get_args(Reading):
             raise SettingError(f"The reading is one of {choices(get_args(Reading))}.")
         attention = self.attention(kind)

@@ -10,6 +10,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from bartviz.errors import SettingError
@@ -53,12 +54,9 @@ def of(listening: str) -> list[str]:
         return [listening]
     hostname = socket.gethostname().lower()
     hosts = [hostname, f"{hostname}.local"] if _NAME.fullmatch(hostname) else []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # selects a network interface, sends nothing; the address is reserved
-            hosts.insert(0, probe.getsockname()[0])
-        except OSError:
-            pass  # no network
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):  # no network
+        probe.connect(("192.0.2.1", 9))  # selects a network interface, sends nothing; the address is reserved
+        hosts.insert(0, probe.getsockname()[0])
     return [name for name in hosts if not is_local(name)]
 
 

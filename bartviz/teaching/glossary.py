@@ -1,7 +1,7 @@
-"""The words of the field, each with a short definition: ``glossary()["softmax"].text``.
+"""Terms of the field, each with a short definition: ``glossary()["softmax"].text``.
 
-Definitions lie in ``glossary.en.toml``, under the names by which an explanation calls its terms, and in a file for
-each other language, which keeps with each the digest of the English that it translates.
+Definitions are in ``glossary.en.toml``, by the names that explanations use, and in one file for each other language,
+where each entry contains the digest of the English text that it translates.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ HOME = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One word of the field, in one language.
+    """One term, in one language.
 
-    ``text`` is plain (no Markdown), two sentences at most; ``formula`` is LaTeX or nothing; ``page`` is the word of the
-    page that shows the thing best, or nothing.
+    ``text`` is plain (no Markdown), two sentences at most; ``formula`` is LaTeX or empty; ``page`` is the word of the
+    page that shows it best, or empty.
     """
 
     name: str
@@ -32,12 +32,12 @@ class Term:
 
 
 def glossary() -> Mapping[str, Term]:
-    """Every term by its English name, in the current language; one that is not translated is given in English."""
+    """Every term by its English name, in the current language; terms without a translation are in English."""
     return _terms(current())
 
 
 def entries(language: str) -> dict[str, dict[str, str]]:
-    """A language's file as it is: texts, and ``formula`` and ``page``, or ``name`` and ``of``."""
+    """The entries of a language's file: texts with ``formula`` and ``page``, or with ``name`` and ``of``."""
     file = HOME / f"glossary.{language}.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 

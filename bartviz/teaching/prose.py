@@ -1,8 +1,8 @@
-"""Prose in files, one for each language beside each other: ``heads.en.md`` and ``heads.ko.md``.
+"""Prose in files, one for each language: ``heads.en.md`` and ``heads.ko.md``.
 
-A file has sections, each under a heading such as ``## beginner``. The heading of a translated section also holds the
-digest of the English that it translates, ``## beginner <!-- of 1a2b3c4d -->``: where the English has changed since,
-``python -m scripts.prose`` says so. A section that a language lacks is shown in English.
+A file has sections, each under a heading such as ``## beginner``. The heading of a translated section also contains the
+digest of the English text that it translates, ``## beginner <!-- of 1a2b3c4d -->``: ``python -m scripts.prose`` reports
+translations of an older text. A section that a language lacks is shown in English.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Section:
 
 
 def sections(file: Path) -> dict[str, Section]:
-    """The sections of a file by name, in its order. Raises ValueError for one that is there twice."""
+    """The sections of a file by name, in order. Raises ValueError for a section that appears twice."""
     before, *parts = _HEADING.split(file.read_text("utf-8"))
     found = {name: Section(text.strip(), of or "") for name, of, text in zip(*[iter(parts)] * 3, strict=True)}
     if before.strip() or 3 * len(found) != len(parts):
@@ -62,5 +62,5 @@ def _shown(text: str, language: str) -> str:
 
 
 def digest(english: str) -> str:
-    """What a translation keeps of the English that it was made from: eight letters; line breaks do not count."""
+    """The digest of an English text, which its translation contains: eight characters; line breaks do not count."""
     return hashlib.sha256(" ".join(english.split()).encode()).hexdigest()[:8]

@@ -86,6 +86,13 @@ class Tokens:
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
+    @property
+    def joined(self) -> tuple[bool, ...]:
+        """For each token, whether it continues the word of the token before it."""
+        words = list(zip(self.words, self.segments.tolist(), strict=True))
+        pairs = zip(words, [(None, 0), *words], strict=False)
+        return tuple(now[0] is not None and now == before for now, before in pairs)
+
     def take(self, index: slice) -> Tokens:
         """The tokens of a slice, in order."""
 

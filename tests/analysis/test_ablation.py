@@ -65,7 +65,7 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     )
 
 
-def test_a_token_that_is_hardly_possible_any_more_is_not_said_to_be_impossible() -> None:
+def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:
     assert analysis.notice(ablation([0.5, 0.2, 0.8], [0.5, 0.0004, 0.8], [7, 3, 7])).endswith(
         "“b” went from 20 % to <0.1 %."
     )
@@ -77,7 +77,7 @@ def test_heads_are_named_in_the_order_of_the_model() -> None:
     assert analysis.name(dict.fromkeys(heads, 0.5)) == said
 
 
-def test_nothing_changed_is_said_so() -> None:
+def test_no_change_is_stated() -> None:
     same = ablation([0.5, 0.5, 0.8], [0.5, 0.5, 0.8], [7, 7, 7])
     same = replace(same, divergence=np.zeros(3, np.float32), factors={Head("cross", 1, 2): 1.0})
     assert analysis.notice(same) == "With cross L1H2 multiplied by 1, every number is the same to the last bit."
@@ -93,7 +93,7 @@ def test_what_moved_without_a_change_of_log_p_is_not_called_equal() -> None:
     assert "last bit" not in analysis.notice(replace(same, attention=turned))
 
 
-def test_a_network_without_words_is_told_by_its_states() -> None:
+def test_a_network_without_words_is_described_by_its_states() -> None:
     found = replace(
         ablation([0.5] * 3, [0.5] * 3, [7] * 3),
         before=None,
@@ -127,7 +127,7 @@ def test_one_head_and_several_are_counted_in_their_own_number() -> None:
     assert said.endswith("; 1 of 8 changes it by less than 0.1 and 2 make it likelier by more than that.")
 
 
-def test_the_head_that_is_kept_alone_is_said_to_be_alone() -> None:
+def test_the_only_head_that_is_kept_is_named_as_such() -> None:
     said = analysis.sweep_notice(replace(sweep(), keep=True))
     assert said.startswith(
         "With every other head of its layer silenced: cross L0H0 alone in its layer costs this text most (−2.50 nats"

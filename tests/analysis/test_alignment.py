@@ -100,10 +100,10 @@ def test_a_table_sums_over_columns_and_averages_over_rows() -> None:
 def test_an_output_that_was_cut_off_has_a_word_that_no_row_reads() -> None:
     record = stand_in.record(output=("<s>", "Ich", " kaufe"))
     shown = table(record, heads_of(record), reading="reads")
-    assert shown.told.tolist() == [True, False]
+    assert shown.has_rows.tolist() == [True, False]
     assert not shown.weights[1].any()
     assert all(j != 1 for _, j in links(shown.weights, "union"))
-    assert table(record, heads_of(record)).told.all()
+    assert table(record, heads_of(record)).has_rows.all()
 
 
 def test_rows_of_a_record_without_output_are_named_by_what_they_read(record: Record) -> None:
@@ -133,7 +133,7 @@ def test_a_set_of_heads_is_their_mean_and_is_named(record: Record) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_model_without_cross_attention_is_told_what_has_it(kind: str) -> None:
+def test_a_model_without_cross_attention_names_models_that_have_it(kind: str) -> None:
     with pytest.raises(SettingError, match="choose an encoder-decoder model"):
         lines(stand_in.record(kind=kind))  # type: ignore[arg-type]
 
@@ -169,7 +169,7 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     assert "links no word" in notice(shown, frozenset())
 
 
-def test_one_link_tells_nothing_of_the_order(record: Record) -> None:
+def test_one_link_shows_no_order(record: Record) -> None:
     shown = table(record, [Head("cross", 0, 0)])
     assert notice(shown, frozenset({(1, 1)})) == "Cross L0H0 links 1 of 6 words of the output."
 
@@ -215,4 +215,4 @@ def test_rows_and_their_special_share_sum_to_1(record: Record) -> None:
     for reading in ("predicts", "reads"):
         shown = table(record, heads_of(record), reading=reading)
         whole = shown.weights.sum(axis=1) + shown.special
-        np.testing.assert_allclose(whole[shown.told], 1.0, atol=1e-5)
+        np.testing.assert_allclose(whole[shown.has_rows], 1.0, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Attention beside contribution: ranks by hand, and a sink whose value is nothing."""
+"""Attention and contribution: ranks by hand, and a sink whose value is 0."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_ranks_share_where_numbers_are_equal() -> None:
     assert np.isnan(attention_vs_contribution.spearman(np.ones(3), np.array([1.0, 2.0, 3.0])))
 
 
-def test_a_sink_of_no_length_takes_much_and_gives_nothing() -> None:
+def test_a_sink_with_a_short_value_has_much_weight_and_no_contribution() -> None:
     attention = valued([[0.8, 0.1, 0.1], [0.8, 0.15, 0.05], [0.8, 0.05, 0.15]], [0.0, 1.0, 1.0])
     found = attention_vs_contribution.weigh(attention, 0, 0)
     np.testing.assert_allclose(found.contribution[1], [0, 0.75, 0.25], atol=1e-5)
@@ -39,7 +39,7 @@ def test_a_sink_of_no_length_takes_much_and_gives_nothing() -> None:
     assert found.rank == pytest.approx(-0.5)  # ranks 3 2 1 against 1 3 2
     assert found.apart(1) == [(1, 0)]
     said = attention_vs_contribution.notice(found, "encoder L0H0")
-    assert "Farthest apart: “a” looks at “<s>” with 0.80 and takes 0.00 from it." in said
+    assert "Largest difference: “a” looks at “<s>” with 0.80 and gets 0.00 of its contributions from it." in said
     table = attention_vs_contribution.table(found)
     assert table.iloc[0][["query", "key", "special"]].tolist() == ["a", "<s>", True]
     np.testing.assert_allclose(table["difference"], table["contribution"] - table["attention"])

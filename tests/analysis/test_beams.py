@@ -16,7 +16,7 @@ from bartviz.record.record import Record
 from tests.support import trees
 
 
-def test_scores_can_be_told_apart_whatever_the_length_penalty() -> None:
+def test_scores_have_enough_digits_for_any_length_penalty() -> None:
     """-437.800 / 126^2 against -437.858 / 126^2."""
     assert [beams.score_text(total / 126**2) for total in (-437.800, -437.858)] == ["−0.027576", "−0.027580"]
     assert beams.score_text(-0.5364) == "−0.536"
@@ -42,7 +42,7 @@ def test_the_table_has_a_line_for_each_continuation() -> None:
     assert found["rule"].dropna().tolist() == ["minimum length"]
 
 
-def test_what_became_of_each_is_said() -> None:
+def test_the_outcome_of_each_is_stated() -> None:
     said = beams.reasons(trees.tree())
     assert said[0] == "followed further"
     assert said[2] == "pruned: not among the 2 strongest of this step"
@@ -51,7 +51,7 @@ def test_what_became_of_each_is_said() -> None:
     assert sum(reason.startswith("pruned") for reason in said) == 6
 
 
-def test_a_beam_that_died_out_is_told_from_one_that_went_on() -> None:
+def test_a_pruned_beam_differs_from_one_that_continues() -> None:
     tree = trees.large(beams=3, steps=6, seed=1)
     followed = {node.parent for node in tree.nodes if node.state != "pruned"}
     for number, reason in enumerate(beams.reasons(tree)):
@@ -122,7 +122,7 @@ def test_greedy_search_is_said_to_be_the_same_only_where_it_is() -> None:
     assert [(step.position, token.label) for step, token in beams.turns(chosen)] == [(0, "Ha")]
 
 
-def test_a_rule_of_which_the_record_cannot_tell_is_said() -> None:
+def test_a_rule_that_the_record_cannot_judge_is_named() -> None:
     said = beams.notice(ruled(0, "chosen by you", 0, rules=("minimum length",)))
     assert said.endswith("A rule acted at step 1 (chosen by you), so greedy search may differ.")
     assert beams.turns(ruled(0, "chosen by you", 0, rules=("forced first token",))) == ()

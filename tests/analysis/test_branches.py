@@ -39,7 +39,7 @@ def test_they_may_meet_at_another_step() -> None:
     assert branches.course(MAIN, longer) == branches.Course(1, (2, 3))
 
 
-def test_a_common_end_token_is_no_meeting() -> None:
+def test_a_common_end_token_is_not_a_convergence() -> None:
     assert branches.course(MAIN, output("Ich", " möchte", "</s>")) == branches.Course(1, None)
 
 

@@ -1,4 +1,4 @@
-"""What a colour stands for, by hand."""
+"""The positions of weights on the colour scales, by hand."""
 
 from __future__ import annotations
 

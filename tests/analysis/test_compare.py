@@ -28,7 +28,7 @@ def test_one_line_a_head_with_every_measure() -> None:
     assert table[compare.TO_A][1] == 0
 
 
-def test_a_name_stands_beside_its_score() -> None:
+def test_a_name_is_shown_with_its_score() -> None:
     table = compare.table(BEFORE)
     assert table["name"][0] == "previous token"
     assert table["score"][0] == pytest.approx(1)
@@ -37,7 +37,7 @@ def test_a_name_stands_beside_its_score() -> None:
     assert np.isnan(unnamed["score"][0])
 
 
-def test_the_filter_keeps_what_lies_between_and_nothing_undefined() -> None:
+def test_the_filter_keeps_values_in_between_and_nothing_undefined() -> None:
     values = {"same": np.array([[0.25, 0.5, np.nan]], np.float32)}
     measured = Measured("encoder", (1, 3), values, {"same": 0.1}, {"same": 3})
     same = compare.field(measured, "same")
@@ -64,7 +64,7 @@ def test_an_unknown_measure_is_answered_with_those_that_there_are() -> None:
     assert compare.field(BEFORE, compare.TO_A, to_a=np.zeros((1, 1), np.float32)).top == 1
 
 
-def test_arrays_can_be_saved_and_say_what_they_are() -> None:
+def test_arrays_can_be_saved_with_their_names() -> None:
     arrays = compare.arrays(BEFORE)
     names = arrays["measures"].tolist()
     assert arrays["rows"][names.index("previous")] == BEFORE.rows["previous"] == 4

@@ -1,4 +1,4 @@
-"""Costs against numbers by hand, against torch's own operation counter, and against the memory a pass really holds."""
+"""Costs against numbers by hand, against torch's own operation counter, and against the measured memory of a pass."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_log_probabilities_add_up_and_probabilities_multiply() -> None:
     np.testing.assert_allclose(table["entropy_bits"], [1, 2])
 
 
-def test_candidates_are_told_with_their_probabilities() -> None:
+def test_candidates_are_described_with_their_probabilities() -> None:
     assert json.loads(decoding.steps_table(small())["candidates"][0]) == [["Ha", 0.5], ["Ho", 0.5]]
 
 
@@ -138,7 +138,7 @@ def test_a_decoder_explains_its_steps_by_its_own_attention() -> None:
 @pytest.mark.parametrize(
     ("mode", "given_"), [("greedy", False), ("given target", True), ("one pass", False), ("batch of 2", False)]
 )
-def test_given_tokens_are_told_from_chosen_ones(mode: str, given_: bool) -> None:
+def test_given_tokens_differ_from_chosen_ones(mode: str, given_: bool) -> None:
     assert decoding.given(small(mode)) == given_
 
 
@@ -146,7 +146,7 @@ def test_a_text_read_in_one_pass_is_given() -> None:
     assert decoding.given(replace(decoded(), provenance=Provenance(settings={"mode": "one pass"})))
 
 
-def test_an_encoder_is_refused_kindly() -> None:
+def test_an_encoder_is_refused_with_an_explanation() -> None:
     with pytest.raises(RecordError, match=r"writes none\. Choose an encoder-decoder"):
         decoding.steps_table(records.encoder_only())
 

@@ -1,4 +1,4 @@
-"""Jensen-Shannon distances: by hand, as a metric, and between what is shown of two heads."""
+"""Jensen-Shannon distances: by hand, as a metric, and between the views of two heads."""
 
 from __future__ import annotations
 
@@ -98,4 +98,4 @@ def test_merged_into_words_rows_still_sum_to_1_and_differences_to_0(attention: A
     found = distance.contrast(a, b)
     assert found is not None
     np.testing.assert_allclose(found.difference.sum(axis=1), 0, atol=1e-5)
-    assert np.isnan(found.distance).tolist() == (~a.told).tolist()
+    assert np.isnan(found.distance).tolist() == (~a.has_choice).tolist()

@@ -1,4 +1,4 @@
-"""Doubt: by hand, by how a text was made, and on the translator that ships."""
+"""Doubt: by hand, by the mode of decoding, and on the shipped translator."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_text_is_unsure_below_three_quarters_and_not_at_them() -> None:
     assert notice(record(shares=(1.0, *(0.76,) * 5))) == ""
 
 
-def test_what_is_said_with_numbers_and_without() -> None:
+def test_the_notice_with_and_without_numbers() -> None:
     words = "The model was unsure of this text: it may be wrong. Least sure: “kaufe”."
     assert notice(record(), numbers=False) == words
     assert notice(record()) == (

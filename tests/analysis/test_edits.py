@@ -1,4 +1,4 @@
-"""Rows that moved, the first layer that hears, and what is said of it, from numbers written by hand."""
+"""Changed rows, the first layer that a change reaches, and the sentences, from numbers written by hand."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def edit(position: int = 3) -> Edit:
     )
 
 
-def test_what_stays_is_said_to_be_equal_to_the_last_bit() -> None:
+def test_what_stays_is_reported_as_bit_equal() -> None:
     said = analysis.notice(edit())
     assert "“Ich” became “Du” at position 3" in said
     assert "all 9 encoder states stay equal to the last bit, in every layer" in said
@@ -111,7 +111,7 @@ def reach() -> Reach:
     return Reach("encoder", tokens, 2, "red", "blue", 1, {"bidirectional": full, "window": window, "causal": causal})
 
 
-def test_the_first_layer_that_hears() -> None:
+def test_the_first_layer_that_a_change_reaches() -> None:
     found = reach()
     assert found.first_layer("bidirectional").tolist() == [1, 1, 0, 1, 1, 1]
     assert found.first_layer("window").tolist() == [2, 1, 0, 1, 2, -1]
@@ -130,12 +130,10 @@ def test_the_sentence_counts_positions_and_the_words_between() -> None:
     assert "1 position earlier" in analysis.reach_notice(reach(), 1)
 
 
-def test_the_same_token_again_is_said_to_be_no_change() -> None:
+def test_the_same_token_is_reported_as_no_change() -> None:
     found = edit()
     own = found.tokens("decoder")
     same = replace(found, new=found.old, new_id=int(own.ids[3]))
-    assert analysis.notice(same) == (
-        "“Ich” stands at position 3 already: the same token again changes nothing, to the last bit."
-    )
+    assert analysis.notice(same) == ("“Ich” is already at position 3: the same token changes nothing, to the last bit.")
     twin = analysis.notice(replace(found, new=found.old))  # with a space before it, say
     assert f"“Ich” (#{own.ids[3]}) became “Ich” (#77)" in twin

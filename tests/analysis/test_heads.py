@@ -92,7 +92,7 @@ def test_strongest_links_leave_out_special_tokens() -> None:
     assert heads.links(heads.view(by_hand(PREVIOUS), 0, 0)) == [("b", "a", 0.75), (".", "b", 0.5)]
 
 
-def test_directions_are_told_with_what_chance_would_give() -> None:
+def test_directions_are_described_with_their_even_share() -> None:
     found = {where: (share, even) for where, share, even in heads.directions(heads.view(by_hand(PREVIOUS), 0, 0))}
     share, even = found["the previous token"]
     assert share == pytest.approx((0 + 1 + 0.75 + 0.5) / 4)
@@ -100,10 +100,10 @@ def test_directions_are_told_with_what_chance_would_give() -> None:
     assert "the next token" not in found
 
 
-def test_first_row_of_a_causal_head_has_no_choice_and_tells_nothing() -> None:
+def test_the_first_row_of_a_causal_head_has_no_choice() -> None:
     causal = np.tri(4).astype(np.bool_)
     shown = heads.view(by_hand([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "decoder", causal), 0, 0)
-    assert shown.told.tolist() == [False, True, True, True]
+    assert shown.has_choice.tolist() == [False, True, True, True]
     assert "the token itself" in heads.notice(shown)
 
 

@@ -43,9 +43,9 @@ def test_the_self_check_has_a_limit() -> None:
     assert not wrong.passed
 
 
-def test_what_is_told_of_the_pieces() -> None:
+def test_the_sentence_about_the_pieces() -> None:
     tokens = stand_in.tokens(stand_in.OUTPUT)
-    assert inputs.told(tokens) == (
+    assert inputs.pieces_sentence(tokens) == (
         "The model does not see letters: 6 words became 9 ids, 2 special tokens among them; “kaufen” is cut into 2 "
         "pieces."
     )

@@ -1,4 +1,4 @@
-"""The arithmetic of one row by hand (d = 2, three keys), then against the network's own modules, then as properties."""
+"""The arithmetic of one row by hand (d = 2, three keys), then against the network's modules, then as properties."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_weight_that_is_not_0_is_not_written_so() -> None:
     assert values == ["= 9.3e−10", "= 0.00024", "= 1.000"]
 
 
-def test_a_row_that_may_look_nowhere_has_no_weight_of_0() -> None:
+def test_a_wholly_masked_row_has_no_weight_of_0() -> None:
     one = inside.inside(by_hand(mask=(False,) * 3), 0, 0, 0)
     mask, (weight, said) = inside.equation(one, 2)[-2:]
     assert (mask[0], weight) == ("−∞", "= 0.333")
@@ -147,7 +147,7 @@ def test_a_row_that_may_look_nowhere_has_no_weight_of_0() -> None:
 
 @pytest.mark.parametrize(
     ("mask", "said"),
-    [((True, False, False), "may see “a” alone"), ((False, False, False), "may look nowhere"), ((True,) * 3, "0.571")],
+    [((True, False, False), "may see “a” alone"), ((False, False, False), "are masked"), ((True,) * 3, "0.571")],
 )
 def test_the_sentence_says_what_there_is(mask: tuple[bool, ...], said: str) -> None:
     assert said in inside.sentence(inside.inside(by_hand(mask=mask), 0, 0, 0))

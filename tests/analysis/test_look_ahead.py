@@ -1,4 +1,4 @@
-"""Whether a head looks for the word to come or at the word just read, told from the ends of a text."""
+"""Whether a head looks for the next word or at the word just read, by the two ends of a text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> No
         (OUTPUT, stand_in.tokens(("a", " the", " dog", "."))),
     ],
 )
-def test_what_cannot_be_told_is_not_told(output: Tokens | None, key: Tokens) -> None:
+def test_without_words_or_special_tokens_the_direction_is_unknown(output: Tokens | None, key: Tokens) -> None:
     rows = 4 if output is None else len(output)
     assert looks_ahead(AHEAD_[:rows], output, key) is None
 
@@ -66,7 +66,7 @@ def test_a_head_that_always_rests_looks_neither_way() -> None:
     assert looks(np.stack([AHEAD_, BACK_, resting]), OUTPUT, KEY).tolist() == [AHEAD, BACK, NEITHER]  # type: ignore[union-attr]
 
 
-def test_a_text_that_breaks_off_is_told_by_its_first_row_alone() -> None:
+def test_a_text_that_was_cut_off_is_judged_by_its_first_row() -> None:
     """Its last row still has a word to look for: here the second of three source words, none of which is its end."""
     going_on = AHEAD_.copy()
     going_on[3] = going_on[2]

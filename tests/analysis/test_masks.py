@@ -30,23 +30,23 @@ def test_shapes_by_hand() -> None:
 
 def test_full_row_names_all_it_sees() -> None:
     own = records.attention("encoder", LABELS, LABELS)
-    assert masks.who(own, 1) == "“a” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 1) == "“a” may look at all 4 tokens: <s> a b </s>."
 
 
 def test_causal_row_says_what_comes_later() -> None:
     own = records.attention("decoder", LABELS, LABELS)
-    assert masks.who(own, 2) == "“b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
-    assert masks.who(own, 3) == "“</s>” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 2) == "“b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
+    assert masks.row_sentence(own, 3) == "“</s>” may look at all 4 tokens: <s> a b </s>."
 
 
 def test_padding_is_closed_to_every_row() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=2)
-    assert masks.who(own, 0) == "“<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
+    assert masks.row_sentence(own, 0) == "“<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
 
 
-def test_wholly_masked_row_says_that_it_means_nothing() -> None:
+def test_a_wholly_masked_row_has_a_note_that_it_means_nothing() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=4)
-    assert masks.who(own, 0) == "“<s>” may look at nothing: its weights come out uniform and mean nothing."
+    assert masks.row_sentence(own, 0) == "“<s>” may look at nothing: its weights come out uniform and mean nothing."
 
 
 def test_pattern_of_a_model_is_named_as_such() -> None:
@@ -54,13 +54,13 @@ def test_pattern_of_a_model_is_named_as_such() -> None:
     mask = own.mask.copy()
     mask[0, 3] = False
     windowed = Attention("encoder", own.q, own.k, own.scale, mask, LABELS, LABELS)
-    assert masks.who(windowed, 0).endswith("Closed: 1 token by the model's own pattern.")
+    assert masks.row_sentence(windowed, 0).endswith("Closed: 1 token by the model's own pattern.")
 
 
 def test_long_rows_count_the_middle() -> None:
     tokens = stand_in.tokens([f"t{i}" for i in range(20)])
     own = records.attention("encoder", tokens, tokens)
-    assert "t5 … 8 more … t14" in masks.who(own, 0)
+    assert "t5 … 8 more … t14" in masks.row_sentence(own, 0)
 
 
 def test_very_long_words_end_in_an_ellipsis() -> None:
@@ -76,12 +76,12 @@ def test_a_word_that_is_read_from_right_to_left_leaves_its_neighbours_in_a_sente
 
 def test_rows_can_be_named_by_what_they_predict() -> None:
     own = records.attention("decoder", LABELS, LABELS)
-    assert masks.who(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")
+    assert masks.row_sentence(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")
 
 
 def test_unknown_row_is_refused_with_the_choices() -> None:
     with pytest.raises(SettingError, match="0 to 3"):
-        masks.who(records.attention("encoder", LABELS, LABELS), 4)
+        masks.row_sentence(records.attention("encoder", LABELS, LABELS), 4)
 
 
 def test_notice_counts_the_cells_of_each_kind() -> None:
@@ -105,5 +105,5 @@ def test_every_row_of_every_record_has_its_sentence(record: Record) -> None:
     for kind in record.kinds:
         attention = record.attention(kind)
         for row in range(attention.shape[2]):
-            assert str(int(attention.mask[row].sum())) in masks.who(attention, row)
+            assert str(int(attention.mask[row].sum())) in masks.row_sentence(attention, row)
     assert masks.notice(record).endswith("cells open.")

@@ -1,10 +1,10 @@
-"""The table of models against numbers that a person can check, and against what is built and tokenized."""
+"""The table of models against numbers that a person can check, and against built models and tokenizers."""
 
 from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.model_table import PROPERTIES, differs, said, subject, tables
+from bartviz.analysis.model_table import PROPERTIES, cell_text, differs, subject, tables
 from bartviz.analysis.objectives import objectives
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
@@ -76,10 +76,10 @@ def test_every_model_of_the_catalogue_has_every_cell() -> None:
     for each in PROPERTIES:
         for entry in CATALOGUE:
             with speaking("ko"):
-                assert said(each, each.of(subject(entry.name)))
+                assert cell_text(each, each.of(subject(entry.name)))
 
 
-def test_what_differs_is_told_from_what_does_not() -> None:
+def test_properties_that_differ_between_models() -> None:
     two = (subject("facebook/bart-base"), subject("facebook/bart-large"))
     words = {each.word for each in PROPERTIES if differs(each, two)}
     assert {"width", "heads", "encoder_layers", "parameters"} <= words

@@ -1,4 +1,4 @@
-"""Names: only with a score past its threshold, and never by what even attention does too."""
+"""Names: only with a score above the threshold, and never if even attention scores the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_higher_threshold_takes_the_name_away() -> None:
     measured = measures(head(np.eye(6, k=-1) * 0.6 + 0.4 / 6))
     assert naming.name(measured, 0, 0) is not None
     assert naming.name(measured, 0, 0, threshold=0.9) is None
-    assert naming.told(naming.name(measured, 0, 0, threshold=0.9)) == "unclassified"
+    assert naming.sentence(naming.name(measured, 0, 0, threshold=0.9)) == "unclassified"
 
 
 def test_an_even_head_is_named_so_even_where_two_keys_get_half_each() -> None:

@@ -1,4 +1,4 @@
-"""Patterns of who may look at whom: by hand at n = 6, then as properties of any size."""
+"""Attention patterns: by hand at n = 6, then as properties of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignments made by hand: what is read, what is refused with its piece, and the three measures with small numbers."""
+"""Manual alignments: formats, errors that quote the wrong piece, and the three measures with small numbers."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ def test_words_may_be_counted_from_one_and_the_target_may_come_first() -> None:
         ("٣-٣", "is no link"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_sentence_with_its_piece(text: str, words: str) -> None:
+def test_what_cannot_be_read_is_reported_in_one_sentence_with_its_piece(text: str, words: str) -> None:
     with pytest.raises(TextError, match=words) as refused:
         read(text, 7, 5)
     assert str(refused.value).count(". ") == 0

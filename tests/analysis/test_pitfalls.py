@@ -40,7 +40,7 @@ def encoder(weights: ArrayLike, labels: tuple[str, ...], v: ArrayLike | None = N
 ABC = ("a", " b", " c")
 
 
-def test_a_large_weight_on_a_short_value_brings_little() -> None:
+def test_a_large_weight_on_a_short_value_contributes_little() -> None:
     """Weights 0.8, 0.1, 0.1 on values of length 1, 2, 10: 0.8, 0.2 and 1.0 arrive, of 2.0 in all."""
     row = [0.8, 0.1, 0.1]
     found = pitfalls.gap(encoder([[[row, row, row]]], ABC, v=[[[[1], [2], [10]]]]))
@@ -51,7 +51,7 @@ def test_a_large_weight_on_a_short_value_brings_little() -> None:
     assert found.rank == pytest.approx(0)  # ranks 3, 1.5, 1.5 against 2, 1, 3
 
 
-def test_without_values_nothing_is_said_of_contributions() -> None:
+def test_without_values_contributions_are_not_mentioned() -> None:
     assert pitfalls.gap(encoder(np.full((1, 1, 3, 3), 1 / 3), ABC)) is None
 
 

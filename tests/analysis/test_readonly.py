@@ -1,4 +1,4 @@
-"""Results that nobody can change."""
+"""Read-only results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Many(Brief):
     factor: float
 
 
-def test_a_result_with_many_numbers_is_said_in_a_line() -> None:
+def test_a_result_with_many_numbers_has_a_repr_of_one_line() -> None:
     many = Many(("a", "b", "c", "d"), np.zeros((400, 300), np.float32), {"cross": np.zeros(2, np.float32)}, 0.5)
     assert repr(many) == (
         "<Many: names=(a, b, c, ... 4 in all), weights=float32[400, 300], by_kind={cross: float32[2]}, factor=0.5>"

@@ -30,7 +30,7 @@ def marks(found: tuple[Place, ...]) -> list[tuple[tuple[int, ...], str]]:
     return [(place.clean, " ".join(f"{one.text}/{one.mark}" for one in place.said)) for place in found]
 
 
-def test_equal_words_are_paired_and_a_changed_one_stands_beside_the_original() -> None:
+def test_equal_words_are_paired_and_a_changed_one_is_next_to_the_original() -> None:
     found = pairs(["a", "b", "c"], ["a", "x", "c"])
     assert found == [(0, 0), (1, 1), (2, 2)]
 

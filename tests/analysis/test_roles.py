@@ -12,13 +12,13 @@ from bartviz.language import PSEUDO, speaking
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: str(entry.name))
-def test_every_role_of_every_model_is_said_in_another_language(entry: Entry) -> None:
+def test_every_role_of_every_model_is_translated(entry: Entry) -> None:
     for architecture in FAMILIES[entry.family].variants:
         for role in {row.role for row in rows(entry.config, architecture)}:
-            assert roles.said(role) == role
+            assert roles.title(role) == role
             with speaking(PSEUDO):
-                assert roles.said(role).startswith("⟦"), role
+                assert roles.title(role).startswith("⟦"), role
 
 
 def test_what_nobody_knows_stays() -> None:
-    assert roles.said("a role of tomorrow") == "a role of tomorrow"
+    assert roles.title("a role of tomorrow") == "a role of tomorrow"

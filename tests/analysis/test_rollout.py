@@ -1,4 +1,4 @@
-"""Rollout: by hand for two tokens, and what every rollout keeps."""
+"""Rollout: by hand for two tokens, and invariants."""
 
 from __future__ import annotations
 

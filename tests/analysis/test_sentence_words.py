@@ -16,7 +16,7 @@ def test_a_head_and_its_kind_in_the_readers_language() -> None:
 
 
 @pytest.mark.parametrize("name", ["forced first token", "no 3 tokens repeated", "no 2 tokens of the source"])
-def test_rules_of_decoding_are_said_and_those_that_nobody_knows_stay(name: str) -> None:
+def test_rules_of_decoding_are_translated_and_unknown_ones_unchanged(name: str) -> None:
     assert sentence_words.rule(name) == name
     with speaking(PSEUDO):
         assert sentence_words.rule(name) == f"⟦{name}⟧"
@@ -24,8 +24,8 @@ def test_rules_of_decoding_are_said_and_those_that_nobody_knows_stay(name: str) 
 
 
 def test_a_sentence_begins_with_a_capital_and_keeps_the_others() -> None:
-    assert sentence_words.begun("mean of L1H2") == "Mean of L1H2"
-    assert sentence_words.begun("") == ""
+    assert sentence_words.capitalized("mean of L1H2") == "Mean of L1H2"
+    assert sentence_words.capitalized("") == ""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""All heads beside each other: by hand, against the distance of two, and places that keep distances."""
+"""Similarity of all heads: by hand, against the distance of two heads, and coordinates that preserve distances."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_pair_is_as_far_as_its_rows_are() -> None:
     assert found.rows == int(rows.sum())
 
 
-def test_equal_heads_lie_on_each_other_and_disjoint_ones_1_apart() -> None:
+def test_equal_heads_coincide_and_disjoint_ones_are_1_apart() -> None:
     same, other = np.eye(4, dtype=np.float32), np.eye(4, k=1, dtype=np.float32) + np.eye(4, k=-3, dtype=np.float32)
     apart = similar.between(np.stack([same, same, other]))
     np.testing.assert_allclose(apart, [[0, 0, 1], [0, 0, 1], [1, 1, 0]], atol=1e-6)

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bartviz.analysis import start
 from bartviz.analysis.look_ahead import looks_ahead
@@ -49,49 +47,6 @@ def two_words(probability: float = 0.5, rule: str | None = None, mode: str = "gr
     )
 
 
-def test_words_keep_their_pieces_and_special_tokens_stand_alone() -> None:
-    found = start.words(stand_in.tokens(("<s>", "Ein", " Kat", "ze", "</s>")), "Ein Katze")
-    assert [(word.text, word.pieces, word.special) for word in found] == [
-        ("<s>", ("<s>",), True),
-        ("Ein", ("Ein",), False),
-        ("Katze", ("Kat", "ze"), False),
-        ("</s>", ("</s>",), True),
-    ]
-    assert [(word.start, word.end) for word in found] == [(0, 1), (1, 2), (2, 4), (4, 5)]
-
-
-def test_the_bytes_of_one_character_are_one_piece() -> None:
-    labels = ("한", "⋯", "⋯", "⋯국")
-    tokens = replace(
-        stand_in.tokens(("a", "b", "c", "d")), labels=labels, words=(0, 0, 0, 0), spans=((0, 1), (0, 1), (0, 1), (1, 2))
-    )
-    (word,) = start.words(tokens, "한국")
-    assert (word.text, word.pieces, word.end) == ("한국", ("한", "국"), 4)
-
-
-def test_a_tokens_without_words_are_words_each() -> None:
-    tokens = replace(stand_in.tokens(("a", " b")), words=(None, None), spans=(None, None))
-    assert [word.text for word in start.words(tokens, "")] == ["a", "b"]
-
-
-def test_weights_are_summed_over_a_columns_pieces_and_averaged_over_a_rows() -> None:
-    rows = start.words(stand_in.tokens(("Kat", "ze", " da")), "Katze da")
-    columns = start.words(stand_in.tokens(("the", " c", "at")), "the cat")
-    weights = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [1.0, 0.0, 0.0]], np.float32)
-    merged = start.word_weights(weights, rows, columns)
-    np.testing.assert_allclose(merged, [[0.4, 0.6], [1.0, 0.0]], atol=1e-7)
-
-
-@pytest.mark.slow
-@given(st.data())
-def test_merged_rows_still_sum_to_one(data: st.DataObject) -> None:
-    labels = st.lists(st.sampled_from(("a", " b", "</s>", "ccc", " dd")), min_size=1, max_size=8)
-    query, key = stand_in.tokens(data.draw(labels)), stand_in.tokens(data.draw(labels))
-    weights = stand_in.attention("cross", query, key, seed=data.draw(st.integers(0, 99))).head(0, 0)
-    merged = start.word_weights(weights, start.words(query, ""), start.words(key, ""))
-    np.testing.assert_allclose(merged.sum(axis=1), 1, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("weights", "score"),
     [
@@ -117,7 +72,7 @@ def test_the_best_head_is_the_one_with_the_largest_score_of_those_that_look_ahea
     assert start.ribbons(cut).score == max(start.ribbons(cut, head=head).score for head in heads)
 
 
-def test_a_word_in_pieces_is_said_with_the_product_of_their_probabilities() -> None:
+def test_a_word_in_pieces_has_the_product_of_their_probabilities() -> None:
     found = start.ribbons(two_words())
     assert [word.text for word in found.below] == ["Katze", "</s>"]
     np.testing.assert_allclose(found.weights, [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7]], atol=1e-6)
@@ -195,22 +150,3 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
     cut = found.first(10)
     assert (len(found.above), len(found.below), found.weights.shape) == (101, 72, (72, 101))
     assert (len(cut.above), len(cut.below), cut.weights.shape, len(cut.say_above)) == (10, 10, (10, 10), 10)
-
-
-def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
-    labels = ("a", " cat", "</s>", "it", " slept", "</s>")
-    tokens = replace(
-        stand_in.tokens(labels),
-        segments=np.array([0, 0, 0, 1, 1, 1]),
-        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None),
-        words=(0, 1, None, 2, 3, None),
-    )
-    assert [word.text for word in start.words(tokens, "A Cat", "It SLEPT")] == [
-        "A",
-        "Cat",
-        "</s>",
-        "It",
-        "SLEPT",
-        "</s>",
-    ]
-    assert [word.text for word in start.words(tokens, "A Cat")] == ["A", "Cat", "</s>", "it", "slept", "</s>"]

@@ -1,4 +1,4 @@
-"""A given output: ranks, what the model would rather have said, perplexity."""
+"""A given output: ranks, the tokens that the model preferred, perplexity."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def test_an_impossible_token_makes_it_infinite() -> None:
     assert teacher_forcing.perplexity(replace(record, steps=(impossible, record.steps[1]))) == math.inf
 
 
-def test_what_it_would_rather_have_said() -> None:
+def test_the_token_that_the_model_preferred() -> None:
     found = teacher_forcing.table(small())
     assert list(found["rather"].fillna("")) == ["", "Ho"]
     assert found["rather_probability"][1] == 0.5
     assert found["running_perplexity"].tolist() == pytest.approx([2, math.sqrt(8)])
 
 
-def test_a_rank_beyond_the_candidates_is_said() -> None:
+def test_a_rank_beyond_the_candidates_is_stated() -> None:
     step = small().steps[0]
     assert teacher_forcing.rank_text(step) == "1"
     assert teacher_forcing.rank_text(replace(step, chosen=Candidate(77, "x", 0.01, 0.0))) == "> 2"

@@ -1,4 +1,4 @@
-"""Small maps keep the strongest link of every block, and say what is masked."""
+"""Small maps keep the strongest link of every block, and mark what is masked."""
 
 from __future__ import annotations
 

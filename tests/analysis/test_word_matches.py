@@ -70,7 +70,7 @@ def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -
     assert measures(attention, query=output).values["alignment"][0, 0] == pytest.approx((0.7 + 0.8) / 2)
 
 
-def test_without_what_rows_predict_nothing_is_said_of_where_a_head_looks() -> None:
+def test_without_predicted_tokens_the_direction_of_a_head_is_unknown() -> None:
     found = word_matches.alignment(head(LOOKS_BACK, KEY, "cross"), np.ones(4, np.bool_), None)
     assert found.ways is None
     assert measures(head(LOOKS_BACK, KEY, "cross")).ways is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels
+from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels, words
 from bartviz.errors import RecordError
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
+from tests.support import stand_in
 from tests.support.small_tokenizers import NAMES, tokenizer
 
 
@@ -119,3 +122,40 @@ def test_labels_never_hide_what_is_invisible() -> None:
     text = "a \u202e b"
     encoded = tokenize.encode(tokenizer("gpt2"), text)
     assert word_labels(encoded, text) == ("a", "‹RLO›", "b")
+
+
+def test_words_have_pieces_and_special_tokens_are_words_of_their_own() -> None:
+    found = words(stand_in.tokens(("<s>", "Ein", " Kat", "ze", "</s>")), "Ein Katze")
+    assert [(word.text, word.pieces, word.special) for word in found] == [
+        ("<s>", ("<s>",), True),
+        ("Ein", ("Ein",), False),
+        ("Katze", ("Kat", "ze"), False),
+        ("</s>", ("</s>",), True),
+    ]
+    assert [(word.start, word.end) for word in found] == [(0, 1), (1, 2), (2, 4), (4, 5)]
+
+
+def test_the_bytes_of_one_character_are_one_piece() -> None:
+    labels = ("한", "⋯", "⋯", "⋯국")
+    tokens = replace(
+        stand_in.tokens(("a", "b", "c", "d")), labels=labels, words=(0, 0, 0, 0), spans=((0, 1), (0, 1), (0, 1), (1, 2))
+    )
+    (word,) = words(tokens, "한국")
+    assert (word.text, word.pieces, word.end) == ("한국", ("한", "국"), 4)
+
+
+def test_each_token_without_a_word_is_a_word() -> None:
+    tokens = replace(stand_in.tokens(("a", " b")), words=(None, None), spans=(None, None))
+    assert [word.text for word in words(tokens, "")] == ["a", "b"]
+
+
+def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
+    labels = ("a", " cat", "</s>", "it", " slept", "</s>")
+    tokens = replace(
+        stand_in.tokens(labels),
+        segments=np.array([0, 0, 0, 1, 1, 1]),
+        spans=((0, 1), (2, 5), None, (0, 2), (3, 8), None),
+        words=(0, 1, None, 2, 3, None),
+    )
+    assert [word.text for word in words(tokens, "A Cat", "It SLEPT")] == ["A", "Cat", "</s>", "It", "SLEPT", "</s>"]
+    assert [word.text for word in words(tokens, "A Cat")] == ["A", "Cat", "</s>", "it", "slept", "</s>"]

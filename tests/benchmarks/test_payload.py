@@ -40,7 +40,7 @@ def test_wall_time_is_printed_where_it_is_another(
 
 
 @pytest.mark.slow
-def test_what_takes_too_long_is_said_not_guessed(
+def test_what_takes_too_long_is_stated_not_guessed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(payload, "LAYERS", 4)

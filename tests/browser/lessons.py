@@ -1,4 +1,4 @@
-"""What the browser tests of the lessons share: walking one, and what a page must show where one stands."""
+"""Shared by browser tests of lessons: walk through a lesson, and check what the page of a step shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The alignment page in a browser: the picture is seen whole, an alignment by hand is judged, a file is taken along."""
+"""The alignment page in a browser: the picture is fully visible, a manual alignment is judged, a file is downloaded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_picture_is_seen_without_scrolling(visit: Open, server: str, scheme:
         assert box["y"] + box["height"] <= 768
 
 
-def test_the_pointer_tells_the_weight_of_a_link(visit: Open, server: str) -> None:
+def test_the_hover_text_has_the_weight_of_a_link(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
     chart = page.locator(".stPlotlyChart").first
@@ -76,7 +76,7 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{first['error rate']:.2f}")
 
 
-def test_what_cannot_be_read_is_told(visit: Open, server: str) -> None:
+def test_what_cannot_be_read_is_reported(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)
     page.get_by_role("button", name="Judge by hand").click()
@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_told(visit: Open, server: str) -> None:
     expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is no link")
 
 
-def test_the_line_is_taken_along(visit: Open, server: str, tmp_path: Path) -> None:
+def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/alignment?align=layer&layer=2&possible=true&level=intermediate")
     drawn(page)
     with page.expect_download() as download:

@@ -90,7 +90,7 @@ def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> Non
     expect(plot).to_be_focused()
 
 
-def test_the_means_stand_beside_the_heads(visit: Open, server: str) -> None:
+def test_the_means_are_shown_next_to_the_heads(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=2&head=3")
     ready(page, "Cross L2H3")
     part(page, "overview").press("ArrowRight")
@@ -103,7 +103,7 @@ def test_the_means_stand_beside_the_heads(visit: Open, server: str) -> None:
     ready(page, "Cross L2H3")
 
 
-def test_a_hover_tells_the_exact_weight_without_the_server(visit: Open, server: str) -> None:
+def test_a_hover_shows_the_exact_weight_without_the_server(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=2&head=1&reading=token+it+reads")
     ready(page, "Cross L2H1")
     page.evaluate(COUNT)
@@ -228,7 +228,7 @@ def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
     expect(part(page, "table")).to_contain_text("<img src=x onerror=alert(1)>")
 
 
-def test_a_link_leads_to_head_row_and_view_and_the_page_keeps_up(visit: Open, server: str) -> None:
+def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=Encoder&layer=2&head=3&row=4&view=lines")
     ready(page, "Encoder L2H3")
     expect(part(page, "lines")).to_have_attribute("aria-pressed", "true")

@@ -47,7 +47,7 @@ def test_what_a_link_has_chosen_goes_along_to_the_next_page(visit: Open, server:
     expect(page.locator(".attention [data-is=name]")).to_have_text("Encoder L2H1")
 
 
-def test_a_click_is_written_as_a_word_and_back_takes_it_back(visit: Open, server: str) -> None:
+def test_a_click_is_in_the_address_as_a_word_and_back_undoes_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside")
     press(page, "Encoder")
     expect(page).to_have_url(re.compile("kind=encoder"))
@@ -96,7 +96,7 @@ def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default
     expect(chosen(other, "Encoder")).to_be_visible()
 
 
-def test_tabs_stand_in_the_address_and_open_by_it(visit: Open, server: str) -> None:
+def test_tabs_are_in_the_address_and_open_by_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?below=likeness", locale="ko-KR")
     tabs = page.get_by_role("tab")
     expect(tabs.nth(2)).to_have_attribute("aria-selected", "true")

@@ -74,7 +74,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("view", ["head+view", "model+view"])
-def test_a_token_that_would_like_to_be_a_script_is_a_token(visit: Open, hostile: str, view: str) -> None:
+def test_a_token_that_looks_like_a_script_is_escaped(visit: Open, hostile: str, view: str) -> None:
     page = visit(f"{hostile}/heads?view=classic&kind=Encoder&classic={view}")
     drawn = frame(page)
     if view == "model+view":

@@ -1,4 +1,4 @@
-"""The compare page in a browser: a click pins a head, a run is kept and opened again, the hero is seen."""
+"""The compare page in a browser: a click pins a head, a run is saved and opened again, the main figure is visible."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server:
     expect(page.get_by_text("Kept beside this run: bart-tiny-en-de")).to_be_visible()
 
 
-def test_a_run_over_other_tokens_stands_beside_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:
+def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:
     records.encoder_only(("[CLS]", "ein", " <b>Wort</b>", "[SEP]")).save(tmp_path / "other.safetensors")
     page = visit(f"{server}/compare?a=encoder+L1H1&kind=Encoder")
     drawn(page)
@@ -89,7 +89,7 @@ def test_a_run_over_other_tokens_stands_beside_without_a_difference(visit: Open,
     assert page.locator(".stPlotlyChart b").count() == 0  # the label is text, not markup
 
 
-def test_a_file_that_is_no_record_is_refused_in_words(visit: Open, server: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server: str, tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}      ")
     page = visit(f"{server}/compare")
     drawn(page)
@@ -151,7 +151,7 @@ def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: st
     expect(of(page, "B", "said")).to_contain_text("2 rows, ")
 
 
-def test_a_and_b_stand_below_each_other_on_a_phone_and_keep_their_place(visit: Open, server: str) -> None:
+def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare", size=(420, 900))
     drawn(page)
     boxes = [page.locator(f".st-key-canvas_alone_compare_{letter}").bounding_box() for letter in "ab"]

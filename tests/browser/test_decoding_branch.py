@@ -61,7 +61,7 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     assert "branch" not in page.url
 
 
-def test_a_branch_is_dropped_although_the_step_is_told_right_behind_it(shipped: str, visit: Open) -> None:
+def test_a_branch_is_dropped_even_if_a_step_is_reported_right_after_it(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=7&branch=3.77")
     branched(page)
     page.evaluate(COUNT)

@@ -1,4 +1,4 @@
-"""The denoising page in a browser, with the models that ship: seeds, links, BERT, what is taken along, phones."""
+"""The denoising page in a browser, with the shipped models: seeds, links, BERT, downloads, phones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, 
     expect(again.locator(LINES)).to_have_text(lines.inner_text(), use_inner_text=True)
 
 
-def test_bert_stands_beside_bart(visit: Open, shipped: str) -> None:
+def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=BERT+beside+it")
     table = page.locator(".bv-guesses")
     expect(table).to_be_visible()
@@ -61,7 +61,7 @@ def test_bert_stands_beside_bart(visit: Open, shipped: str) -> None:
     expect(page.get_by_text("BERT has nothing to do")).to_be_visible()
 
 
-def test_all_five_noises_stand_beside_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
+def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
     expect(page.get_by_text("as its card states")).to_be_visible()
     with page.expect_download() as download:

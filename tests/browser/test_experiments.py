@@ -58,7 +58,7 @@ def cell(page: Page, chart: int, row: int, column: int, shape: tuple[int, int]) 
     return plot, {"x": box["width"] * (column + 0.5) / shape[1], "y": box["height"] * (row + 0.5) / shape[0]}
 
 
-def test_a_click_silences_a_head_and_a_second_one_frees_it(visit: Open, server: str) -> None:
+def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, server: str) -> None:
     page = opened(visit, f"{server}/experiments", "silenced, log p")
     ticked = page.get_by_test_id("stMultiSelect")
     expect(ticked).to_contain_text("L")
@@ -115,7 +115,7 @@ def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) ->
     expect(page.locator(LEAD)).to_contain_text("2 steps with a window of 8")
 
 
-def test_a_long_sweep_is_asked_for_shows_how_far_it_is_and_can_be_stopped(visit: Open, server: str) -> None:
+def test_a_long_sweep_needs_a_click_shows_progress_and_can_be_stopped(visit: Open, server: str) -> None:
     text = "+".join(["the+cat+is+going+to+buy+a+car"] * 6)
     page = opened(visit, f"{server}/experiments?model=wide-bert&text={text}", "Click heads to silence them")
     page.get_by_role("button", name="Measure all 144 heads").click()

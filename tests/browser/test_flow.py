@@ -1,4 +1,4 @@
-"""One visit from end to end on the models that ship: type, run, pick a head, play a step, take a file along."""
+"""One visit from end to end on the shipped models: type, run, choose a head, play a step, download a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heads page in a browser: a click on a small map makes it large, a file is taken along."""
+"""The heads page in a browser: a click on a small map makes it large, a file is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inputs page in a browser: pieces of the record, a sum that is the network's own, three tokenizers, a phone."""
+"""The inputs page in a browser: pieces of the record, a sum equal to the network's, three tokenizers, a phone."""
 
 from __future__ import annotations
 

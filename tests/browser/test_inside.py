@@ -1,4 +1,4 @@
-"""The inside page in a browser: its numbers are the record's, a click takes a key apart, a file is taken along."""
+"""The inside page in a browser: its numbers are the record's, a click shows a key's products, a file is downloaded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> No
         assert value in equation
 
 
-def test_a_click_takes_a_key_apart(visit: Open, server: str) -> None:
+def test_a_click_shows_the_products_of_a_key(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)
     one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)

@@ -1,4 +1,4 @@
-"""The visitor's language: the browser's, the link's, the chosen one; kept from page to page, and no number changes."""
+"""The visitor's language: the browser's, the link's, the chosen one; the same on every page, and no number changes."""
 
 from __future__ import annotations
 

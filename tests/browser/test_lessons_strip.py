@@ -1,4 +1,4 @@
-"""The strip of a lesson in a browser: links, the browser's Back, keys, large type, what stays where it is."""
+"""The strip of a lesson in a browser: links, the browser's Back, keys, large type, a fixed position."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit
     expect(page).not_to_have_url(re.compile("large=true"))
 
 
-def test_a_new_step_is_brought_into_sight(server: str, visit: Open) -> None:
+def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=arithmetic&at=1")
     stands(page, named("arithmetic"), 0)
     page.keyboard.press("n")

@@ -1,4 +1,4 @@
-"""Levels in a real browser: a level goes along from page to page, and a term says what it means to hand and key."""
+"""Levels in a real browser: a level is kept between pages, and definitions open by pointer and keyboard."""
 
 from __future__ import annotations
 

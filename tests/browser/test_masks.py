@@ -1,4 +1,4 @@
-"""The masks page in a browser: squares, rows in words, patterns on a row, a file taken along."""
+"""The masks page in a browser: squares, rows in words, patterns on a row, a download."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def drawn(page: Page, count: int = 3) -> None:
     settle(page)
 
 
-def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None:
+def test_the_hover_text_says_which_cells_are_open(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=intermediate")
     drawn(page)
     square = page.locator(".stPlotlyChart").nth(1)
@@ -34,7 +34,7 @@ def test_the_pointer_says_who_may_look_at_whom(visit: Open, server: str) -> None
         expect(square.locator(".hoverlayer")).to_contain_text(words)
 
 
-def test_a_row_is_told_in_words_and_kept_in_the_link(visit: Open, server: str) -> None:
+def test_a_row_is_described_in_words_and_is_in_the_link(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?row_decoder=1&level=intermediate")
     drawn(page)
     expect(page.get_by_text("may look at 2 tokens: </s> <s>.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The models page in a browser: a set is chosen, only what differs is kept, and the link brings it back."""
+"""The models page in a browser: a set is chosen, only differences are shown, and the link restores it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
-def test_models_are_chosen_and_the_link_brings_them_back(visit: Open, server: str) -> None:
+def test_models_are_chosen_and_the_link_restores_them(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
     table = page.locator(".bv-models")
     expect(table).to_contain_text("124,439,808")

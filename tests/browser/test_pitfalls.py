@@ -1,4 +1,4 @@
-"""The page of warnings in a browser, with the shipped model: claims, the runs that it asks for, a link, Korean."""
+"""The page of warnings in a browser, with the shipped model: claims, the runs that it needs, a link, Korean."""
 
 from __future__ import annotations
 

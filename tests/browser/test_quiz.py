@@ -1,4 +1,4 @@
-"""The quiz in a browser: a whole round answered right, by mouse and by keys; a link to what shows it; Korean."""
+"""The quiz in a browser: a round answered correctly, by mouse and by keys; links to the answers; Korean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start page: words and ribbons by mouse, touch and keyboard; and a text of one's own."""
+"""The start page: words and ribbons by mouse, touch and keyboard; and the visitor's own text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lit(page: Page) -> int:
     return page.locator(".ribbons path.lit").count()
 
 
-def test_hover_lights_the_ribbons_of_a_word_and_says_it(visit: Open, server: str) -> None:
+def test_hover_highlights_the_ribbons_of_a_word_and_describes_them(visit: Open, server: str) -> None:
     page, found = visit(server), ribbons(stand_in.record())
     expect(page.locator(".ribbons path")).to_have_count(len(found.edges()))
     word(page, "below", 3).hover()
@@ -31,7 +31,7 @@ def test_hover_lights_the_ribbons_of_a_word_and_says_it(visit: Open, server: str
     assert lit(page) == 0
 
 
-def test_a_click_keeps_a_word_and_another_click_lets_it_go(visit: Open, server: str) -> None:
+def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, server: str) -> None:
     page, found = visit(server), ribbons(stand_in.record())
     word(page, "below", 2).click()
     page.mouse.move(5, 5)

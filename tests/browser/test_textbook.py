@@ -1,4 +1,4 @@
-"""The textbook page in a browser: it stands at once, filters, unfolds, and its links land on the right view."""
+"""The textbook page in a browser: it loads quickly, filters, unfolds, and links to the right views."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.conftest import Open, go
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_lines_stand_and_the_model_s_come_later(server: str, visit: Open, scheme: str) -> None:
+def test_all_lines_are_shown_and_those_of_the_model_follow(server: str, visit: Open, scheme: str) -> None:
     page = visit(f"{server}/textbook", scheme=scheme)
     expect(page.locator(".bv-lead")).to_contain_text("67 statements")
     expect(page.locator(".bv-claim")).to_have_count(67)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from bartviz.analysis import aligners, alignment, pharaoh
 from bartviz.commands.cli import main
 from bartviz.record.record import Record
 from tests.support import stand_in
+from tests.support.process import printed
 
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
 
@@ -117,5 +116,4 @@ def test_it_runs_as_a_module_without_torch(saved: str) -> None:
     code = f"import sys; sys.argv = ['bartviz', 'align', {saved!r}]; import runpy\n"
     code += "try: runpy.run_module('bartviz', run_name='__main__')\nexcept SystemExit as end: assert end.code == 0\n"
     code += "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "-" in out.stdout
+    assert "-" in printed(code)

@@ -63,7 +63,7 @@ def test_decode_draws_with_a_seed(folder: str, capsys: pytest.CaptureFixture[str
     assert said[0] == said[1] != said[2]
 
 
-def test_a_port_that_is_taken_is_said_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_occupied_port_is_reported_with_a_solution(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -93,7 +93,7 @@ def test_the_command_becomes_the_server_and_ends_with_it() -> None:
     assert health(f"http://127.0.0.1:{port}") is None
 
 
-def test_what_cannot_be_read_is_said(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_read_is_reported(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--force", "Auto"], ["--beams", "many"]):
         with pytest.raises(SystemExit):
             main(["decode", "x", "--model", folder, *words])

@@ -1,4 +1,4 @@
-"""A server as it is started: seventeen visitors before it is warm, pages of other sites, who may open it."""
+"""Starting a server: seventeen visitors before it is warm, pages of other sites, allowed hosts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_
 
 
 @pytest.mark.slow
-def test_a_page_of_another_site_is_refused_and_nobody_is_asked_for_our_address(tmp_path: Path) -> None:
+def test_a_page_of_another_site_is_refused_without_a_name_lookup(tmp_path: Path) -> None:
     async def attack(address: str) -> list[int]:
         foreign = ("http://evil.example", "null", "http://localhost:1", "https://127.0.0.1.evil.example", "file://")
         return await asyncio.gather(*(knock(address, Origin=origin) for origin in foreign * 2))

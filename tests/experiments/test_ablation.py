@@ -1,4 +1,4 @@
-"""Heads silenced and scaled, against networks whose heads were silenced by hand; and what must stay as it was."""
+"""Heads silenced and scaled, against networks whose heads were silenced by hand; and what must not change."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_a_padded_record_is_run_with_its_padding_closed() -> None:
 
 
 @pytest.mark.slow
-def test_a_padded_record_is_written_anew_as_it_would_be_alone() -> None:
+def test_a_padded_record_is_decoded_again_as_it_would_be_alone() -> None:
     model = loaded.model("bart")
     padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]
     alone = bartviz.capture(model, "What time is it?", target="Wie spät ist es?")

@@ -1,4 +1,4 @@
-"""One token changed: what must move, what must stay equal to the last bit, and how far the news comes in a step."""
+"""One token changed: what must change, what must stay bit-equal, and how far a change spreads in one step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def another(one: Record, position: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [*networks.ENCODERS, *networks.ENCODER_DECODERS])
-def test_a_bidirectional_encoder_hears_everywhere_after_one_layer(family: str) -> None:
+def test_a_change_reaches_every_position_of_a_bidirectional_encoder_after_one_layer(family: str) -> None:
     one = record(family)
     found = edit(loaded.model(family), one, 4, another(one, 4))
     change = found.hidden["encoder"]
@@ -48,7 +48,7 @@ def test_a_bidirectional_encoder_hears_everywhere_after_one_layer(family: str) -
 
 
 @pytest.mark.parametrize("family", networks.ENCODER_DECODERS)
-def test_a_changed_target_leaves_all_before_it_equal_to_the_last_bit(family: str) -> None:
+def test_everything_before_a_changed_target_token_stays_bit_equal(family: str) -> None:
     one, position = record(family), 5
     assert one.decoder is not None
     new = int(one.decoder.query.ids[position - 1])
@@ -68,7 +68,7 @@ def test_a_changed_target_leaves_all_before_it_equal_to_the_last_bit(family: str
 @pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 99))
-def test_gpt2_never_hears_of_what_comes_later(position: int) -> None:
+def test_gpt2_is_not_affected_by_later_tokens(position: int) -> None:
     """Also in long texts, where the kernel works in blocks."""
     one = record("gpt2", " ".join([TEXT] * 3))
     assert len(one.source) > 100
@@ -180,7 +180,9 @@ def test_a_replacement_is_one_token_of_the_vocabulary() -> None:
 @pytest.mark.slow
 @settings(max_examples=12)
 @given(st.sampled_from(["bert", "bart", "t5", "distilbert", "gpt2"]), st.integers(0, 15), st.integers(1, 6))
-def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: str, position: int, window: int) -> None:
+def test_a_change_spreads_through_a_window_and_never_backwards_under_a_causal_mask(
+    family: str, position: int, window: int
+) -> None:
     found = reach(loaded.model(family), TEXT, position, window=window)
     places = np.arange(len(found.tokens))
     for layer in range(len(found.changes["window"])):
@@ -191,7 +193,7 @@ def test_a_window_hands_the_news_on_and_a_causal_mask_never_backwards(family: st
 
 
 @pytest.mark.slow
-def test_it_hears_of_house_in_one_step_twelve_words_away() -> None:
+def test_a_change_twelve_words_away_arrives_in_one_step() -> None:
     """The articles' sentence: 12 words stand between, so "it" is the 13th after "house"."""
     for name in ("bert-tiny-en", "bart-tiny-en-de"):
         found = reach(bartviz.load(name), SENTENCE, 2, window=2)
@@ -242,7 +244,7 @@ def test_what_cannot_be_done_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_a_record_of_silenced_heads_is_said_to_be_one() -> None:
+def test_a_record_of_silenced_heads_is_labelled_as_one() -> None:
     """Neither experiment repeats the silence of the record: before the change stands the whole model."""
     model, one = loaded.model("bart"), record("bart")
     silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["encoder L0H0"])

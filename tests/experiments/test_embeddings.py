@@ -1,4 +1,4 @@
-"""What is summed here is what the network itself reads in its first layer, for every family."""
+"""The sum of embeddings is the input of the network's first layer, for every family."""
 
 from __future__ import annotations
 

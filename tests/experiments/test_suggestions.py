@@ -1,4 +1,5 @@
-"""What is offered for a token: it can be taken as it is typed, its own rivals come first, and words are words."""
+"""Suggestions for a token: they can be typed as they are, the model's candidates come first, and words replace
+words."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def test_a_written_token_is_offered_its_own_rivals() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bart-tiny-en-de", "bart-tiny-denoise", "bert-tiny-en"])
-def test_where_a_word_stands_words_are_offered(name: str) -> None:
+def test_words_are_offered_for_a_word(name: str) -> None:
     model = bartviz.load(name)
     target = None if "bert" in name else "Ja."
     one = bartviz.capture(model, "The cat is sleeping on the sofa.", target=target)
@@ -45,7 +46,7 @@ def test_where_a_word_stands_words_are_offered(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_where_a_piece_stands_pieces_are_offered() -> None:
+def test_pieces_are_offered_for_a_piece() -> None:
     model = bartviz.load("bart-tiny-en-de")
     one = bartviz.capture(model, "an unbelievableness", target="Ja.")
     place = next(i for i, label in enumerate(one.source.labels) if label.startswith(CONTINUES))

@@ -33,7 +33,7 @@ def test_random_rows_are_nearly_even_and_the_weights_say_so(family: str) -> None
 
 
 @pytest.mark.slow
-def test_the_shipped_models_tell_trained_from_untrained() -> None:
+def test_trained_and_untrained_networks_differ_for_the_shipped_models() -> None:
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.capture(model, "I want to buy a car.")
     fresh = untrained_record(model, record)

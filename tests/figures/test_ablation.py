@@ -1,4 +1,4 @@
-"""The numbers that the pictures of an ablation hold, not their pixels."""
+"""The numbers in the figures of an ablation, not their pixels."""
 
 from __future__ import annotations
 

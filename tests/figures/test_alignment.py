@@ -1,4 +1,4 @@
-"""The picture of word links: what is drawn, where, and how right, missed and wrong differ without colour."""
+"""The figure of word links: what is drawn, where, and how right, missed and wrong links differ without colour."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""The figure of a beam search: its nodes, its lines, what the pointer says, what is left out."""
+"""The figure of a beam search: nodes, lines, hover texts, and what is left out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of(tree: BeamTree) -> Record:
     return replace(base, beams=tree, steps=steps)
 
 
-def test_every_continuation_stands_at_its_step_and_rank() -> None:
+def test_every_continuation_is_at_its_step_and_rank() -> None:
     tree = trees.tree()
     found = nodes(beams(trees.record()))
     assert {n: (x, y) for n, (x, y, _) in found.items()} == {
@@ -43,7 +43,7 @@ def test_every_continuation_stands_at_its_step_and_rank() -> None:
     }
 
 
-def test_the_pointer_says_p_total_score_and_why() -> None:
+def test_the_hover_text_has_p_total_score_and_reason() -> None:
     said = nodes(beams(trees.record()))[9][2]
     assert "<b>&lt;/s&gt;</b>, step 3, rank 2" in said
     assert "p 80 %<br>sum of log p −1.609<br>score −0.536" in said
@@ -69,7 +69,7 @@ def test_only_survivors() -> None:
     assert set(nodes(beams(trees.record(), which="survivors"))) == {0, 1, 4, 5, 8, 9}
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_what_is_left_out_is_stated() -> None:
     figure = beams(of(trees.large()), most=100)
     assert len(nodes(figure)) <= 100
     assert f"{len(nodes(figure))} of 480 continuations drawn" in figure.layout.annotations[0].text

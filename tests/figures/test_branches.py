@@ -1,4 +1,4 @@
-"""The figure of two outputs: their probabilities, what is pale, where they part."""
+"""The figure of two outputs: probabilities, pale common steps, and where they diverge."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_same_text_is_pale_and_has_no_parting() -> None:
     assert not figure.layout.shapes
 
 
-def test_a_long_text_begins_before_the_parting() -> None:
+def test_a_long_text_begins_before_the_divergence() -> None:
     words = [f" w{i}" for i in range(60)]
     figure = branches(output(*words), output(*words[:40], " Auto", *words[41:]))
     low, high = figure.layout.xaxis.range

@@ -1,4 +1,4 @@
-"""What a figure cannot draw is refused in a sentence that says what it takes instead."""
+"""A figure rejects what it cannot draw with a sentence that says what it accepts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", TAKES)
-def test_a_record_in_the_place_of_its_part_is_told_what_is_taken(name: str, record: Record) -> None:
+def test_a_record_instead_of_its_part_is_refused_with_what_is_accepted(name: str, record: Record) -> None:
     draw, more, takes = TAKES[name]
     with pytest.raises(SettingError, match=f"does not draw a thing of type Record. It takes {takes}"):
         draw(record, *more)
@@ -48,7 +48,7 @@ def test_none_is_named(record: Record) -> None:
         figures.branches(record, None)  # type: ignore[arg-type]
 
 
-def test_nothing_that_was_asked_for_is_left_out_in_silence(record: Record) -> None:
+def test_no_argument_is_ignored_silently(record: Record) -> None:
     cross = record.attention("cross")
     layers = cross.shape[0]
     with pytest.raises(SettingError, match=f"There is no cross layer 99: choose 0 to {layers - 1}"):

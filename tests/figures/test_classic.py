@@ -71,7 +71,7 @@ def test_the_page_holds_the_weights_and_asks_for_nothing(record: Record, view: V
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_numbers_stand_once(record: Record, view: View) -> None:
+def test_the_numbers_are_in_the_page_once(record: Record, view: View) -> None:
     assert drawn(view, record.attention("cross")).count('"attn"') == 1
 
 
@@ -108,7 +108,7 @@ def test_dark_and_light_differ_in_colours_alone(record: Record) -> None:
     assert parameters(light)["attention"] == parameters(dark)["attention"]
 
 
-def test_a_row_that_may_look_nowhere_is_empty(record: Record) -> None:
+def test_a_wholly_masked_row_is_empty(record: Record) -> None:
     encoder = record.attention("encoder")
     mask = encoder.mask.copy()
     mask[2] = False
@@ -195,20 +195,20 @@ def test_a_record_begins_with_its_cross_attention_and_rows_by_what_they_predict(
     assert sent["include_layers"] == [0, 1, 2]  # to be chosen from, in a box
     assert sent["attention"][0]["left_text"] == list(record.rows("cross", "predicts").labels)
     assert 'id="layer"' in shown.html
-    assert "named by the token that the decoder predicts there" in shown.told[1]
+    assert "named by the token that the decoder predicts there" in shown.captions[1]
     read = figures.classic(record, reading="reads")
     assert parameters(read.html)["attention"][0]["left_text"] == list(record.attention("cross").query.labels)
-    assert "reads there" in read.told[1]
+    assert "reads there" in read.captions[1]
     alone = figures.classic(stand_in.record(kind="encoder"), layer=1)
-    assert alone.told[0].startswith("4 heads of encoder layer 1")
-    assert "decoder" not in alone.told[1]
+    assert alone.captions[0].startswith("4 heads of encoder layer 1")
+    assert "decoder" not in alone.captions[1]
     assert 'id="layer"' not in alone.html
 
 
 def test_attention_alone_knows_what_its_rows_read(record: Record) -> None:
     cross = record.attention("cross")
-    assert "reads there" in figures.classic(cross).told[1]
-    assert "predicts there" in figures.classic(cross, rows=record.output).told[1]
+    assert "reads there" in figures.classic(cross).captions[1]
+    assert "predicts there" in figures.classic(cross, rows=record.output).captions[1]
     with pytest.raises(SettingError, match="This is cross attention"):
         figures.classic(cross, "encoder")
     with pytest.raises(SettingError, match="does not draw a thing of type str"):
@@ -223,17 +223,17 @@ def test_a_long_text_is_cut_and_the_picture_says_where() -> None:
     words = ("<s>", *(f" w{place}" for place in range(100)), "</s>")
     record = stand_in.record(source=words, layers=2, heads=4)
     shown = figures.classic(record, "encoder", layer=0, first=(90, 3))
-    assert "Rows 38 to 101 of 102 and columns 3 to 66 of 102 are shown" in shown.told[2]
+    assert "Rows 38 to 101 of 102 and columns 3 to 66 of 102 are shown" in shown.captions[2]
     sent = parameters(shown.html)["attention"][0]
     assert (sent["left_text"][0], sent["right_text"][0]) == (record.source.labels[38], record.source.labels[3])
     assert len(sent["left_text"]) == len(sent["right_text"]) == 64
-    assert all(f'<p class="told">{sentence}</p>' in shown.html for sentence in shown.told)
-    assert len(figures.classic(record, "decoder").told) == 2
+    assert all(f'<p class="captions">{sentence}</p>' in shown.html for sentence in shown.captions)
+    assert len(figures.classic(record, "decoder").captions) == 2
 
 
 def test_it_speaks_the_language_of_the_moment() -> None:
     with speaking("ko"):
         shown = figures.classic(stand_in.record(), "decoder")
     assert '<html lang="ko">' in shown.html
-    assert "디코더" in shown.told[0]
-    assert figures.classic(stand_in.record(), "encoder").told[0].startswith("The 4 heads of one encoder layer")
+    assert "디코더" in shown.captions[0]
+    assert figures.classic(stand_in.record(), "encoder").captions[0].startswith("The 4 heads of one encoder layer")

@@ -1,4 +1,4 @@
-"""Scatter, matrix and difference: where the numbers stand, what is ringed, what a click says."""
+"""Scatter, matrix and difference: positions of the numbers, rings, and what a click reports."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_heads_distance_from_a_is_a_measure_too() -> None:
         compare(CROSS, x=TO_A)
 
 
-def test_heads_that_are_alike_lie_together_on_a_plane_of_one_scale() -> None:
+def test_similar_heads_are_close_together_on_axes_of_one_scale() -> None:
     found = likeness(CROSS)
     assert found is not None
     figure = alike(MEASURED, found, pins={"A": (1, 2)})

@@ -1,4 +1,4 @@
-"""The curves of cost: their numbers are those of the analysis, and their names never lie on each other."""
+"""The curves of cost: their numbers are those of the analysis, and their names never overlap."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_names_of_curves_keep_their_distance(name: str, dark: bool) -> None:
         assert places[-1] <= 1
 
 
-def test_the_end_of_the_positions_is_told() -> None:
+def test_the_end_of_the_positions_is_stated() -> None:
     assert any("after 512" in note.text for note in operations(BERT, 64).layout.annotations)
     assert not any("after" in note.text for note in operations(Costs("t5-small"), 64).layout.annotations)
 

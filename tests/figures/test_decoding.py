@@ -1,4 +1,4 @@
-"""The figure of a decoding: its numbers, its labels, and what it says that it shows."""
+"""The figure of a decoding: numbers, labels and title."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ def test_labels_are_escaped_and_the_word_is_public(found: Repair) -> None:
     assert "%{x}" not in text
 
 
-def test_clean_and_corrupted_maps_stand_side_by_side(found: Repair) -> None:
+def test_clean_and_corrupted_maps_are_side_by_side(found: Repair) -> None:
     shown = pair(found, "cross", 1, 0)
     assert [len(view.query_labels) for view in shown] == [len(found.given.attention("cross").query)] * 2
     assert len(shown[0].key_labels) == len(found.plain.source)

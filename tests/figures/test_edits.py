@@ -1,4 +1,4 @@
-"""The numbers that the pictures of an edit hold: powers of ten, and a 0 only where nothing moved."""
+"""The numbers in the figures of an edit: powers of ten, and a 0 only where nothing changed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_odd_tokens_are_escaped() -> None:
     assert ticks[2] == ticks[3]
 
 
-def test_in_long_texts_what_is_0_is_grey_and_still_tells_its_token() -> None:
+def test_in_long_texts_zeros_are_grey_and_their_hover_text_has_the_token() -> None:
     """A hundred written zeros run into each other, and the palest colour is no better than a gap."""
     short = figures.edits(reach())
     assert short.layout.plot_bgcolor == theme.palette(False).background

@@ -1,4 +1,4 @@
-"""Rollout and contributions as two maps beside each other, in the same colours."""
+"""Rollout and contributions as two maps side by side, in the same colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support import records
 RECORD = records.encoder_decoder()
 
 
-def test_rollout_stands_beside_the_mean_of_its_last_layer() -> None:
+def test_rollout_is_shown_next_to_the_mean_of_its_last_layer() -> None:
     attention = RECORD.attention("decoder")
     figure = bartviz.figures.rollout(attention, 1)
     mean, rolled = figure.select_traces({"name": "weights"})
@@ -26,7 +26,7 @@ def test_rollout_stands_beside_the_mean_of_its_last_layer() -> None:
         bartviz.figures.rollout(RECORD.attention("cross"))
 
 
-def test_contributions_stand_beside_the_weights() -> None:
+def test_contributions_are_shown_next_to_the_weights() -> None:
     attention = RECORD.attention("cross")
     figure = bartviz.figures.contribution(attention, 1, 2, query=RECORD.output)
     weights, brought = figure.select_traces({"name": "weights"})

@@ -1,4 +1,4 @@
-"""Heads large and small: where the numbers stand, what is framed, what a click says."""
+"""Heads large and small: positions of the numbers, frames, and what a click reports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_with_hidden_sinks_the_title_says_their_share() -> None:
     )
 
 
-def test_all_heads_stand_layers_down_and_heads_across() -> None:
+def test_all_heads_are_shown_with_layers_down_and_heads_across() -> None:
     assert RECORD.cross is not None
     figure = bartviz.figures.heads(RECORD.cross)
     points = trace(figure, "heads")

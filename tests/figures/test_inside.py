@@ -1,4 +1,4 @@
-"""What the figures of the inside page hold: the numbers, tokens escaped, masked keys hatched, others as one row."""
+"""The figures of the inside page: numbers, escaped tokens, hatched masked keys, the other keys as one row."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_any_attention_is_drawn(attention: Attention) -> None:
     around_attention.scaling(scaling.scaling(attention, 0, 0), attention.kind)
 
 
-def test_a_row_that_may_look_nowhere_is_grey() -> None:
+def test_a_wholly_masked_row_is_grey() -> None:
     """Its weights come out uniform and look real."""
     tokens = stand_in.tokens([f"t{i}" for i in range(4)])
     closed = records.attention("encoder", tokens, tokens, padding=4)

@@ -1,4 +1,4 @@
-"""The map that all features share: the numbers in it, what is masked, what it says; not its pixels."""
+"""The map that all features share: its numbers, masks and texts, not its pixels."""
 
 from __future__ import annotations
 

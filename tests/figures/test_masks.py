@@ -69,7 +69,7 @@ def test_layer_and_head_are_clamped_to_each_kind() -> None:
     np.testing.assert_array_equal(drawn[1].z[0, 0], record.decoder.head(0, 1)[0, 0])
 
 
-def test_squares_stand_side_by_side_with_axes_of_their_own() -> None:
+def test_squares_are_side_by_side_with_their_own_axes() -> None:
     figure = bartviz.figures.masks(records.encoder_decoder())
     assert [note.text for note in figure.layout.annotations] == ["Encoder", "Decoder", "Cross-attention"]
     layout = figure.layout

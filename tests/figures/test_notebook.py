@@ -37,7 +37,7 @@ def test_a_notebook_asks_no_other_host_and_is_sent_the_script_once(monkeypatch: 
         assert bundle["application/vnd.plotly.v1+json"]["data"]
 
 
-def test_a_figure_as_html_alone_draws_itself_and_asks_no_other_host() -> None:
+def test_a_figure_as_html_is_complete_and_loads_nothing() -> None:
     drawn = figures.sizes()._repr_html_()
     assert SCRIPT in drawn
     assert not ASKS.search(drawn.replace(SCRIPT, ""))

@@ -1,4 +1,4 @@
-"""The bars of weights and contributions, and the heads as points: the numbers, the words, what is left out."""
+"""The bars of weights and contributions, and the heads as points: numbers, words, and what is left out."""
 
 from __future__ import annotations
 

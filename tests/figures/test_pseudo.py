@@ -1,4 +1,4 @@
-"""Everything that a figure says was looked up: in a language whose messages stand in brackets nothing stands outside.
+"""All texts of figures are translated: in a language with all messages in brackets, no text is outside of brackets.
 
 But for tokens, numbers, names and the letters of formulas.
 """
@@ -182,7 +182,7 @@ def stand_in_biased() -> Record:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_says_nothing_that_was_not_looked_up(name: str) -> None:
+def test_all_texts_of_a_figure_are_translated(name: str) -> None:
     with speaking(PSEUDO):
         found = {word for text in texts(FIGURES[name]()) for word in outside(text)}
     assert found <= TOKENS | NAMES | MODELS

@@ -81,7 +81,7 @@ def test_empty_label_keeps_its_place() -> None:
     assert theme.escape("") == "\u00a0"
 
 
-def test_a_colour_of_a_scale_is_mixed_between_its_stops() -> None:
+def test_a_colour_is_interpolated_between_the_stops_of_its_scale() -> None:
     scale: theme.Scale = [[0.0, "#000000"], [0.5, "#ff0000"], [1.0, "#ffffff"]]
     assert [theme.at(scale, share) for share in (-1, 0, 0.25, 0.5, 1, 2)] == [
         "#000000",

@@ -1,4 +1,4 @@
-"""Mutation tests: files and addresses that no program of ours has written, thousands of them.
+"""Mutation tests: thousands of files and addresses that our programs would never write.
 
     python -m tests.fuzz [records configurations tokenizers weights uploads addresses] [--n 200] [--seed 0] [--only 17]
 

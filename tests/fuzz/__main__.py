@@ -1,4 +1,4 @@
-"""Run the mutation tests and print what became of them; exit code 1 where something escaped."""
+"""Run the mutation tests and print the results; the exit code is 1 if an unexpected error was raised."""
 
 from __future__ import annotations
 

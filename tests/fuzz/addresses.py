@@ -1,4 +1,4 @@
-"""Pages opened by an address that nobody has made by clicking."""
+"""Pages opened by addresses that no clicks produce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a file: values of other types, numbers without measure, keys gone or twice, bytes cut or bent.
+"""Mutations of files: values of other types, huge numbers, missing or repeated keys, cut or changed bytes.
 
 All chance comes from the ``Random`` that is given: the same one makes the same file.
 """

@@ -1,4 +1,4 @@
-"""What is attacked: good files to begin with, how each is spoilt, and what is then done with it."""
+"""Targets of mutation tests: valid files, how each is corrupted, and what is then done with it."""
 
 from __future__ import annotations
 

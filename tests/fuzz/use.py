@@ -1,4 +1,4 @@
-"""Everything that can be made of a record once it is open: each figure of the library, the canvas, the saved file."""
+"""All uses of an open record: each figure of the library, the canvas, the saved file."""
 
 from __future__ import annotations
 

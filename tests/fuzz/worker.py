@@ -1,4 +1,4 @@
-"""One process that runs the cases of one target, one after the other, and tells each in a line of JSON.
+"""A process that runs the cases of one target in order, and reports each as a line of JSON.
 
 Called as ``python -m tests.fuzz.worker TARGET SEED USES FIRST LAST`` by ``tests.fuzz``, which watches over it.
 """

@@ -1,4 +1,4 @@
-"""Particles fit what they follow, as it is read aloud; where nobody can say how, both stay."""
+"""Particles fit the pronunciation of what they follow; if that is unknown, both forms stay."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_only_korean_is_asked(value: object) -> None:
         assert plural("{count}은(는)", "{count}은(는)", 3) == "3은"
 
 
-def test_what_is_said_later_is_decided_by_its_values_in_korean() -> None:
+def test_korean_particles_of_later_messages_depend_on_their_values() -> None:
     said = later("{what}을(를)", what=later("Row"))
     with speaking("ko"):
         assert _(said) == "행을"

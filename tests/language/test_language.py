@@ -35,7 +35,7 @@ def test_values_are_filled_in_and_braces_without_values_stay() -> None:
 
 
 @pytest.mark.usefixtures("unasked")
-def test_what_is_said_later_is_english_until_somebody_reads_it() -> None:
+def test_later_messages_are_english_until_they_are_shown() -> None:
     with speaking(PSEUDO):
         said = later("Row {row:,}: {why}", row=1200, why=later("no text"))
         error = TextError(said)
@@ -78,7 +78,7 @@ def test_every_message_is_translated(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_nothing_is_translated_that_is_not_said(code: str) -> None:
+def test_no_translation_is_unused(code: str) -> None:
     said = {message for _file, message in FOUND}
     assert not [
         f"{file.name}: {message}" for message, (file, _strings) in translated(code).items() if message not in said

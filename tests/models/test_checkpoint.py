@@ -28,7 +28,7 @@ def test_unknown_keys_have_no_way_in() -> None:
     assert not hasattr(config, "transformers_weights")
 
 
-def test_ids_that_nobody_gave_are_forgotten_where_they_do_not_fit() -> None:
+def test_default_ids_outside_of_the_vocabulary_are_dropped() -> None:
     """GPT-2's own end token is 50256; a smaller vocabulary has none unless it says which."""
     gpt2 = {"model_type": "gpt2", "vocab_size": 100, "n_embd": 32, "n_head": 4}
     assert checkpoint.sanitise(gpt2).config.eos_token_id is None

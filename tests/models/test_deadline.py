@@ -25,7 +25,7 @@ def test_what_the_work_raises_comes_back() -> None:
         deadline.run(fail, seconds=60)
 
 
-def test_progress_is_told_in_the_callers_thread_and_to_the_end() -> None:
+def test_progress_is_reported_in_the_callers_thread_until_the_end() -> None:
     told: list[tuple[int, int, int]] = []
 
     def work(job: Job) -> None:
@@ -67,7 +67,7 @@ def test_nobody_waits_for_work_that_hangs_and_it_learns_so(way: str) -> None:
     assert learnt.wait(60)
 
 
-def test_the_deadline_says_what_the_work_left_to_say() -> None:
+def test_an_expired_deadline_reports_the_message_of_the_task() -> None:
     def work(job: Job) -> None:
         job.late = "so many bytes are kept"
         job.pause(20)

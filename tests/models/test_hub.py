@@ -1,4 +1,4 @@
-"""The hub, on loopback and misbehaving: what arrives is what was promised, or an error says what to do, in time."""
+"""The hub, on loopback and misbehaving: files arrive as promised, or an error says in time what to do."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_second_load_fetches_nothing(server: Hub) -> None:
 
 
 @pytest.mark.slow
-def test_a_commit_that_is_there_needs_no_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_commit_needs_no_hub(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = load(NAME).revision
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert load(NAME, revision=commit).revision == commit
@@ -254,7 +254,7 @@ def test_the_hubs_own_conversion_is_found(
 @pytest.mark.parametrize(
     "change", [{"author": {"name": "mallory"}}, {"isPullRequest": False}, {"num": "7/../.."}, {"author": 3}]
 )
-def test_a_conversion_by_anybody_else_is_not_taken(
+def test_a_conversion_by_another_account_is_rejected(
     change: dict[str, object], server: Hub, folder: Path, tmp_path: Path
 ) -> None:
     pickled(server, folder, tmp_path)
@@ -285,7 +285,7 @@ def test_gated(status: int, code: str | None, path: str, server: Hub) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_fault_of_the_hub_is_said_at_once(path: str, status: int, server: Hub) -> None:
+def test_an_error_of_the_hub_is_reported_at_once(path: str, status: int, server: Hub) -> None:
     server.fault(path, status=status)
     start = time.monotonic()
     assert str(status) in refused()
@@ -378,7 +378,7 @@ def test_a_connection_that_always_breaks_at_once(server: Hub) -> None:
 
 
 @pytest.mark.slow
-def test_a_damaged_body_is_never_believed(server: Hub, tmp_path: Path) -> None:
+def test_a_damaged_body_is_never_accepted(server: Hub, tmp_path: Path) -> None:
     """Its length is right and its format too; only the hash tells."""
     server.fault("model.safetensors", flip=True)
     said = refused()
@@ -420,12 +420,12 @@ def test_a_body_longer_than_promised(server: Hub, folder: Path) -> None:
         b"{" * 200_000,
     ],
 )
-def test_a_hub_that_talks_nonsense(answer: bytes, server: Hub) -> None:
+def test_a_hub_with_invalid_answers(answer: bytes, server: Hub) -> None:
     server.fault("/api/", body=answer)
     assert "cannot be understood" in refused()
 
 
-def test_a_listing_cannot_lead_out_of_the_cache(server: Hub, tmp_path: Path) -> None:
+def test_a_listing_cannot_write_outside_the_cache(server: Hub, tmp_path: Path) -> None:
     """Names with slashes, hashes that are paths, sizes that are none: those entries do not exist for us."""
     entry = {"rfilename": "config.json", "size": 3, "blobId": "a" * 40}
     evil = [
@@ -476,7 +476,7 @@ def test_a_name_server_that_never_answers(offline: None, monkeypatch: pytest.Mon
     assert time.monotonic() - start < LONG
 
 
-def test_a_name_server_that_knows_nothing(offline: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_server_without_an_answer(offline: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.invalid")
     start = time.monotonic()
     assert "cannot be reached" in refused()
@@ -532,7 +532,7 @@ def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("proxy", ["http://proxy:99999", "http://[::1", "http://"])
-def test_a_proxy_that_is_none_is_said_so(proxy: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_proxy_is_reported(proxy: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "getproxies", lambda: {"http": proxy})
     monkeypatch.setattr(hub, "proxy_bypass", lambda _: False)
     assert "HTTPS_PROXY" in refused()
@@ -541,7 +541,7 @@ def test_a_proxy_that_is_none_is_said_so(proxy: str, server: Hub, monkeypatch: p
 # The disk -------------------------------------------------------------------------------------------------------------
 
 
-def test_too_little_room_is_said_before_anything_is_written(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_reported_before_anything_is_written(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     full = shutil.disk_usage("/")._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     said = refused()
@@ -549,7 +549,7 @@ def test_too_little_room_is_said_before_anything_is_written(server: Hub, monkeyp
     assert "HF_HUB_CACHE" in said
 
 
-def test_a_disk_that_fills_up_on_the_way(server: Hub, folder: Path, tmp_path: Path) -> None:
+def test_a_disk_that_becomes_full_during_the_download(server: Hub, folder: Path, tmp_path: Path) -> None:
     digest = hub_server.describe(folder / "model.safetensors")["lfs"]["sha256"]
     blobs = tmp_path / "cache" / "models--owner--small-bart" / "blobs"
     blobs.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a name leads to, told before the model library is imported for it."""
+"""Names are resolved before the model library is imported."""
 
 from __future__ import annotations
 

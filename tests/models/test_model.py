@@ -1,4 +1,4 @@
-"""Loading a model: what is read, what is believed, and what every broken or hostile model comes to."""
+"""Loading a model: what is read, what is validated, and the errors for broken or hostile models."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) ->
     assert not model.stale()
 
 
-def test_info_tells_encoder_and_decoder_apart(saved: Path) -> None:
+def test_info_lists_encoder_and_decoder_separately(saved: Path) -> None:
     info = load(saved / "bart").info
     assert (info.name, info.source, info.family, info.kind) == ("bart", "folder", "bart", "encoder-decoder")
     assert (info.encoder_layers, info.encoder_heads, info.decoder_layers, info.decoder_heads) == (3, 4, 2, 2)
@@ -157,7 +157,7 @@ def test_marian_tokenizer_survives_a_copy(tmp_path: Path) -> None:
     assert twin("I want to buy a car.") == model.tokenizer("I want to buy a car.")
 
 
-def test_loading_says_nothing(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_prints_nothing(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """transformers prints bars and reports to stderr; a page or a pipe must not get them. Its settings stay as set."""
     logs = transformers.utils.logging
     level = logs.get_verbosity()
@@ -210,7 +210,7 @@ def test_a_bad_configuration_is_refused_before_any_weight_is_read(
 
 
 @pytest.mark.parametrize("model_type", ["longformer", "deberta", "llama", "../../etc", ""])
-def test_an_unsupported_architecture_is_told_which_ones_are(model_type: str, bart: Path) -> None:
+def test_an_unsupported_architecture_is_refused_with_the_supported_ones(model_type: str, bart: Path) -> None:
     networks.edit(bart, model_type=model_type)
     said = refused(bart)
     assert all(name in said for name in ("bert", "bart", "t5", "gpt2", "marian", "pegasus", "electra"))
@@ -232,7 +232,7 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-def test_what_could_act_is_stripped_and_said(bart: Path, saved: Path, tmp_path: Path) -> None:
+def test_active_content_is_removed_and_reported(bart: Path, saved: Path, tmp_path: Path) -> None:
     """Code of its own, a foreign kernel, quantization, other files: none of it has any effect."""
     marker = tmp_path / "executed"
     (bart / "evil.py").write_text(f"open({str(marker)!r}, 'w')\nclass Evil: pass\nEvilConfig = T = Evil\n")
@@ -345,7 +345,7 @@ def test_numbers_that_are_not_finite(value: float, bart: Path) -> None:
     assert "NaN" in said
 
 
-def test_numbers_that_overflow_on_the_way(bart: Path) -> None:
+def test_numbers_that_overflow_in_between(bart: Path) -> None:
     """Each weight is finite, the network's answer is not: the probe pass finds it."""
     rewrite(bart, lambda t: t["model.encoder.layernorm_embedding.weight"].fill_(3e38))
     assert "first short text" in refused(bart)
@@ -572,7 +572,7 @@ def test_bad_generation_settings_are_refused(changes: dict[str, object], bart: P
     refused(bart)
 
 
-def test_generation_settings_cannot_bring_code(bart: Path) -> None:
+def test_generation_settings_cannot_contain_code(bart: Path) -> None:
     networks.edit(bart, "generation_config.json", custom_generate="someone/evil", compile_config={"mode": "x"})
     generation = load(bart).generation
     assert getattr(generation, "custom_generate", None) is None
@@ -605,7 +605,7 @@ def test_one_real_step_is_not_called_training(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_only_the_gains_are_asked_and_no_more_is_said(bart: Path, tmp_path: Path) -> None:
+def test_only_the_gains_decide_whether_a_network_looks_trained(bart: Path, tmp_path: Path) -> None:
     """Random weights with moved gains look trained, gains of 1 do not, whatever the settings say of it."""
     networks.edit(bart, trained=False)  # its gains were moved, and its matrices are random all the same
     assert load(bart).info.trained
@@ -659,7 +659,7 @@ def test_a_replaced_folder_changes_fingerprint_and_is_noticed(bart: Path, tmp_pa
     assert load(bart).info.fingerprint != before.info.fingerprint
 
 
-def test_a_running_model_does_not_feel_its_file_overwritten(bart: Path) -> None:
+def test_overwriting_a_file_does_not_change_a_running_model(bart: Path) -> None:
     """Tensors mapped from the file would change with it, or kill the process when it gets shorter."""
     model = load(bart)
     before = {name: value.clone() for name, value in model.network.state_dict().items()}

@@ -1,4 +1,4 @@
-"""The alignment page as a script: what it links, judges, ranks and exports, and what odd links and records do to it."""
+"""The alignment page as a script: links, judgements, ranking, exports, and odd links and records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_link_says_whose_words_are_linked_and_how(app: App, record: Record) ->
     assert at.code[0].value == pharaoh.write(alignment.links(shown.weights, "union"))
 
 
-def test_a_set_of_heads_comes_from_the_link(app: App, record: Record) -> None:
+def test_a_link_selects_a_set_of_heads(app: App, record: Record) -> None:
     at = app("alignment", align="set", set=["L0H1", "L2H3"])
     assert "The mean of 2 cross heads (L0H1, L2H3)" in words(at)
     at.multiselect[0].set_value([]).run()
@@ -55,7 +55,7 @@ def test_a_set_of_heads_comes_from_the_link(app: App, record: Record) -> None:
         {"base": "5", "swap": "perhaps", "possible": "perhaps"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(app: App, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(app: App, query: dict[str, str]) -> None:
     at = app("alignment", **query)
     assert not at.exception
     assert len(at.get("plotly_chart")) == 2
@@ -73,7 +73,7 @@ def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) ->
 
 
 @pytest.mark.slow
-def test_ours_is_offered_for_the_example_and_can_be_taken_away(app: App, record: Record) -> None:
+def test_our_alignment_is_offered_for_the_example_and_can_be_removed(app: App, record: Record) -> None:
     at = app("alignment")
     press(at, "Use ours")
     assert at.text_area(gold.key_of(record)).value == gold.OURS[record.source_text, record.target_text or ""]
@@ -115,7 +115,7 @@ def press(at: AppTest, label: str) -> None:
     assert not at.exception
 
 
-def test_what_cannot_be_read_is_told_with_its_piece(app: App, record: Record) -> None:
+def test_what_cannot_be_read_is_reported_with_its_piece(app: App, record: Record) -> None:
     at = app("alignment")
     at.text_area(gold.key_of(record)).set_value("0-0 <b>7_7</b>").run()
     assert "is no link" in at.error[0].value
@@ -149,7 +149,7 @@ def test_possible_links_are_those_of_one_direction(app: App) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_model_without_cross_attention_is_told_what_has_it(app: App, kind: Any) -> None:
+def test_a_model_without_cross_attention_names_models_that_have_it(app: App, kind: Any) -> None:
     at = app("alignment", record=stand_in.record(kind=kind))
     assert not at.exception
     assert "cross\\-attention" in at.info[0].value
@@ -183,7 +183,7 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_long_lines_say_that_they_are_drawn_in_part(app: App) -> None:
+def test_long_lines_are_drawn_in_part_with_a_note(app: App) -> None:
     source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
     at = app("alignment", record=stand_in.record(source=source), links="threshold", link_weight="0.05")
     links = pharaoh.read(at.code[0].value, 45, 6).sure

@@ -1,4 +1,4 @@
-"""The compare page as a script: what it says of the heads and the pins, and what odd links and other runs do to it."""
+"""The compare page as a script: its texts on heads and pins, and odd links and other runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert "A and B are" in words(app)
 
 
-def test_a_dotted_line_is_spoken_of_only_where_it_is(record: Record) -> None:
+def test_a_dotted_line_is_mentioned_only_if_it_is_drawn(record: Record) -> None:
     assert "dotted: attention spread evenly" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
     said = words(opened(record, kind="Encoder", x="evenness", y="peak"))  # even heads are far from all of these
     assert "later layers stronger." in said
@@ -67,7 +67,7 @@ def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> No
     assert "B: encoder L2H3" in words(app)
 
 
-def test_with_merged_words_the_distance_is_said_to_be_between_words(record: Record) -> None:
+def test_with_merged_words_the_distance_is_between_words(record: Record) -> None:
     pins: dict[str, Any] = {"a": "encoder L0H1", "b": "encoder L2H3", "kind": "Encoder"}
     assert "(Jensen-Shannon distance: 0" in words(opened(record, **pins))
     assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
@@ -77,7 +77,7 @@ def test_a_head_and_itself_are_the_same(record: Record) -> None:
     assert "A and B are the same (" in words(opened(record, a="cross L1H1", b="cross L1H1"))
 
 
-def test_heads_over_other_tokens_stand_side_by_side_without_a_difference(record: Record) -> None:
+def test_heads_over_other_tokens_are_side_by_side_without_a_difference(record: Record) -> None:
     app = opened(record, a="encoder L0H1", b="decoder L2H3")
     assert "A difference needs the same tokens on both sides" in words(app)
     assert len(app.get("plotly_chart")) == 2
@@ -107,7 +107,7 @@ def test_each_canvas_is_sent_its_head_alone_and_exact(record: Record) -> None:
         {"a": "cross L1H1" * 500, "threshold": "abc", "words": "true", "range": "each row's largest"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
     assert len(opened(record, None, **query).get("plotly_chart")) >= 2
 
 
@@ -180,7 +180,7 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
 
 
 @pytest.mark.slow
-def test_a_head_of_another_model_stands_beside_it(record: Record) -> None:
+def test_a_head_of_another_model_is_shown_next_to_it(record: Record) -> None:
     other = records.encoder_only(layers=1, heads=2)
     app = opened(record, other, a="encoder L0H1", b="encoder L0H0", kind="Encoder")
     app.session_state["b_run"] = pins.OTHER

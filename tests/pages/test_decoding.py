@@ -1,4 +1,4 @@
-"""The decoding page as a script: what it sends to the player, what it says, what it does with odd links."""
+"""The decoding page as a script: the player's data, its texts, and odd links."""
 
 import json
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_the_steps_reach_the_player(record: Record) -> None:
         ({"step": ""}, 1, "predicts"),
     ],
 )
-def test_a_link_restores_the_place_and_is_kept_within_the_record(
+def test_a_link_restores_the_position_clamped_to_the_record(
     record: Record, query: dict[str, str], start: int, reading: str
 ) -> None:
     app = opened(record, **query)
@@ -96,7 +96,7 @@ def test_a_step_sends_nothing_to_the_canvas_again(record: Record) -> None:
     assert (after["revision"], after["serial"], after["begin"]) == (before["revision"], 0, before["begin"])
 
 
-def test_several_rows_and_columns_of_all_heads_stand_in_the_link(record: Record) -> None:
+def test_several_rows_and_columns_of_all_heads_are_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {"all_heads": "true", "step": "4", "chosen_row": ["1", "4"], "chosen_column": ["2", "3"]}
     app = opened(record, **query)
     begin = canvas(app)["begin"]
@@ -110,7 +110,7 @@ def test_several_rows_and_columns_of_all_heads_stand_in_the_link(record: Record)
 
 
 @pytest.mark.parametrize(("said", "seen"), [("lines", "lines"), ("text", "text"), ("nonsense", "map")])
-def test_how_all_heads_are_seen_stands_in_the_link(record: Record, said: str, seen: str) -> None:
+def test_how_all_heads_are_shown_is_in_the_link(record: Record, said: str, seen: str) -> None:
     app = opened(record, all_heads="true", view=said)
     assert canvas(app)["begin"]["view"] == seen
     app.run()
@@ -142,7 +142,7 @@ def test_one_head_and_means_are_named(record: Record) -> None:
     assert sent(opened(record, layer="99", head="-5"))["weights"] == f"cross {first.short}"
 
 
-def test_an_encoder_only_model_is_told_what_to_choose() -> None:
+def test_an_encoder_only_model_is_refused_with_the_choices() -> None:
     app = opened(records.encoder_only())
     said = " ".join(box.value for box in app.info)
     assert "reads the whole text at once" in said
@@ -239,7 +239,7 @@ def test_a_link_with_a_branch_shows_both(record: Record, tasks: Tasks) -> None:
 @pytest.mark.parametrize(
     "link", ["", "x", "0.5", "99.5", "3.", "3.abc", "3.99999999", "3.100", "3~", "²~x", "3~" + "y" * 300]
 )
-def test_a_link_to_no_branch_is_taken_away(record: Record, tasks: Tasks, link: str) -> None:
+def test_a_link_to_no_branch_is_removed(record: Record, tasks: Tasks, link: str) -> None:
     app = opened(record, branch=link)
     assert tasks.asked == []
     assert sent(app)["branch"] is None
@@ -304,7 +304,7 @@ def test_a_branch_is_in_the_link_again_after_another_page(record: Record, tasks:
     assert app.query_params["branch"] in ("3.77", ["3.77"])
 
 
-def test_a_wish_that_was_broken_off_is_done_by_the_next_run(record: Record, tasks: Tasks) -> None:
+def test_an_interrupted_request_is_completed_by_the_next_run(record: Record, tasks: Tasks) -> None:
     app = opened(record)
     app.session_state["_branch_request"] = BranchRequest(4, 12, "follow")
     app.run()
@@ -339,7 +339,7 @@ def test_without_beams_there_is_no_tree(record: Record) -> None:
     assert not opened(record).get("plotly_chart")
 
 
-def test_a_given_output_is_told_token_by_token() -> None:
+def test_a_given_output_is_described_token_by_token() -> None:
     odd = stand_in.record(output=("<s>", "<b>x</b>", " 어텐션", "</s>"))
     given = replace(odd, provenance=replace(odd.provenance, settings={"mode": "given target"}))
     said = words(opened(given))
@@ -355,7 +355,7 @@ def test_rules_are_named_with_their_steps(record: Record) -> None:
     assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in words(opened(ruled))
 
 
-def test_how_the_text_was_made_is_said(record: Record) -> None:
+def test_how_the_text_was_made_is_stated(record: Record) -> None:
     settings = {"mode": "sampling", "temperature": 0.7, "seed": 3, "rules": (), "forced": ()}
     drawn = replace(record, provenance=replace(record.provenance, settings=settings))
     said = words(opened(drawn))

@@ -1,4 +1,4 @@
-"""The denoising page as a script, on small random models and on those that ship: words, links, what it refuses."""
+"""The denoising page as a script, on small random models and the shipped ones: words, links, refusals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", list(LOOKS))
-def test_every_part_draws_and_its_numbers_can_be_taken_along(app: App, look: str) -> None:
+def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str) -> None:
     page = app("denoising", record=of(TEXT), noise="masking", look=look)
     assert not page.exception
     assert not page.error
@@ -65,7 +65,7 @@ def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> N
 
 
 @pytest.mark.slow
-def test_a_folder_that_may_have_learned_it_is_taken(app: App) -> None:
+def test_a_folder_that_may_be_trained_for_it_is_accepted(app: App) -> None:
     page = app("denoising", record=of(TEXT))
     assert "Whether small-bart was trained to repair texts is not known." in words(page)
 
@@ -83,7 +83,7 @@ def test_texts_of_all_kinds(app: App, text: str, noise: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said(app: App) -> None:
+def test_only_the_beginning_of_a_long_text_is_repaired_and_a_note_says_so(app: App) -> None:
     text = "The cat is sleeping on the sofa. " * 12
     page = app("denoising", record=replace(of(TEXT), source_text=text))
     assert not page.exception
@@ -92,7 +92,7 @@ def test_a_text_that_is_too_long_is_repaired_from_its_beginning_and_that_is_said
 
 
 @pytest.mark.slow
-def test_a_text_with_masks_makes_room_for_an_example(app: App) -> None:
+def test_a_text_with_masks_is_replaced_by_an_example(app: App) -> None:
     page = app("denoising", record=replace(of(TEXT), source_text="The <mask> sleeps."), text_of="own")
     assert not page.exception
     assert "so an example stands in" in words(page)
@@ -117,7 +117,7 @@ def test_another_draw_is_a_press_away(app: App) -> None:
         {"noise": "deletion", "look": "attention", "weights": "mean+of+a+layer", "mean_of": "nothing"},
     ],
 )
-def test_odd_links_are_brought_within_reach(app: App, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped(app: App, query: dict[str, str]) -> None:
     page = app("denoising", record=of(TEXT), **query)
     assert not page.exception
     assert not page.error

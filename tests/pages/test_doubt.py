@@ -1,4 +1,4 @@
-"""The line beside an output of which the model was unsure: on which pages, at which level, and where it is missing."""
+"""The line next to an uncertain output: on which pages and levels it appears, and when it does not."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_from_the_second_level_on_with_its_numbers(app: App, page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_given_output_was_nobodys_choice(app: App, page: str) -> None:
+def test_a_given_output_has_no_doubt(app: App, page: str) -> None:
     said = words(app(page, record=record("given target")))
     assert SAID not in said
     assert "<p class='bv-doubt'" not in said
 
 
-def test_it_is_said_in_korean(app: App) -> None:
+def test_it_is_shown_in_korean(app: App) -> None:
     assert "모델이 이 텍스트에 확신이 없었습니다." in words(app("start", record=record("greedy"), lang="ko"))
 
 

@@ -1,4 +1,4 @@
-"""What a page gives to take along is what it shows: the same head or mean, view and numbers."""
+"""Downloads of a page contain what it shows: the same head or mean, view and numbers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_masks_gives_the_view_that_is_shown(given: Given, record: Record) -> Non
     np.testing.assert_array_equal(arrays["decoder"], record.attention("decoder").mask)
 
 
-def test_a_pattern_can_be_taken_along(given: Given, record: Record) -> None:
+def test_a_pattern_can_be_downloaded(given: Given, record: Record) -> None:
     opened("masks", record, None, level="expert", about="patterns", pattern="window", pattern_row="4")
     files = given["masks-pattern"]
     assert files["of"] == "window"
@@ -78,7 +78,7 @@ def test_a_pattern_can_be_taken_along(given: Given, record: Record) -> None:
     assert made(files, "figure").data
 
 
-def test_two_heads_can_be_taken_along(given: Given, record: Record) -> None:
+def test_two_heads_can_be_downloaded(given: Given, record: Record) -> None:
     opened("compare", record, None, below="two", kind="encoder", a="encoder L0H1", b="encoder L2H3")
     files = given["difference"]
     arrays, figure = made(files, "arrays"), made(files, "figure")
@@ -105,7 +105,7 @@ def test_likeness_and_rollout_have_names_and_a_table(given: Given, record: Recor
     np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-5)
 
 
-def test_the_parts_of_the_arithmetic_can_be_taken_along(given: Given, record: Record) -> None:
+def test_the_parts_of_the_arithmetic_can_be_downloaded(given: Given, record: Record) -> None:
     opened(
         "inside",
         record,
@@ -131,7 +131,7 @@ def test_the_parts_of_the_arithmetic_can_be_taken_along(given: Given, record: Re
     assert len(made(given["inside-scaling"], "table"))
 
 
-def test_the_costs_can_be_taken_along(given: Given, record: Record) -> None:
+def test_the_costs_can_be_downloaded(given: Given, record: Record) -> None:
     opened("parameters", record, None, level="expert", more="models")
     assert made(given["sizes"], "figure").data
     opened("parameters", record, None, level="expert", more="length", n="512")

@@ -1,4 +1,4 @@
-"""The experiments page as a script, on a real (small, random) model: what it says, its links, and what it refuses."""
+"""The experiments page as a script, on a real (small, random) model: texts, links and refusals."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_compared_is_said(app: App, subject: Subject) -> None:
+def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
     """A factor of 1; a record that was given its target; a record of a run with silenced heads."""
     model, record = subject
     said = words(app("experiments", record=record, silenced="cross L1H1", factor="1"))
@@ -104,7 +104,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
         {"position": "999", "changed": "-1", "felt": "abc", "window": "77", "side": "sideways", "moved": "<b>"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(
+def test_odd_links_are_clamped_to_the_record(
     app: App, subject: Subject, experiment: str, query: dict[str, str]
 ) -> None:
     page = app("experiments", record=subject[1], experiment=experiment, **query)
@@ -139,7 +139,7 @@ def test_a_long_text_leaves_the_maps_their_room(app: App, subject: Subject) -> N
     assert ("0, or grey" in said) == (len(long.source) > 96)
 
 
-def test_a_short_map_beside_a_long_one_is_no_sliver() -> None:
+def test_a_short_map_next_to_a_long_one_stays_wide_enough() -> None:
     assert token._widths([70, 9]) == [74, 28]
     assert token._widths([30, 31, 32]) == [34, 35, 36]
 
@@ -188,7 +188,7 @@ def test_a_text_that_is_refused_is_not_offered_again(app: App, subject: Subject)
 
 
 @pytest.mark.slow
-def test_a_factor_that_was_pressed_is_not_set_again(app: App, subject: Subject) -> None:
+def test_a_selected_factor_is_not_set_again(app: App, subject: Subject) -> None:
     """Setting a widget in every run would undo what the visitor pressed while the run was on its way."""
     page = app("experiments", record=subject[1], silenced="cross L1H1", factor="0.5")
     page.slider(key="factor").set_value(0.6).run()
@@ -230,7 +230,7 @@ def test_a_record_of_another_checkpoint_is_refused(app: App, subject: Subject) -
     assert "another model" in page.error[0].value
 
 
-def test_a_click_ticks_a_head_and_the_same_once_more_frees_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_selects_a_head_and_the_same_click_again_deselects_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from bartviz.ui.views.experiments import heads
 
     state: dict[str, Any] = {"silenced": ["cross L0H0"]}

@@ -1,4 +1,4 @@
-"""The heads page as a script: what it says of the chosen head, and what odd links and records do to it."""
+"""The heads page as a script: its texts on the chosen head, and odd links and records."""
 
 from dataclasses import replace
 from functools import partial
@@ -9,6 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads
+from bartviz.arrays import Floats
+from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas import data
 from bartviz.ui.views.heads import parts as ui
@@ -41,14 +43,14 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
         {"kind": "Encoder", "layer": "2", "head": "3", "hide": "true", "divide": "true"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
     begin = drawn(opened(record, **query))["begin"]
     assert 0 <= begin["layer"] < 3
     assert 0 <= begin["head"] < 4
     assert 0 <= begin["row"] < 9
 
 
-def test_a_link_leads_to_head_row_and_view(record: Record) -> None:
+def test_a_link_selects_head_row_and_view(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="2", head="3", row="4", view="lines", weights="mean of its layer")
     assert drawn(app)["begin"] == {
         "layer": 2,
@@ -113,7 +115,7 @@ def test_several_rows_are_summed_in_the_table(record: Record) -> None:
 
 
 @pytest.mark.slow
-def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
+def test_several_rows_and_columns_are_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {"kind": "encoder", "chosen_row": ["2", "5", "99", "x"], "chosen_column": "3"}
     app = opened(record, **query)
     begin = drawn(app)["begin"]
@@ -128,3 +130,17 @@ def test_several_rows_and_columns_stand_in_the_link(record: Record) -> None:
     app.run()
     assert "chosen_row" not in app.query_params
     assert app.query_params["chosen_column"] == "1"
+
+
+def test_the_mean_of_all_heads_is_computed_once_for_page_and_canvas(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed, mean = [], heads.mean
+
+    def counted(attention: Attention, layer: int | None = None, head: int | None = None) -> Floats:
+        computed.append((layer, head))
+        return mean(attention, layer, head)
+
+    monkeypatch.setattr(heads, "mean", counted)
+    app = opened(stand_in.record(source=("<s>", "Seen", " nowhere", " else", "</s>")), weights="mean of all heads")
+    assert "Mean of all 12 cross heads" in words(app)
+    app.run()
+    assert computed.count((None, None)) == 1

@@ -78,7 +78,7 @@ def test_without_bertviz_one_sentence_says_so(app: App, monkeypatch: pytest.Monk
     assert "install bertviz" in at.error[0].value
 
 
-def test_the_drawn_weights_and_the_page_can_be_taken_along(app: App) -> None:
+def test_the_drawn_weights_and_the_page_can_be_downloaded(app: App) -> None:
     at = app("heads", view="classic", kind="cross", layer="2")
     assert [button.proto.label for button in at.get("download_button")] == ["NPZ", "HTML", "Record"]
     cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query

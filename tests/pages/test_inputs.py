@@ -86,5 +86,5 @@ def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
         {"look": "tokenizers", "sample": "?", "third": "../../etc"},
     ],
 )
-def test_odd_links_are_brought_within_what_there_is(app: App, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_what_exists(app: App, query: dict[str, str]) -> None:
     words(app("inputs", record=of("small-gpt2"), **query))

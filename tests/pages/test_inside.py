@@ -42,11 +42,11 @@ def test_a_decoder_row_says_what_it_reads_and_predicts(record: Record) -> None:
         {"layer": "abc", "kind": "sideways", "which": "x", "order": "", "follow": "perhaps", "around": "z"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
     assert len(opened(record, **query).get("plotly_chart")) == 4
 
 
-def test_another_key_can_be_taken_apart(record: Record) -> None:
+def test_the_products_of_another_key_can_be_shown(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="0", head="0", row="2", follow="false", token="5")
     one = inside.inside(record.attention("encoder"), 0, 0, 2)
     assert inside.equation(one, 5)[-1][0] in words(app)

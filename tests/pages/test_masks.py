@@ -1,4 +1,4 @@
-"""The masks page as a script: what the squares say, what a batch shows, what odd links and records do to it."""
+"""The masks page as a script: squares, batches, and odd links and records."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_weights_of_a_head_keep_within_each_kind() -> None:
         {"pattern": "diagonal", "set_window": "99", "pattern_row": "-3"},
     ],
 )
-def test_odd_links_are_brought_within_the_record(record: Record, query: dict[str, str]) -> None:
+def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
     assert len(charts(opened(record, **query))) == 3
 
 
@@ -83,7 +83,7 @@ def test_a_pattern_is_applied_to_a_row_of_the_text(record: Record) -> None:
     assert "made up" in words(app)
 
 
-def test_a_row_that_may_look_nowhere_is_told_number_by_number(record: Record) -> None:
+def test_a_wholly_masked_row_is_described_number_by_number(record: Record) -> None:
     app = opened(record, ZERO, zero_number="-inf")
     assert "gives NaN" in words(app)
     assert "-104 in float32" in " ".join(part.value for part in app.markdown)

@@ -6,7 +6,7 @@ from tests.conftest import App
 from tests.support.visits import words
 
 
-def test_three_models_stand_side_by_side_at_first(app: App) -> None:
+def test_three_models_are_side_by_side_at_first(app: App) -> None:
     page = app("models")
     assert not page.exception
     for said in ("bert-base-uncased", "bart-base", "gpt2", "139,420,416", "109,482,240", "124,439,808", "post-norm"):
@@ -22,7 +22,7 @@ def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:
     assert "Tokenizer" in words(page)
 
 
-def test_a_choice_of_ones_own_may_be_empty_or_too_large(app: App) -> None:
+def test_a_custom_choice_may_be_empty_or_too_large(app: App) -> None:
     page = app("models", models="own")
     page.multiselect(key="which").set_value([]).run()
     assert page.info[0].value == "Choose at least one model."

@@ -1,4 +1,4 @@
-"""The page of warnings as a script: claims with this text's numbers, what is borrowed, odd records."""
+"""The page of warnings as a script: claims with this text's numbers, examples from the shipped record, odd records."""
 
 from __future__ import annotations
 

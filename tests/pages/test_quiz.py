@@ -115,7 +115,7 @@ def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
 @pytest.mark.parametrize(
     "query", [{"quiz_seed": "-4"}, {"quiz_seed": "1e99"}, {"quiz_seed": "x", "quiz_count": "0"}, {"quiz_count": "999"}]
 )
-def test_a_link_that_makes_no_sense_still_asks(app: App, query: dict[str, str]) -> None:
+def test_an_invalid_link_still_asks_a_question(app: App, query: dict[str, str]) -> None:
     page = app("quiz", **query)
     assert not page.exception
     assert re.search(r"Question 1 of \d+", words(page))
@@ -218,7 +218,7 @@ LINKS = {one.kind: one for seed in range(6) for one in questions(STARTING, seed,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_link_of_each_kind_sets_the_page_as_it_says(app: App, kind: str) -> None:
+def test_the_link_of_each_kind_sets_the_page(app: App, kind: str) -> None:
     question = LINKS[kind]
     page = app(question.page, record=STARTING, **question.query)
     assert not page.exception

@@ -31,7 +31,7 @@ def test_each_kind_of_record_has_its_ribbons(app: App, kind: ModelKind) -> None:
     assert given["edges"] == [list(edge) for edge in found.edges()]
 
 
-def test_the_notice_and_the_head_are_said(app: App, record: Record) -> None:
+def test_the_notice_and_the_head_are_shown(app: App, record: Record) -> None:
     found = start.ribbons(record)
     shown = words(app())
     head = f"C{str(found.head)[1:]}"  # it begins the sentence
@@ -54,6 +54,6 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
     assert labels == ["**Learn it in ten minutes**", "**Look inside this sentence**"]
 
 
-def test_its_numbers_and_its_record_can_be_taken_along(app: App) -> None:
+def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
     page = app()
     assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]

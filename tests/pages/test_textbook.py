@@ -1,4 +1,4 @@
-"""The textbook page as a script: its tally, its filters, what a line shows, what a link opens."""
+"""The textbook page as a script: tally, filters, lines and links."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_link_unfolds_one_line(app: App) -> None:
 
 
 @pytest.mark.slow
-def test_who_guesses_first_sees_no_verdict_before_opening_it(app: App) -> None:
+def test_a_visitor_who_guesses_first_sees_no_verdict(app: App) -> None:
     page = app("textbook", record=None, guess="true", chapter="cost")
     assert not page.exception
     for card in cards(page):
@@ -95,7 +95,7 @@ def test_who_guesses_first_sees_no_verdict_before_opening_it(app: App) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", [{"verdict": "<b>"}, {"chapter": "x"}, {"line": "99"}])
-def test_links_that_lie(app: App, query: dict[str, str]) -> None:
+def test_invalid_links(app: App, query: dict[str, str]) -> None:
     page = app("textbook", record=None, **query)
     assert not page.exception
     assert len(cards(page)) == 67
@@ -109,14 +109,14 @@ def test_a_run_of_the_visitors_own_is_judged(app: App, record: Record) -> None:
 
 
 @pytest.mark.slow
-def test_what_stands_in_a_card_is_escaped(app: App) -> None:
+def test_the_content_of_a_card_is_escaped(app: App) -> None:
     page = app("textbook", record=None)
     assert "&lt;/s&gt;" in words(page)
     assert "<s>" not in "".join(cards(page))
 
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
-def test_a_link_leads_to_a_page_that_takes_it(line: textbook.Claim) -> None:
+def test_a_link_opens_a_page_that_applies_it(line: textbook.Claim) -> None:
     assert sitemap.page(line.page).file.is_file()
     for word in set(line.query) - {"model", "text", "pair", "special"}:  # the sidebar's
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"

@@ -61,7 +61,7 @@ def test_a_masked_cell_is_exactly_zero() -> None:
     np.testing.assert_allclose(weights[1], [1 / 10, 9 / 10], rtol=1e-6)
 
 
-def test_a_wholly_masked_row_is_uniform_and_named() -> None:
+def test_a_wholly_masked_row_is_uniform_and_labelled() -> None:
     attention = by_hand([[False, False], [True, True]])
     assert attention.masked_rows.tolist() == [True, False]
     assert attention.head(0, 0)[0].tolist() == [0.5, 0.5]
@@ -139,7 +139,7 @@ def test_rows_sum_to_one_and_masked_cells_are_zero(seed: int, rows: int, columns
     np.testing.assert_allclose(masked_softmax(scores + np.float32(8), mask), weights, atol=1e-4)
 
 
-def test_a_long_text_is_said_in_a_line() -> None:
+def test_the_length_of_a_long_text_is_one_line() -> None:
     tokens = stand_in.tokens(tuple(f"w{place}" for place in range(900)))
     assert repr(tokens).startswith("<Tokens: 'w0' 'w1' ")
     assert repr(tokens).endswith("'w11' ... 900 in all>")

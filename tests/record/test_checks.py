@@ -1,4 +1,4 @@
-"""Checks of a record: what was tampered with does not pass, whatever it was; what was not, does."""
+"""Checks of a record: a record passes unless anything in it was changed."""
 
 from __future__ import annotations
 
@@ -286,14 +286,14 @@ def test_a_file_that_was_changed_is_refused_with_that_reason(name: str, bare: Re
     assert checks.FILE in {check.name for check in again.check() if check.failed}
 
 
-def test_a_check_that_says_it_passed_is_judged_by_its_number(bare: Record, tmp_path: Path) -> None:
+def test_a_check_is_judged_by_its_number_not_by_its_own_verdict(bare: Record, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     replace(bare, provenance=replace(bare.provenance, checks=(Check(checks.LOGITS, 123.0, 1e-4),))).save(path)
     with pytest.raises(RecordError, match="the network's logits"):
         bartviz.open(path)
 
 
-def test_a_record_made_by_hand_or_long_ago_is_not_vouched_for(bare: Record, tmp_path: Path) -> None:
+def test_a_record_from_arrays_or_of_an_older_version_is_not_sound(bare: Record, tmp_path: Path) -> None:
     hand = stand_in.record()
     assert not hand.sound
     assert not any(check.failed for check in hand.check())
@@ -308,7 +308,7 @@ def test_a_record_made_by_hand_or_long_ago_is_not_vouched_for(bare: Record, tmp_
     assert (again.seal, again.sound) == ("older", False)
 
 
-def test_a_copy_of_an_opened_record_is_made_anew(bare: Record, tmp_path: Path) -> None:
+def test_a_copy_of_an_opened_record_is_built_again(bare: Record, tmp_path: Path) -> None:
     bare.save(tmp_path / "x.safetensors")
     opened = bartviz.open((tmp_path / "x.safetensors").read_bytes())
     assert opened.seal == "unchanged"

@@ -73,7 +73,7 @@ def test_a_run_names_no_candidate_until_somebody_looks(translator: Model, monkey
         named.clear()
 
 
-def test_tokens_are_described_when_somebody_looks(translator: Model) -> None:
+def test_tokens_are_described_on_first_use(translator: Model) -> None:
     record = bartviz.capture(translator, "The children sing.", target="Die Kinder singen.")
     cross = record.attention("cross")
     assert "labels" not in cross.key.__dict__

@@ -1,4 +1,4 @@
-"""Saved records: what was saved is what is opened, and nothing else is believed."""
+"""Saved records open as they were saved, and other files are rejected."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_other_files_are_refused_in_one_sentence(data: bytes) -> None:
         store.decode(data, Record)
 
 
-def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be read") as error:
         bartviz.open(tmp_path / "none.safetensors")
     assert str(tmp_path) not in str(error.value)
@@ -148,7 +148,7 @@ def noticed(record: Record, *notices: str) -> Record:
     return replace(record, provenance=replace(record.provenance, notices=notices))
 
 
-def test_a_notice_is_read_in_the_language_of_whoever_opens_the_file(record: Record) -> None:
+def test_a_notice_is_read_in_the_language_of_the_reader(record: Record) -> None:
     made = noticed(record, *NOTICES)
     again, seal = store.decode(store.encode(made), Record)
     assert (again, seal) == (made, "unchanged")

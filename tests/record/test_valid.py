@@ -1,4 +1,4 @@
-"""What is no token, no attention and no text is refused when it is made, not when somebody draws it."""
+"""Invalid tokens, attention and texts are rejected at construction, not when they are drawn."""
 
 from __future__ import annotations
 

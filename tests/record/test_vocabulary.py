@@ -1,4 +1,4 @@
-"""The words of records: what is saved stays as it was, and every module takes the words from one place."""
+"""The words of records: saved words do not change, and every module uses one list."""
 
 from __future__ import annotations
 

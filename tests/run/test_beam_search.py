@@ -1,4 +1,4 @@
-"""Beam search: by hand on five words, then beside generate(), then the attention of the text that won."""
+"""Beam search: by hand on five words, then against generate(), then the attention of the winning text."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_enough_beams_find_the_best_of_all_texts(logits: list[list[float]], pena
     assert search.nodes[search.best].score == pytest.approx(max(every), abs=1e-4)
 
 
-def test_rules_that_leave_nothing_are_said() -> None:
+def test_rules_that_leave_no_token_are_reported() -> None:
     search = Search([START], Settings(2), longest=4, ends=[END])
     with pytest.raises(SettingError, match="leave no token"):
         search.advance(torch.full((2, 5), -torch.inf))
@@ -380,7 +380,7 @@ def test_a_rule_that_acts_is_named_in_the_tree_and_in_the_step() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["repetition_penalty", "encoder_repetition_penalty", "no_repeat_ngram_size"])
 @pytest.mark.parametrize("family", ["bart", "marian", "gpt2"])
-def test_what_is_said_of_greedy_search_is_true(family: str, rule: str) -> None:
+def test_statements_about_greedy_search_are_true(family: str, rule: str) -> None:
     """A penalty divides positive logits and multiplies negative ones; log p is never positive."""
     model = with_rules(loaded.model(family), **{rule: 1 if rule == "no_repeat_ngram_size" else 1.3})
     for beams, new in ((2, 3), (3, 6), (4, 12)):
@@ -396,7 +396,7 @@ def test_what_is_said_of_greedy_search_is_true(family: str, rule: str) -> None:
             assert there.chosen.token_id == token.token_id
 
 
-def test_a_forced_token_stands_in_every_beam() -> None:
+def test_a_forced_token_is_in_every_beam() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, beams=3, max_new_tokens=8, force={2: 33})
     assert record.beams is not None
     third = [node for node in record.beams.nodes if node.step == 2]
@@ -461,7 +461,7 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], word: str
         bartviz.decode(loaded.model("bart"), TEXT, **options)
 
 
-def test_progress_is_told_and_a_search_can_be_stopped() -> None:
+def test_progress_is_reported_and_a_search_can_be_stopped() -> None:
     seen: list[tuple[int, int]] = []
 
     def on_step(step: int, longest: int) -> None:
@@ -501,7 +501,7 @@ def test_a_tree_is_the_same_after_saving(tmp_path: Path) -> None:
     assert again.beams == record.beams
 
 
-def test_a_record_from_before_there_were_trees_opens() -> None:
+def test_an_older_record_without_trees_opens() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=3)
     data = store.encode(record)
     length = int.from_bytes(data[:8], "little")
@@ -514,7 +514,7 @@ def test_a_record_from_before_there_were_trees_opens() -> None:
     assert store.decode(older, Record)[0] == record
 
 
-def test_a_tree_from_before_there_were_texts_opens() -> None:
+def test_an_older_tree_without_texts_opens() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, beams=2, max_new_tokens=3)
     data = store.encode(record)
     length = int.from_bytes(data[:8], "little")

@@ -1,4 +1,4 @@
-"""branch(): the same beginning, another token, and what the model writes then."""
+"""branch(): the same prefix, another token, and the model's continuation."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_record_from_a_file_can_be_branched(way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [{"max_new_tokens": "9"}, {"mode": "sampling", "seed": "x"}, {"ablated": ("cross L0H0 x y",)}]
 )
-def test_damaged_settings_of_a_record_are_said(damage: dict[str, Any]) -> None:
+def test_damaged_settings_of_a_record_are_reported(damage: dict[str, Any]) -> None:
     model = loaded.model("bart")
     record = bartviz.decode(model, TEXT, max_new_tokens=4)
     said = replace(record.provenance, settings={**record.provenance.settings, **damage})
@@ -171,7 +171,7 @@ def test_a_search_goes_on_as_a_search() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("token", "placed"), [(" großes Haus am See", 2), ("</s> Haus", 1)])
-def test_typed_tokens_that_found_no_place_are_told(token: str, placed: int) -> None:
+def test_typed_tokens_without_a_position_are_reported(token: str, placed: int) -> None:
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.decode(model, "I want to buy a car.", max_new_tokens=6)
     made = bartviz.branch(model, record, 4, token)

@@ -1,4 +1,4 @@
-"""The step written by hand beside the network's own modules: the same logits and the same tape, or no step at all."""
+"""The fast step against the network's modules: the same logits and the same tape, or no fast step."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_other_families_are_not_known(family: str) -> None:
     assert family_of(network(family)) is None
 
 
-def test_a_class_of_ones_own_is_not_known() -> None:
+def test_the_content_of_a_custom_class_is_unknown() -> None:
     made = network("bart")
     made.__class__ = type("BartForConditionalGeneration", (type(made),), {})
     assert family_of(made) is None

@@ -150,7 +150,7 @@ def test_targets_of_a_batch_are_one_for_each_text(family: str, targets: list[str
         bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets)
 
 
-def test_a_text_that_goes_on_as_given_has_a_step_for_each_token_of_the_target() -> None:
+def test_a_given_continuation_has_a_step_for_each_target_token() -> None:
     model, target = loaded.model("gpt2"), " It is a dog."
     one = bartviz.capture(model, SHORT, target=target, values=True)
     whole = bartviz.capture(model, SHORT + target)
@@ -261,7 +261,7 @@ def test_silenced_heads_leave_no_trace_in_the_output() -> None:
     np.testing.assert_allclose(silenced.encoder.layer(2), expected[2][0].numpy(), atol=CLOSE)
 
 
-def test_an_ablation_is_gone_afterwards() -> None:
+def test_an_ablation_leaves_no_trace() -> None:
     model = loaded.model("bart")
     before = run("bart")
     changed = bartviz.capture(model, TEXT, target=TARGET, ablate={"cross L0H1": 0.5, "encoder L1H0": 0.0})

@@ -1,4 +1,4 @@
-"""decode() beside generate(): the same tokens, the same rules, and all attention of every step."""
+"""decode() against generate(): the same tokens, the same rules, and all attention of every step."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_forced_rule_is_named_even_where_the_model_agrees() -> None:
     assert rules.choose(active, torch.tensor([[0, 1]]), logits) == rules.Choice(2, "forced end token")
 
 
-def test_why_it_stopped_is_said() -> None:
+def test_why_it_stopped_is_stated() -> None:
     model = loaded.model("bart")
     assert (
         bartviz.decode(with_rules(model, eos_token_id=None), TEXT, max_new_tokens=3).provenance.stopped
@@ -148,7 +148,7 @@ def test_an_end_that_the_length_forced_is_the_length_limit(beams: int) -> None:
     assert record.provenance.stopped == "length limit"
 
 
-def test_a_forced_token_stands_where_it_was_put() -> None:
+def test_a_forced_token_is_at_its_position() -> None:
     model = loaded.model("bart")
     record = bartviz.decode(model, TEXT, max_new_tokens=10, force={2: 33, 4: " Auto"})
     assert record.steps[2].chosen.token_id == 33
@@ -185,7 +185,7 @@ def test_an_encoder_writes_nothing_and_says_what_to_choose() -> None:
         bartviz.decode(loaded.model("bert"), TEXT)
 
 
-def test_progress_is_told_and_a_run_can_be_stopped() -> None:
+def test_progress_is_reported_and_a_run_can_be_stopped() -> None:
     seen: list[tuple[int, int]] = []
 
     def on_step(step: int, longest: int) -> None:
@@ -242,7 +242,7 @@ def test_settings_that_mean_nothing_are_refused() -> None:
         bartviz.decode(loaded.model("bart"), TEXT, top_k=0)
 
 
-def test_a_forced_position_that_is_never_reached_is_said() -> None:
+def test_a_forced_position_that_is_never_reached_is_reported() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=3, force={9: np.int64(33)})  # type: ignore[dict-item]
     assert record.provenance.notices == ("The text ended before position 9: what was forced there is not in it.",)
 

@@ -1,4 +1,4 @@
-"""Rules on many texts at once: what each leaves, and which one decided."""
+"""Rules on many texts at once: the tokens that each allows, and which one decided."""
 
 from __future__ import annotations
 

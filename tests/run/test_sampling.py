@@ -1,4 +1,4 @@
-"""Sampling: the filters by hand and beside transformers', the draws beside generate() with the same seed."""
+"""Sampling: the filters by hand and against transformers, the draws against generate() with the same seed."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_drawing_leaves_the_random_numbers_of_others_alone() -> None:
 
 
 @pytest.mark.slow
-def test_tokens_come_as_often_as_their_probability_says() -> None:
+def test_tokens_are_drawn_with_their_probability() -> None:
     """150 first tokens; the share of each is within four standard deviations."""
     model, n = with_rules(loaded.model("bart"), forced_eos_token_id=None), 150
     first = [
@@ -124,7 +124,7 @@ def test_tokens_come_as_often_as_their_probability_says() -> None:
         assert abs(counts[token] / n - p) < 4 * math.sqrt(p * (1 - p) / n) + 1e-9
 
 
-def test_steps_keep_raw_probabilities_and_tell_the_filtered_ones() -> None:
+def test_steps_have_raw_and_filtered_probabilities() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, sample=Sampling(0.7, top_k=5, seed=3), max_new_tokens=8)
     greedy = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=1)
     assert record.steps[0].candidates[0].probability == pytest.approx(greedy.steps[0].candidates[0].probability)
@@ -159,7 +159,7 @@ def test_rules_are_named_where_they_act() -> None:
         assert (step.rule == "no 1 tokens repeated") == again
 
 
-def test_it_says_how_it_was_drawn(tmp_path: Path) -> None:
+def test_it_states_how_it_was_drawn(tmp_path: Path) -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, sample=Sampling(0.8, 40, 0.9, 12), max_new_tokens=4)
     said = record.provenance.settings
     assert {name: said[name] for name in ("mode", "temperature", "top_k", "top_p", "seed")} == {
@@ -191,7 +191,7 @@ def test_values_silenced_heads_and_cancelling() -> None:
     assert seen == [1, 2]
 
 
-def test_rules_that_leave_nothing_are_said() -> None:
+def test_rules_that_leave_no_token_are_reported() -> None:
     model = loaded.model("bart")
     model = with_rules(model, suppress_tokens=list(range(model.info.vocabulary)))
     with pytest.raises(SettingError, match="leave no token"):

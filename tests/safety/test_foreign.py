@@ -1,4 +1,4 @@
-"""Whatever another library raises, one of our errors comes out; what stops a program passes."""
+"""Errors of other libraries become our errors; exceptions that stop a program pass."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_ours_or_stops_a_program_passes(fault: BaseException) -> None:
 
 
 @pytest.mark.parametrize("fault", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: ...")])
-def test_too_little_memory_is_said_so(fault: Exception) -> None:
+def test_too_little_memory_is_reported(fault: Exception) -> None:
     with pytest.raises(BudgetError, match="not enough memory"), foreign.guarded(OURS):
         raise fault
 
@@ -180,7 +180,7 @@ def test_parameters_of_nothing(model: Any) -> None:
         bartviz.parameters(model)
 
 
-def test_a_model_library_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_models_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def short(name: str, *given: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One logger: its level from the environment, and tracebacks without what an error says."""
+"""One logger: its level from the environment, and tracebacks without the messages of errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bartviz.errors import SettingError
 from bartviz.safety import logs
 
 
-def test_the_level_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_level_is_set_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(logs.SETTING, raising=False)
     assert logs.level() == logs.DEFAULT
     for said in logs.LEVELS:
@@ -35,7 +35,7 @@ def test_a_server_writes_what_is_at_least_of_that_level(said: str, told: list[st
     assert [line.rpartition(": ")[2] for line in done.stderr.splitlines()] == told
 
 
-def test_a_traceback_names_the_lines_and_not_what_was_said() -> None:
+def test_a_traceback_has_lines_but_no_messages() -> None:
     def inner() -> None:
         raise ValueError("secret")
 

@@ -1,4 +1,4 @@
-"""What is imported is declared, what is declared is locked, and a lock that is out of step is told."""
+"""What is imported is declared, what is declared is locked, and an outdated lock is reported."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_no_file_names_an_index_or_a_folder(name: str) -> None:
         (lock.DEV, r"^numpy==\S+", "numpy==2.3.0", "numpy is another than in"),
     ],
 )
-def test_what_is_out_of_step_is_told(copies: Path, file: str, pattern: str, new: str, said: str) -> None:
+def test_outdated_translations_are_reported(copies: Path, file: str, pattern: str, new: str, said: str) -> None:
     assert lock.faults(copies) == []
     change(copies / file, pattern, new)
     assert any(said in fault for fault in lock.faults(copies)), lock.faults(copies)

@@ -1,4 +1,4 @@
-"""Prose in files: every section is translated, from the English that stands there now."""
+"""Prose in files: every section is translated, from the current English text."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _(NAME), _(""), other._("not ours"), _(f"not {NAME}")
 """
 
 
-def test_every_message_is_found_wherever_it_stands(tmp_path: Path) -> None:
+def test_every_message_is_found(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text(SOURCE, "utf-8")
     assert {message for _line, message in messages(file)} == {

@@ -1,4 +1,4 @@
-"""The byte-bounded store: what it keeps, what it forgets, and that nothing is made twice."""
+"""The cache with a limit in bytes: what it keeps, what it evicts, and that nothing is computed twice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_keeps_what_fits_and_forgets_the_longest_unused() -> None:
     assert (cache.peek("b"), cache.peek("c")) == (b"x" * 40, None)
 
 
-def test_a_value_larger_than_the_limit_is_given_and_not_kept() -> None:
+def test_a_value_larger_than_the_limit_is_returned_but_not_cached() -> None:
     cache = ByteCache[bytes](100)
     cache.get("small", lambda: b"x" * 60, len)
     assert cache.get("large", lambda: b"x" * 101, len) == b"x" * 101
@@ -65,7 +65,7 @@ def test_an_error_reaches_its_caller_and_the_next_one_tries_again() -> None:
     assert cache.get("a", lambda: b"1", len) == b"1"
 
 
-def test_one_who_waits_takes_over_when_the_maker_fails() -> None:
+def test_a_waiting_caller_takes_over_when_the_first_one_fails() -> None:
     cache = ByteCache[bytes](10)
     making, fail = threading.Event(), threading.Event()
     errors: list[Exception] = []
@@ -93,7 +93,7 @@ def test_one_who_waits_takes_over_when_the_maker_fails() -> None:
     assert (len(errors), values) == (1, [b"ok"])
 
 
-def test_one_who_waits_may_leave() -> None:
+def test_a_waiting_request_may_be_cancelled() -> None:
     cache = ByteCache[bytes](10)
     making, proceed = threading.Event(), threading.Event()
 

@@ -55,7 +55,9 @@ def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
     assert all(record.attention(kind).out is not None for kind in record.kinds)
 
 
-def test_values_that_do_not_fit_are_left_out_and_that_is_said(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_beyond_the_memory_limit_are_left_out_with_a_notice(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from bartviz.run import batch
 
     with_values = finished(engine.start("a", Request("small-bert", TEXT))).result
@@ -109,7 +111,7 @@ def test_what_records_of_a_model_share_counts_once(engine: Engine) -> None:
     assert engine.results.bytes == own + first.out.nbytes
 
 
-def test_what_is_wrong_is_told_and_the_engine_goes_on(engine: Engine) -> None:
+def test_errors_are_reported_and_the_engine_continues(engine: Engine) -> None:
     empty = finished(engine.start("a", Request("small-bert", "   ")))
     assert empty.state == "failed"
     assert isinstance(empty.error, TextError)
@@ -145,7 +147,7 @@ def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: p
     assert isinstance(running.error, Cancelled)
 
 
-def test_a_model_that_comes_late_does_not_push_out_the_newer_request(
+def test_a_model_that_loads_late_does_not_replace_a_newer_request(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load, late, held = Engine._load, threading.Event(), threading.Event()
@@ -209,7 +211,7 @@ def test_other_work_is_kept_under_its_own_key_and_stopped_alone(engine: Engine) 
     assert asked == ["small-bert"] * 2
 
 
-def test_a_run_stops_when_its_session_is_gone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_stops_when_its_session_is_closed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, here = threading.Event(), [True]
 
     def slow(model: object, ticket: object, request: Request) -> None:
@@ -272,7 +274,7 @@ def test_who_waits_before_a_full_queue_may_leave(full: tuple[Engine, list[Run[An
     assert late.state == "cancelled"
 
 
-def test_a_fault_at_the_door_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_at_the_entry_is_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_thread(*_: object, **__: object) -> None:
         raise BudgetError("no memory")
 
@@ -281,7 +283,7 @@ def test_a_fault_at_the_door_is_told(engine: Engine, monkeypatch: pytest.MonkeyP
     assert (run.state, str(run.error)) == ("failed", "no memory")
 
 
-def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, float | None]] = []
     report = Ticket.report
 

@@ -1,4 +1,4 @@
-"""The record that the app starts with: ours, or another one; and what is said of a file that is none."""
+"""The record that the app starts with: ours, or another one; and the message for a file that is no record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_setting_names_another_one(tmp_path: Path, record: Record, monkeypat
     assert first_record.record() == record
 
 
-def test_a_file_that_is_not_there_is_told_and_logged(
+def test_a_missing_file_is_reported_and_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("BARTVIZ_RECORD", str(tmp_path / "gone.safetensors"))

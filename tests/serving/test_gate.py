@@ -98,7 +98,7 @@ def test_cancel_takes_a_waiting_ticket_out_at_once_and_stops_a_running_one() -> 
     assert last.result() == "b"
 
 
-def test_a_full_queue_refuses_with_the_number_and_keeps_who_waits() -> None:
+def test_a_full_queue_refuses_with_the_number_and_keeps_its_tickets() -> None:
     gate, blocker, _ = occupied(waiting=2)
     first, second = gate.submit("a", value("a")), gate.submit("b", value("b"))
     with pytest.raises(Busy, match="2 runs wait"):
@@ -141,7 +141,7 @@ def test_a_run_whose_owner_leaves_stops() -> None:
         (SystemExit(), BartvizError, r"\(SystemExit\)"),
     ],
 )
-def test_a_fault_is_told_in_our_words_and_the_gate_goes_on(
+def test_an_error_is_reported_in_our_words_and_the_gate_continues(
     fault: BaseException, kind: type[Exception], text: str
 ) -> None:
     gate = Gate()
@@ -247,7 +247,7 @@ def test_what_is_no_fault_of_ours_stays_out_of_the_log(
     assert not caplog.records
 
 
-def test_a_ticket_knows_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ticket_reports_whether_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("bartviz.serving.gate.time.monotonic", lambda: clock[0])
 

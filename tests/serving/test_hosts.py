@@ -1,4 +1,4 @@
-"""Names that are served: read, refused, and told."""
+"""Host names: parsed, rejected, and listed at the start."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ async def _all(address: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.slow
-def test_records_of_visitors_who_have_left_make_room(tmp_path: Path) -> None:
+def test_records_of_visitors_who_left_are_evicted(tmp_path: Path) -> None:
     script = tmp_path / "probe.py"
     script.write_text(PROBE.format(root=str(ROOT), app=str(ROOT / "app.py")), encoding="utf-8")
     with served(script=str(script), BARTVIZ_RECORD_MB="1") as (address, _process):

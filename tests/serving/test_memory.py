@@ -1,12 +1,10 @@
-"""What is evicted is gone: the networks that live at one time, counted, and the memory that the process gives back."""
+"""Evicted networks are freed: how many are alive at a time, and the memory that the process returns."""
 
 from __future__ import annotations
 
 import gc
 import json
 import os
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -23,9 +21,9 @@ from bartviz.serving.engine import Engine, Request, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from tests.support import networks
+from tests.support.process import printed
 
 NAMES = ("one", "two", "three", "four")
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +135,7 @@ def test_a_model_in_use_is_waited_for(alive: Alive) -> None:
 
 
 @pytest.mark.slow
-def test_who_waits_for_room_may_leave(alive: Alive) -> None:
+def test_waiting_for_memory_can_be_cancelled(alive: Alive) -> None:
     engine = Engine(Limits(model_mb=4))
     begun, proceed = threading.Event(), threading.Event()
 
@@ -169,7 +167,7 @@ def test_a_model_alone_above_the_budget_is_refused_with_its_number(alive: Alive)
     assert (alive.before, engine.room.bytes) == ([], 0)
 
 
-def test_a_model_that_was_replaced_on_disk_gives_its_room_to_the_new_one(alive: Alive, root: Path) -> None:
+def test_a_model_that_was_replaced_on_disk_is_evicted_for_the_new_one(alive: Alive, root: Path) -> None:
     engine = Engine(Limits(model_mb=4))
     finished(engine.start("a", Request("one", "the cat sat")))
     os.utime(root / "one" / "config.json", ns=(1, 1))
@@ -236,15 +234,7 @@ print(json.dumps({"base": base, "after": after, "model": engine.models.bytes / 1
 def test_the_memory_of_evicted_models_goes_back_to_the_system(tmp_path: Path) -> None:
     for seed, name in enumerate(NAMES):
         networks.save("bert", tmp_path / name, seed=seed, hidden_size=768, intermediate_size=3072, num_hidden_layers=3)
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, "NAMES": " ".join(NAMES), "BARTVIZ_MODEL_ROOTS": str(tmp_path), "HF_HUB_OFFLINE": "1"},
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
+    own = {"NAMES": " ".join(NAMES), "BARTVIZ_MODEL_ROOTS": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    found = json.loads(printed(SCRIPT, os.environ | own).splitlines()[-1])
     above = [(each - found["base"]) / found["model"] for each in found["after"]]
     assert max(above) < 1.5, above

@@ -1,4 +1,4 @@
-"""From what the sidebar asks for to what decode() is told."""
+"""From the sidebar's settings to the arguments of decode()."""
 
 from __future__ import annotations
 

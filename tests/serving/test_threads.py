@@ -1,17 +1,16 @@
-"""Threads in the app: one for NumPy, said before it is imported, and for small models; what the owner says counts."""
+"""Threads in the app: one for NumPy, set before it is imported, and for small models; settings of the owner take
+precedence."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 
 from bartviz.serving import threads
+from tests.support.process import printed
 
 SCRIPT = """
 import os, sys
@@ -21,19 +20,11 @@ print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
 
 
 @pytest.mark.parametrize(("said", "expected"), [(None, "1"), ("3", "3")])
-def test_numpy_is_told_before_it_comes(said: str | None, expected: str) -> None:
+def test_threads_of_numpy_are_set_before_its_import(said: str | None, expected: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     if said is not None:
         environment["OPENBLAS_NUM_THREADS"] = said
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.stdout.split() == [expected, "False"]
+    assert printed(SCRIPT, environment).split() == [expected, "False"]
 
 
 @pytest.fixture
@@ -54,7 +45,7 @@ def test_a_small_model_computes_with_one_thread_and_a_large_one_with_all(told: l
     assert told == [1, 8, 1, 8]
 
 
-def test_the_number_that_the_owner_says_is_left_as_it_is(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_set_by_the_owner_is_not_changed(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     threads.fit(7_400_000)
     assert told == []

@@ -1,12 +1,10 @@
-"""The model library on a machine that is too small for it: told as what it is, and told again."""
+"""The model library on a machine that is too small for it: reported as such, every time."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ import pytest
 from bartviz.errors import BudgetError
 from bartviz.language import speaking
 from bartviz.serving import torch_import
+from tests.support.process import printed
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import resource
 from bartviz.serving.engine import Engine, Request
@@ -33,19 +31,10 @@ for attempt in range(2):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of a Linux process")
-def test_a_machine_too_small_for_the_library_is_told_of_as_such() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    told = done.stdout.splitlines()
-    assert len(told) == 2
-    assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in told)
+def test_too_little_memory_for_the_library_is_reported_as_such() -> None:
+    errors = printed(SCRIPT, os.environ | {"OMP_NUM_THREADS": "1"}).splitlines()
+    assert len(errors) == 2
+    assert all(line.startswith("BudgetError The machine has too little memory to start the model") for line in errors)
 
 
 def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +60,7 @@ def test_a_second_attempt_fails_for_the_same_reason(monkeypatch: pytest.MonkeyPa
         assert "메모리가 부족" in str(told.value)
 
 
-def test_another_fault_of_the_library_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_error_of_the_library_is_reported_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_import, "imported", lambda: False)
     monkeypatch.setattr(torch_import, "_SHORT", threading.Event())
     monkeypatch.setitem(sys.modules, "bartviz.run.forward", None)

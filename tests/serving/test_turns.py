@@ -1,4 +1,4 @@
-"""Turns: a few at a time, the next when one is given back, nobody for ever."""
+"""Turns: a few at a time, the next when one is released, and no endless turn."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_who_waits_for_something_lets_others_draw() -> None:
     assert turns._free._value == turns.MOST  # every turn was given back
 
 
-def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_wait_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "PATIENCE", 0.05)
     drawn = [Drawing() for _ in range(2 * turns.MOST)]
     assert all(one.begun.wait(10) for one in drawn)
@@ -68,13 +68,13 @@ def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert turns._free._value == turns.MOST
 
 
-def test_outside_of_a_page_nothing_is_taken() -> None:
+def test_outside_of_a_page_no_turn_is_taken() -> None:
     with turns.aside():
         pass
     assert turns._free._value == turns.MOST
 
 
-def test_a_page_that_breaks_off_gives_its_turn_back() -> None:
+def test_a_page_that_is_interrupted_releases_its_turn() -> None:
     with pytest.raises(KeyError), turns.turn():
         raise KeyError
     assert turns._free._value == turns.MOST

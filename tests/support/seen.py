@@ -1,4 +1,4 @@
-"""Every text that a visitor of a page sees or hears, read from what the page has sent to the browser."""
+"""Every text that a visitor of a page sees or hears, from the messages to the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records with random numbers in place of a model's, for tests of what is drawn rather than of what is true."""
+"""Records with random numbers instead of a model's, for tests of drawing."""
 
 from __future__ import annotations
 

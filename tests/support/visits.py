@@ -1,4 +1,4 @@
-"""Pages as scripts: opened by a visitor who has a record, and all that they say in HTML of ours."""
+"""Pages as scripts: opened by a visitor with a record, and the texts of their HTML."""
 
 from __future__ import annotations
 

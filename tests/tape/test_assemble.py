@@ -1,4 +1,4 @@
-"""What is kept with values: the network's own projections, by which contributions sum to what its blocks put out."""
+"""Values and output projections on the tape: contributions sum to the output of the network's blocks."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_silenced_heads_leave_the_bias_alone(family: str) -> None:
     np.testing.assert_allclose(real[kind, 1], np.zeros_like(real[kind, 1]) + bias, atol=1e-6)
 
 
-def test_a_head_that_is_turned_down_adds_less() -> None:
+def test_a_head_with_a_smaller_factor_adds_less() -> None:
     record, real = ran("bart", ablate={"cross L1H0": 0.5})
     assert record.cross is not None
     scale = float(real["cross", 1].abs().max())

@@ -1,4 +1,4 @@
-"""What the lessons say without a number holds for the records and models that they show; numbers are recomputed."""
+"""Statements of the lessons hold for the records and models that they show; numbers are recomputed."""
 
 from __future__ import annotations
 

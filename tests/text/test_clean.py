@@ -1,4 +1,4 @@
-"""What a visitor may type or upload, and what becomes of it."""
+"""Texts that visitors may type or upload, and how they are cleaned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our own copies of the models' tokenizers: nothing is cut, special tokens are literal, threads do not meet."""
+"""Our own copies of the models' tokenizers: nothing is cut, special tokens are literal, threads do not interfere."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_every_example_is_in_one_batch_of_bounded_size() -> None:
         assert len(batch) == 1 or sum(widths) * len(batch) <= 120
 
 
-def test_an_example_longer_than_a_batch_stands_alone() -> None:
+def test_an_example_longer_than_a_batch_is_its_own_batch() -> None:
     batches = by_length([([1] * 50, [1] * 50), ([2], [2])], 10, np.random.default_rng(0))
     assert sorted(len(batch) for batch in batches) == [1, 1]
     assert by_length([], 10, np.random.default_rng(0)) == []

@@ -1,4 +1,4 @@
-"""Reading the corpus, and what is left out of it."""
+"""Reading the corpus, and the lines that are left out."""
 
 from __future__ import annotations
 

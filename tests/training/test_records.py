@@ -1,4 +1,4 @@
-"""The saved records that ship are what their command makes from the models that ship."""
+"""The shipped records equal those that their command makes from the shipped models."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_the_server_is_closed(config: dict[str, Any]) -> None:
     assert config["runner"]["magicEnabled"] is False
 
 
-def test_a_run_of_a_page_does_not_hold_up_the_threads_that_compute(config: dict[str, Any]) -> None:
+def test_a_page_run_does_not_block_computing_threads(config: dict[str, Any]) -> None:
     assert config["runner"]["postScriptGC"] is False
     assert config["runner"]["fastReruns"] is False
 

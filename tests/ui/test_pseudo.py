@@ -1,4 +1,4 @@
-"""With every message in ⟦brackets⟧: what stands on a page without them was never looked up for translation."""
+"""With every message in ⟦brackets⟧: text of a page without them is not translated."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def missing(found: Iterator[tuple[str, str]]) -> list[str]:
     return list(said)
 
 
-def test_what_stands_outside_of_brackets_is_found() -> None:
+def test_text_outside_of_brackets_is_found() -> None:
     assert unspoken("⟦all of ⟦it⟧ said⟧ 3").strip() == "3"
     assert missing(iter([("html", "⟦one⟧ forgotten ⟦three⟧")])) == ["html: ⟦one⟧ forgotten ⟦three⟧: forgotten"]
     assert plain("<p title='told'>a &lt; b</p><style>c</style>").split() == ["a", "<", "b", "told"]
@@ -115,7 +115,7 @@ def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, 
 
 
 @pytest.mark.parametrize("query", [{"text": " "}, {"text": "x" * 500_000}])
-def test_what_is_refused_is_told_in_the_visitors_language(app: App, query: dict[str, str]) -> None:
+def test_refusals_are_in_the_visitors_language(app: App, query: dict[str, str]) -> None:
     page = settled(app("heads", **query)).run()
     assert not page.exception
     assert page.error

@@ -9,8 +9,8 @@ from pathlib import Path
 from bartviz.analysis import sentence_words
 from bartviz.errors import SettingError
 from bartviz.figures.checks import RECORD, expect
+from bartviz.figures.classic.captions import cap, sides, title
 from bartviz.figures.classic.offline import View, Window, drawn_layers, height, most_tokens, page
-from bartviz.figures.classic.told import cap, sides, title
 from bartviz.language import later
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
@@ -24,26 +24,26 @@ _BOX = 26  # and the box of layers
 class Classic:
     """A drawn view: a notebook shows it, ``save`` writes it as one file.
 
-    ``html``: the whole page; ``told``: what it shows and what it leaves out, the sentences above the picture;
-    ``height``: pixels that it needs.
+    ``html``: the whole page; ``captions``: the sentences above the picture, on what it shows and what it leaves out;
+    ``height``: in pixels.
     """
 
     html: str
-    told: tuple[str, ...]
+    captions: tuple[str, ...]
     height: int
 
     def _repr_html_(self) -> str:
-        """In a frame of its own, so that its scripts and those of the notebook leave each other alone."""
+        """The page in its own frame, so that its scripts and those of the notebook do not interfere."""
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.told[0])}" width="100%" '
+            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.captions[0])}" width="100%" '
             f'height="{self.height}" style="border:0" sandbox="allow-scripts"></iframe>'
         )
 
     def __repr__(self) -> str:
-        return f"Classic({' '.join(self.told)!r}, {len(self.html) / 1e6:.2f} MB)"
+        return f"Classic({' '.join(self.captions)!r}, {len(self.html) / 1e6:.2f} MB)"
 
     def save(self, path: str | Path) -> Path:
-        """Write the page as one HTML file, which needs no network; gives its path."""
+        """Write the page as one HTML file, which needs no network; returns its path."""
         file = Path(path)
         file.write_text(self.html, encoding="utf-8")
         return file
@@ -60,17 +60,17 @@ def classic(
     first: tuple[int, int] = (0, 0),
     dark: bool = False,
 ) -> Classic:
-    """One kind of attention of a record as bertviz draws it: on the left the tokens that look, on the right those that
-    are looked at, a line for every weight.
+    """One kind of attention of a record as bertviz draws it: queries on the left, keys on the right, and a line for
+    every weight.
 
-    ``kind``: encoder, decoder or cross; without it cross-attention where there is some. ``view``: "head", the heads of
+    ``kind``: encoder, decoder or cross; by default cross-attention if the record has it. ``view``: "head", the heads of
     one ``layer`` (without it all layers and a box to choose from), or "model", a thumbnail of every head. ``reading``:
     whether a record's decoder rows are named by the token that they predict or read; of an ``Attention`` alone ``rows``
-    are what they predict. Of a long text so many tokens are drawn as fit, from row and column ``first`` on; the picture
+    are what they predict. Of a long text, the tokens that fit are drawn, from row and column ``first`` on; the picture
     says which.
 
     Needs bertviz to be installed, but neither torch nor a network. Raises SettingError for a view, kind or layer that
-    is not there, ModelError where bertviz is missing or another version.
+    is not there, ModelError if bertviz is missing or has another version.
     """
     attention = _attention(found, kind)
     if rows is None:
@@ -79,10 +79,10 @@ def classic(
     window = Window(_part(first[0], len(rows), most), _part(first[1], len(attention.key), most))
     named: Reading = "reads" if rows is attention.query else "predicts"
     said = title(view, attention, layer), sides(attention, named), cap(attention, window, most)
-    told = tuple(sentence for sentence in said if sentence)
-    drawn = page(view, attention, rows.labels, window=window, layer=layer, dark=dark, told=told)
+    captions = tuple(sentence for sentence in said if sentence)
+    drawn = page(view, attention, rows.labels, window=window, layer=layer, dark=dark, captions=captions)
     box = _BOX if view == "head" and len(drawn_layers(view, attention, layer)) > 1 else 0
-    return Classic(drawn, told, height(view, attention, window) + len(told) * _LINE + box)
+    return Classic(drawn, captions, height(view, attention, window) + len(captions) * _LINE + box)
 
 
 def _attention(found: Record | Attention, kind: Kind | None) -> Attention:

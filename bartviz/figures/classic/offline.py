@@ -1,8 +1,8 @@
-"""The head view and the model view of bertviz (Vig 2019) as one page that asks the network for nothing.
+"""The head view and the model view of bertviz (Vig 2019) as one page that needs no network.
 
 bertviz's own functions need torch, load require.js, d3 and jQuery from elsewhere, write their numbers twice, and do not
-escape tokens. So its two scripts are taken as they are, from where it is installed and without importing it, and the
-page around them is ours: the libraries from our own files, the numbers once, and no token that ends the script.
+escape tokens. So its two scripts are read from the installed package, unchanged and without importing it, and the page
+around them is built here: with the libraries from our files, the numbers once, and tokens that cannot end the script.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bartviz.record.attention import Attention
 View = Literal["head", "model"]
 VIEWS: tuple[View, ...] = get_args(View)
 CELLS = 100_000
-"""Weights that a view may hold, of all layers or of the one layer of the head view: it draws a line for each."""
+"""The most weights of a view, of all layers or of the one layer of the head view: it draws a line for each."""
 LONGEST = 64  # tokens along a side, whatever the model: more lines would be a thicket
 DECIMALS = 3
 HIGHEST = 760  # pixels; a higher picture is scrolled in its frame
@@ -51,26 +51,26 @@ body > *, text {{ font-family: {face} !important; }}
 text, text[fill="black"] {{ fill: currentColor; }}
 rect.background {{ fill: {hover}; }}
 #right, #left, .token {{ font-variant-ligatures: none; }}
-.told {{ font-size: 13px; line-height: 1.4; margin: 0 0 8px; max-width: 62em; }}
+.captions {{ font-size: 13px; line-height: 1.4; margin: 0 0 8px; max-width: 62em; }}
 .layers {{ display: block; font-size: 14px; }}
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which tokens are shown: rows and columns ``start`` to ``end`` (excluded)."""
+    """The tokens that are shown: rows and columns ``start`` to ``end`` (excluded)."""
 
     rows: slice
     columns: slice
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
+        """The number of rows and columns."""
         return int(self.rows.stop - self.rows.start), int(self.columns.stop - self.columns.start)
 
 
 def drawn_layers(view: View, attention: Attention, layer: int | None) -> list[int]:
-    """The layers that a view holds: all, but for the head view of one ``layer``. Raises SettingError."""
+    """The layers of a view: all, or the one ``layer`` of the head view. Raises SettingError."""
     if view not in VIEWS:
         raise SettingError(later("The classic view is one of {views}.", views=choices(VIEWS)))
     if view == "model" or layer is None:
@@ -80,7 +80,7 @@ def drawn_layers(view: View, attention: Attention, layer: int | None) -> list[in
 
 
 def most_tokens(attention: Attention, view: View, layer: int | None = 0) -> int:
-    """How many tokens along a side the view of this attention may have: at least 8, at most 64."""
+    """The most tokens per side in the view of this attention: between 8 and 64."""
     maps = len(drawn_layers(view, attention, layer)) * attention.shape[1]
     return max(8, min(LONGEST, isqrt(CELLS // maps)))
 
@@ -93,16 +93,16 @@ def page(
     window: Window,
     layer: int | None = 0,
     dark: bool = False,
-    told: Sequence[str] = (),
+    captions: Sequence[str] = (),
     libraries: str | None = None,
 ) -> str:
     """One kind of attention as bertviz draws it: a whole HTML page of about 0.35 MB and six bytes a weight.
 
     The head view has one ``layer``, or with None all of them and a box to choose from. ``rows`` (Q,) name the decoder's
-    rows by what they read or predict; columns are the attention's own. Weights are rounded to three decimals. ``told``
-    are sentences above the picture. ``libraries`` is where the files of VENDOR are served, for a frame that shall not
-    bring them itself: 0.03 MB then. The same arguments give the same text. Raises SettingError for a view, a layer or a
-    window that is not there, ModelError where bertviz is missing or another version.
+    rows by what they read or predict; columns are the attention's own. Weights are rounded to three decimals.
+    ``captions`` are the sentences above the picture. ``libraries`` is the address of the files of VENDOR, if the page
+    should not contain them: it then has 0.03 MB. The same arguments give the same text. Raises SettingError for a view,
+    a layer or a window that is not there, ModelError where bertviz is missing or another version.
     """
     layers = drawn_layers(view, attention, layer)
     left, right = list(rows[window.rows]), list(attention.key.labels[window.columns])
@@ -122,18 +122,18 @@ def page(
         heads = attention.shape[1]
         data |= {"display_mode": "dark" if dark else "light", "include_heads": list(range(heads)), "total_heads": heads}
     choosing = view == "head" and len(layers) > 1
-    return _page(_script(view, data, dark), told, libraries, choosing=choosing, dark=dark)
+    return _page(_script(view, data, dark), captions, libraries, choosing=choosing, dark=dark)
 
 
 def weights(attention: Attention, layer: int, window: Window) -> NDArray[np.float64]:
-    """(H, rows, columns) of one layer, rounded. Rows that may look nowhere are 0: their weights mean nothing."""
+    """(H, rows, columns) of one layer, rounded. Rows whose keys are all masked are 0: their weights mean nothing."""
     shown = attention.layer(layer)[:, window.rows, window.columns].astype(np.float64)
     shown[:, attention.masked_rows[window.rows]] = 0
     return shown.round(DECIMALS)
 
 
 def height(view: View, attention: Attention, window: Window) -> int:
-    """Pixels that the picture needs, so that its place can be kept; at most 760."""
+    """The height of the picture in pixels, at most 760, so that space can be reserved."""
     layers, heads = attention.shape[:2]
     longest = max(window.shape)
     if view == "head":
@@ -144,7 +144,7 @@ def height(view: View, attention: Attention, window: Window) -> int:
 
 
 def _script(view: View, data: dict[str, Any], dark: bool) -> str:
-    """bertviz's script of a view with its data, in which nothing can end the script."""
+    """bertviz's script of a view with its data, escaped so that nothing can end the script."""
     script = _scripts()[view].replace(_BLACK, f"'background': '{theme.palette(dark).background}'")
     before, _data, after = script.replace(_WIDE, "const DIV_WIDTH = 900;").partition(_DATA)
     written = json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -152,7 +152,7 @@ def _script(view: View, data: dict[str, Any], dark: bool) -> str:
     return f"{before}const params = {written};\n{rest}"
 
 
-def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
+def _page(script: str, captions: Sequence[str], libraries: str | None, *, choosing: bool, dark: bool) -> str:
     colors = theme.palette(dark)
     style = _STYLE.format(
         scheme="dark" if dark else "light",
@@ -163,7 +163,7 @@ def _page(script: str, told: Sequence[str], libraries: str | None, *, choosing: 
     )
     scripts = f"{_written() if libraries is None else _linked(libraries)}<script>{_LOADER}</script>"
     policy = _POLICY if libraries is None else _POLICY_LINKED
-    sentences = "".join(f'<p class="told">{html.escape(one)}</p>' for one in told)
+    sentences = "".join(f'<p class="captions">{html.escape(one)}</p>' for one in captions)
     box = f'<label class="layers">{html.escape(_("Layer"))} <select id="layer"></select></label>' if choosing else ""
     return (
         f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>bertviz</title>'
@@ -183,7 +183,7 @@ def _linked(libraries: str) -> str:
 
 
 def _scripts() -> dict[View, str]:
-    """bertviz's script of each view. Raises ModelError where it is not installed, or is not the one that is known."""
+    """bertviz's script of each view. Raises ModelError if bertviz is not installed or has another version."""
     found = find_spec("bertviz")
     if found is None or found.origin is None:
         raise ModelError(later("The classic view needs bertviz: install bertviz 1.4.1."))

@@ -1,9 +1,9 @@
-"""What a page explains, at three levels: one file for each page and language, named by the page's word.
+"""Explanations of the pages at three levels: one file for each page and language, named by the page's word.
 
 The sections of ``heads.en.md`` are ``beginner`` (one idea that can be seen in the picture, no formula),
-``intermediate`` (how it works, with formulas), ``expert`` (exact definitions, sources, caveats), ``terms`` (keys of
-the glossary, in the order they are met) and ``code``, which does the same with the library and runs as it stands.
-Another language has the three texts. Of the experiments page each part has a file of its own.
+``intermediate`` (how it works, with formulas), ``expert`` (exact definitions, sources, caveats), ``terms`` (keys of the
+glossary, in order of use) and ``code``, which does the same with the library and runs unchanged. Other languages have
+the three texts. Each part of the experiments page has its own file.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Explanation:
 
 
 def explanation(word: str) -> Explanation:
-    """What the page (or part of a page) of that word explains, in the current language.
+    """The explanation of a page, or part of a page, in the current language.
 
-    Raises LookupError where nothing is written.
+    Raises LookupError if there is none.
     """
     if not word.isidentifier() or not (HOME / f"{word}.en.md").is_file():
         raise LookupError(f"Nothing explains {word!r}: write bartviz/teaching/explanations/{word}.en.md.")

@@ -1,4 +1,4 @@
-"""What attention is: each word is written while looking back at the words of the source."""
+"""What attention is: for each word that it writes, the model looks at the words of the source."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _shifted(record: Record) -> Mapping[str, object]:
 
 
 def _agree(record: Record) -> Mapping[str, object]:
-    """How many content words a head aligns, with rows named by the token read and by the token predicted."""
+    """How many content words a head aligns, with rows labelled by the token read and by the token predicted."""
     pairs = {"Ich": "I", "Auto": "car", "kaufen": "buy"}
     attention = record.attention("cross")
     weights, keys = facts.weights(record, "cross", *SHIFTED), attention.key.labels

@@ -1,7 +1,7 @@
-"""A quiz about one record: questions made from its numbers, each with one right answer, and an explanation.
+"""A quiz about one record: questions about its numbers, each with one right answer and an explanation.
 
-Every wrong option is wrong by a margin that its maker states (``CLEARLY``, ``APART``, ``BITS``, ...), so that no
-question has two right answers. The same record, seed and count give the same questions.
+Every wrong option is wrong by a stated margin (``CLEARLY``, ``APART``, ``BITS``, ...), so that no question has two
+right answers. The same record, seed and count give the same questions.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ AT_LEVEL: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def questions(
     record: Record, seed: int, count: int = COUNT, *, kinds: Collection[str] = tuple(KINDS)
 ) -> tuple[Question, ...]:
-    """So many questions of these kinds about a record, fewer where it has no more to ask for; easy ones first.
+    """``count`` questions of these kinds about a record, or fewer if there are no more; easy ones first.
 
-    As many kinds as possible come before a kind is asked twice. Raises SettingError for a seed or count out of range.
+    A kind is repeated only when all possible kinds have been asked. Raises SettingError for a seed or count out of
+    range.
     """
     if not 0 <= seed <= MOST_SEED or not 1 <= count <= MOST_QUESTIONS:
         raise SettingError(
@@ -82,7 +83,7 @@ def questions(
 
 
 def _asked(question: Question) -> tuple[object, ...]:
-    """What makes two questions the same one."""
+    """The identity of a question: equal for two questions that ask the same."""
     return question.prompt, question.grids, "" if question.grids else question.right.text
 
 

@@ -1,4 +1,5 @@
-"""Questions about heads: which looks at the previous token, which rests, what one looks at, which the mean hides."""
+"""Questions about heads: which one looks at the previous token or at special tokens, what it looks at, which one the
+mean hides."""
 
 from __future__ import annotations
 
@@ -21,19 +22,20 @@ from bartviz.teaching.quiz.question import (
     Option,
     Question,
     alone,
+    any_attention,
     drawn,
     in_order,
-    kind_said,
+    kind_word,
     shuffled,
     small,
 )
 
 CLEARLY = 0.1
-"""How much more weight than any other the right answer has, in shares of a row."""
+"""The least margin of the right answer, as a share of a row's weight."""
 FARTHER = 0.05
-"""How much farther from the mean than any other the right head is, in Jensen-Shannon distance."""
+"""The least margin of the right head's distance from the mean (Jensen-Shannon distance)."""
 LOOKS = 0.3
-"""The share of weight from which on a head is said to look somewhere."""
+"""The least share of weight for saying that a head looks somewhere."""
 
 _Found = tuple[Kind, list[tuple[int, int]]]
 
@@ -54,15 +56,15 @@ def previous(material: Material, random: Generator) -> Question | None:
 
 
 def rest(material: Material, random: Generator) -> Question | None:
-    """Which of these heads rests most on special tokens?"""
+    """Which of these heads has most weight on special tokens?"""
     return _most(
         material,
         random,
         "special",
-        lambda kind: later("Which of these {kind} heads rests most on special tokens?", kind=kind),
+        lambda kind: later("Which of these {kind} heads has most weight on special tokens?", kind=kind),
         lambda said: later(
-            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The next "
-            "best of these puts {next:.2f} there. A head that has nothing to look for rests on them.",
+            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The "
+            "next best of these puts {next:.2f} there. A head with nothing to look for puts its weight on them.",
             **said,
         ),
     )
@@ -92,7 +94,7 @@ def _most(
         said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
         return Question(
             measure if measure == "previous" else "rest",
-            ask(kind_said(kind)),
+            ask(kind_word(kind)),
             options,
             answer,
             tell(said),
@@ -105,7 +107,7 @@ def _most(
 
 
 def _clear(values: Floats, random: Generator) -> list[tuple[int, int]] | None:
-    """A head that looks, and two or three that look clearly less; none where there are not."""
+    """A head with a large value, and two or three with clearly smaller ones; None if there are none."""
     places = [(int(one[0]), int(one[1])) for one in np.argwhere(values >= LOOKS)]
     for number in drawn(random, range(len(places)), len(places)):
         best = places[number]
@@ -131,7 +133,7 @@ def _short(place: tuple[int, int]) -> str:
 
 
 def _query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
-    """The words of the page's address; rows are named there as they are here."""
+    """The query of the page's address, with the same labels of rows as here."""
     reading = {} if kind == "encoder" else {"reading": "predicts" if kind == "cross" else "reads"}
     return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more, **reading}
 
@@ -140,8 +142,8 @@ def look(material: Material, random: Generator) -> Question | None:
     """At which token does a row look most, in one head?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
+        kind = attention.kind
         place = (int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1])))
         row = int(random.integers(attention.shape[2]))
         found = _strongest(record, kind, place, row)
@@ -151,8 +153,8 @@ def look(material: Material, random: Generator) -> Question | None:
         labels = attention.key.labels
         near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
         options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
-        rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
-        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": kind_said(kind)}
+        rows = record.rows(kind)
+        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": kind_word(kind)}
         prompt = (
             later("While {token} was written (row {row}), at which source token did head {head} look most?", **named)
             if kind == "cross"
@@ -181,7 +183,7 @@ def look(material: Material, random: Generator) -> Question | None:
 def _strongest(record: Record, kind: Kind, place: tuple[int, int], row: int) -> tuple[Floats, int, list[int]] | None:
     """The row's weights (K,), its clearly strongest column, and other visible ones, each told apart by its label."""
     attention = record.attention(kind)
-    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    rows = record.rows(kind)
     if not counted(attention, rows)[row] or padding(record, kind)[row] or not rows.labels[row].strip():
         return None
     weights = attention.head(*place)[row]  # (K,)
@@ -203,10 +205,10 @@ def average(material: Material, random: Generator) -> Question | None:
     """Which of these heads does the mean of its layer hide most?"""
     record = material.record
     for _try in range(TRIES // 6):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
+        kind = attention.kind
         layer = int(random.integers(attention.shape[0]))
-        rows = counted(attention, record.rows(kind, "predicts" if kind == "cross" else "reads"))
+        rows = counted(attention, record.rows(kind))
         rows &= ~padding(record, kind)
         if attention.shape[1] < 3 or not rows.any():
             continue
@@ -218,7 +220,7 @@ def average(material: Material, random: Generator) -> Question | None:
         if far[best] < max(far[others]) + FARTHER:
             continue
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
-        said = {"kind": kind_said(kind), "layer": layer, "count": attention.shape[1]}
+        said = {"kind": kind_word(kind), "layer": layer, "count": attention.shape[1]}
         maps = small(record, kind, heads.mean(attention, layer), later("the mean"))
         maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
         return Question(

@@ -11,10 +11,10 @@ from bartviz.analysis.parameters import Component, Parameter
 from bartviz.analysis.sentence_words import percent
 from bartviz.language import later
 from bartviz.record.attention import Attention, Kind
-from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_said, listed, shuffled
+from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_word, listed, shuffled
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)
-"""How many times as many parameters are offered; those nearer than ``CLEARLY`` to the truth are left out."""
+"""The factors that are offered; those nearer than ``CLEARLY`` to the right one are left out."""
 CLEARLY = 0.3
 """The least difference of a factor from the right one, as a share of it."""
 FLOAT = 4  # bytes of a float32 number
@@ -28,7 +28,7 @@ def shared(material: Material, random: Generator) -> Question | None:
 
 
 def _which(material: Material, random: Generator) -> Question | None:
-    """Which of some matrices is used more than once: only where exactly one of those offered is."""
+    """Which of some matrices is used more than once; asked only if exactly one of the options is."""
     rows = material.parameters
     offered = {
         "token embedding": later("The token embeddings"),
@@ -69,7 +69,7 @@ def _which(material: Material, random: Generator) -> Question | None:
 
 
 def _used(rows: Sequence[Parameter]) -> tuple[str, ...]:
-    """What the token embedding is used for; one use where nothing shares it."""
+    """The uses of the token embedding; one use if it is not shared."""
     ties = [one for one in parameter_totals.shared(rows) if one.role == "token embedding"]
     said = {
         "encoder input": later("encoder input"),
@@ -183,7 +183,7 @@ def _times(factor: float, attention: int) -> Option:
 
 
 def memory(material: Material, random: Generator) -> Question | None:
-    """What becomes of the memory if the text doubles?"""
+    """How does the memory change if the text doubles?"""
     record = material.record
     kinds: list[Kind] = [kind for kind in record.kinds if kind != "cross"]
     kind = kinds[int(random.integers(len(kinds)))]
@@ -218,7 +218,7 @@ def memory(material: Material, random: Generator) -> Question | None:
         for factor, said in powers.items()
     )
     named = {
-        "kind": kind_said(kind),
+        "kind": kind_word(kind),
         "layers": attention.shape[0],
         "heads": attention.shape[1],
         "tokens": attention.shape[2],
@@ -244,14 +244,14 @@ def memory(material: Material, random: Generator) -> Question | None:
 
 
 def _bytes(attention: Attention, times: int, squared: bool) -> int:
-    """Bytes of the weights of all heads, or of their queries and keys, for a text so many times as long."""
+    """Bytes of the weights of all heads, or of their queries and keys, for a text ``times`` times as long."""
     layers, heads, rows, _ = attention.shape
     n = times * rows
     return FLOAT * layers * heads * (n * n if squared else 2 * n * attention.q.shape[3])
 
 
 def size(count: int) -> str:
-    """Bytes as a reader sees them."""
+    """A number of bytes for readers."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
             return f"{count / scale:.1f} {unit}"

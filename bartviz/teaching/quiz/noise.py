@@ -1,4 +1,4 @@
-"""The question which noise function damaged a text; only those are offered that could not have made the same."""
+"""The question which noise function corrupted a text; other options could not have produced the same text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bartviz.language import later
 from bartviz.teaching.quiz.question import Material, Option, Question, drawn, shuffled
 
 FEWEST, LONGEST = 4, 48
-"""Words that a text must and may have."""
+"""The least and the largest number of words of a text."""
 WORDS = {
     "token masking": "masking",
     "token deletion": "deletion",
@@ -24,7 +24,7 @@ WORDS = {
 }
 """The words of the denoising page's address."""
 SENTENCES = 6
-"""Sentences whose orders are all tried, at most."""
+"""The most sentences whose orders are all tried."""
 _TRIES = 8
 
 
@@ -55,7 +55,7 @@ def noise(material: Material, random: Generator) -> Question | None:
 
 
 def _text(source: str) -> str | None:
-    """The text, or as many of its first sentences as are short enough; None where that leaves nothing to damage."""
+    """The text, or as many of its first sentences as are short enough; None if too little is left."""
     if MASK in source or "[MASK]" in source:
         return None
     words = denoising.words(source)
@@ -65,7 +65,7 @@ def _text(source: str) -> str | None:
 
 SAYS = {
     "token masking": lambda: later("Token masking: every lost word has a mask of its own in its place."),
-    "token deletion": lambda: later("Token deletion: words are gone, and nothing marks where."),
+    "token deletion": lambda: later("Token deletion: words are missing, and nothing marks their positions."),
     "text infilling": lambda: later("Text infilling: one mask stands for a span of words, or for none at all."),
     "sentence permutation": lambda: later("Sentence permutation: whole sentences, in another order."),
     "document rotation": lambda: later(
@@ -86,7 +86,7 @@ def _named(name: str) -> Option:
 
 
 def could(name: str, made: Noised) -> bool:
-    """Whether that noise function could have made this text of the clean one."""
+    """Whether that noise function could have produced this text from the clean one."""
     clean, left = [word.text for word in made.clean], [word.text for word in made.words]
     masks = left.count(MASK)
     if name == "token masking":
@@ -107,6 +107,6 @@ def could(name: str, made: Noised) -> bool:
 
 
 def _inside(words: Sequence[str], clean: Sequence[str]) -> bool:
-    """Whether the words stand in the clean text in this order, others between them."""
+    """Whether the words are a subsequence of the clean text."""
     rest = iter(clean)
     return all(word in rest for word in words)

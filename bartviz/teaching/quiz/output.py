@@ -1,4 +1,4 @@
-"""Questions about the output: the shift by one, the probability of a sequence, what a rule decided."""
+"""Questions about the output: the shift by one, the probability of a sequence, tokens decided by a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bartviz.teaching.quiz.question import TRIES, Material, Option, Question, dr
 APART = 0.03
 """The least difference between two probabilities that are offered."""
 LONGEST = 4
-"""Steps whose probabilities are multiplied, at most."""
+"""The most steps whose probabilities are multiplied."""
 
 
 def shift(material: Material, random: Generator) -> Question | None:
@@ -56,7 +56,7 @@ def shift(material: Material, random: Generator) -> Question | None:
 
 
 def _shifted(record: Record, row: int, random: Generator) -> tuple[tuple[Option, ...], int] | None:
-    """The token that a row predicts, among tokens near it that read otherwise."""
+    """The token that a row predicts, among nearby tokens with other labels."""
     assert record.decoder is not None
     assert record.output is not None
     reads, output = record.decoder.query.labels, record.output.labels
@@ -120,14 +120,14 @@ def product(material: Material, random: Generator) -> Question | None:
 
 
 def _wrong(run: list[Step]) -> list[Option]:
-    """What comes out of other rules, where that is clearly another number."""
+    """Results of wrong rules that clearly differ from the right one."""
     chances = [step.chosen.probability for step in run]
     right = math.prod(chances)
     every = [
         (sum(chances) / len(chances), later("That is the mean: but all of them must happen, so it cannot be so high.")),
         (min(chances), later("That is the least of them: the others must happen as well.")),
         (max(chances), later("That is the largest of them: the others must happen as well.")),
-        (1 - right, later("That is the probability that at least one of them comes out otherwise.")),
+        (1 - right, later("That is the probability that at least one of them is different.")),
         (right**2, later("That is the product twice: each step counts once.")),
     ]
     kept, texts = [right], [percent(right)]

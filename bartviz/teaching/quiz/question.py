@@ -1,4 +1,4 @@
-"""What a question is made of, and what all of its makers need: the record's numbers, and options in random order."""
+"""Questions and the tools that all question makers need: the record's numbers, and options in random order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later, mark
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 
 MOST = 4
@@ -32,8 +32,8 @@ WIDEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that is offered. ``says`` is told to whoever takes it; ``fact`` is what it stands for (a head's short
-    name, a position, a number, a name), for a program."""
+    """One answer that is offered. ``says`` is shown to a reader who chooses it; ``fact`` is its value for programs: a
+    head's short name, a position, a number, a name."""
 
     text: str
     says: str
@@ -42,10 +42,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Grid:
-    """Numbers to look at, rows by columns; None is the one that is asked for.
+    """A table of numbers, rows by columns; None is the number that is asked for.
 
-    ``digits``: whether the numbers are written, or the cells are only shaded (a weight of 1 in full colour).
-    ``title``: what it is called where there are several.
+    ``digits``: whether numbers are written, or cells are only shaded (a weight of 1 in full colour). ``title``: its
+    name if there are several.
     """
 
     rows: tuple[str, ...]
@@ -60,9 +60,8 @@ class Grid:
 class Question:
     """One question about a record, with one right option: ``options[answer]``.
 
-    ``prompt``, ``why`` and what the options say are messages (``language.later``): ``_`` says them in the language of
-    the moment. ``page`` and ``query`` are where the answer can be seen; ``about`` are the names of what is asked, for
-    a program.
+    ``prompt``, ``why`` and the texts of options are messages (``language.later``), which ``_`` translates to the
+    current language. ``page`` and ``query`` show the answer; ``about`` names the subject, for programs.
     """
 
     kind: str
@@ -82,7 +81,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Material:
-    """A record, and what several makers ask of it, computed once."""
+    """A record, and values that several makers need, computed once."""
 
     record: Record
     _measured: dict[Kind, Measured] = field(default_factory=dict)
@@ -95,7 +94,7 @@ class Material:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Every matrix of the record's model; nothing where its configuration is not in the catalogue."""
+        """Every matrix of the record's model; empty if its configuration is not in the catalogue."""
         known = entry(self.record.model.name)
         if known is None:
             return ()
@@ -107,59 +106,65 @@ Maker = Callable[[Material, Generator], Question | None]
 
 
 def shuffled(random: Generator, right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
-    """The right option among at most three wrong ones, in random order, and its place."""
+    """The right option and at most three wrong ones in random order, and the index of the right one."""
     options = [right, *wrong[: MOST - 1]]
     order = random.permutation(len(options))
     return tuple(options[place] for place in order), int(np.flatnonzero(order == 0)[0])
 
 
 def in_order(right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
-    """The right option among the wrong ones in the order of their texts, as their pictures stand; and its place."""
+    """The right option and the wrong ones in the order of their texts, as their pictures, and the index of the right
+    one."""
     options = sorted([right, *wrong[: MOST - 1]], key=lambda option: option.text)
     return tuple(options), options.index(right)
 
 
 def drawn(random: Generator, things: Iterable[int], most: int) -> list[int]:
-    """At most so many of the things, in random order."""
+    """At most ``most`` of the things, in random order."""
     every = list(things)
     return [every[place] for place in random.permutation(len(every))[:most]]
 
 
-def kind_said(kind: Kind) -> str:
-    """The kind of attention as it stands before the word head or layer."""
+def any_attention(record: Record, random: Generator) -> Attention:
+    """The attention of a kind drawn at random."""
+    return record.attention(record.kinds[int(random.integers(len(record.kinds)))])
+
+
+def kind_word(kind: Kind) -> str:
+    """The kind of attention as an adjective of head or layer."""
     return {"encoder": later("encoder"), "decoder": later("decoder"), "cross": later("cross")}[kind]
 
 
 def listed(messages: Sequence[str]) -> str:
-    """Messages with commas between them, each said in the reader's language when it is shown."""
+    """Messages joined by commas, each translated when it is shown."""
     return reduce(lambda before, one: later("{before}, {one}", before=before, one=one), messages)
 
 
 def plain(label: str) -> str:
-    """A label by which a reader tells tokens apart."""
+    """A label without case and white space, to compare tokens as a reader does."""
     return label.strip().casefold()
 
 
 def small(record: Record, kind: Kind, weights: Floats, title: str = "") -> tuple[Grid, ...]:
-    """One map as a picture without digits; nothing where it has more rows or columns than a reader can compare.
+    """One map as a picture without digits; empty if it has more rows or columns than a reader can compare.
 
-    Rows of cross-attention are named by the token that they predict.
+    Rows of cross-attention are labelled by the token that they predict.
     """
     if max(weights.shape) > WIDEST:
         return ()
     cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
-    rows = record.rows(kind, "predicts" if kind == "cross" else "reads")
+    rows = record.rows(kind)
     return (Grid(rows.labels, record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
 
 
 def alone(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """(n,) True for labels that a reader can see and that no other token has."""
+    """(n,) True for labels that are visible and unique."""
     seen = [plain(label) for label in labels]
     return np.array([bool(label) and seen.count(label) == 1 for label in seen], np.bool_)
 
 
 def hundredths(weights: NDArray[np.floating]) -> list[float]:
-    """Weights (n,) that sum to 1, rounded so that what is written sums to 1.00 too (largest remainders)."""
+    """Weights (n,) that sum to 1, rounded to two decimals that sum to 1.00 too (largest remainders)."""
     exact = np.asarray(weights, np.float64) * 100  # (n,)
     whole = np.floor(exact + 1e-9)  # (n,)
     missing = round(float(exact.sum())) - int(whole.sum())

@@ -1,4 +1,5 @@
-"""Questions with rows of weights before the reader's eyes: what a row must be, what it holds, whose map it is from."""
+"""Questions that show rows of weights: which row is impossible, which weight is missing, which attention a map is
+of."""
 
 from __future__ import annotations
 
@@ -20,22 +21,23 @@ from bartviz.teaching.quiz.question import (
     Option,
     Question,
     alone,
+    any_attention,
     drawn,
     hundredths,
-    kind_said,
+    kind_word,
     shuffled,
 )
 
 LOUD = 0.2
-"""The least weight on a forbidden cell, and the least by which the sum of an impossible row misses 1."""
+"""The least weight on a forbidden cell, and the least difference from 1 of the sum of an impossible row."""
 BITS = 0.4
-"""How many bits of entropy more than the others the right row has."""
+"""The least margin of the right row's entropy, in bits."""
 APART = 0.05
 """The least difference between two numbers that are offered."""
 ASKED = 0.1
 """The least weight that is asked for."""
 SIDE = 12
-"""Cells along a side of a small map."""
+"""The most cells along a side of a small map."""
 
 Row = tuple[int, int, int]  # layer, head, row
 Doubles = NDArray[np.float64]
@@ -46,13 +48,11 @@ def impossible(material: Material, random: Generator) -> Question | None:
     """Which of four rows cannot come from this kind of attention?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 4)
         if len(rows) < 4:
             continue
-        wide = min(attention.shape[3], WIDEST)
-        shown = [np.array(hundredths(attention.head(one[0], one[1])[one[2], :wide])) for one in rows]  # 4 x (K,)
+        shown = _shown(attention, rows)  # 4 x (K,)
         broken = _break(attention, rows, shown, random)
         if broken is None:
             continue
@@ -96,7 +96,7 @@ def _impossible(
     options = tuple(
         Option(
             later("Row {letter}", letter=LETTERS[place]),
-            reason if place == answer else later("This row is real: it sums to 1, and each weight is where it may be."),
+            reason if place == answer else later("This row is real: it sums to 1, and no masked cell has weight."),
             LETTERS[place],
         )
         for place in range(4)
@@ -106,7 +106,7 @@ def _impossible(
     return Question(
         "impossible",
         later(
-            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_said(kind)
+            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_word(kind)
         ),
         options,
         answer,
@@ -122,13 +122,12 @@ def missing(material: Material, random: Generator) -> Question | None:
     """Which weight is missing in a row?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 1)
         if not rows or attention.mask[rows[0][2]].sum() < 3:
             continue
         layer, head, row = rows[0]
-        shown = np.array(hundredths(attention.head(layer, head)[row, : min(attention.shape[3], WIDEST)]))  # (K,)
+        [shown] = _shown(attention, rows)  # (K,)
         places = np.flatnonzero(shown >= ASKED)  # (keys worth asking for,)
         if not places.size:
             continue
@@ -151,15 +150,15 @@ def missing(material: Material, random: Generator) -> Question | None:
             answer,
             why,
             "heads",
-            _query(kind, layer, head, row=str(row)),
+            _query(attention.kind, layer, head, row=str(row)),
             (_grid(attention, rows, [shown]),),
-            {"kind": kind, "head": f"L{layer}H{head}", "row": row, "column": at},
+            {"kind": attention.kind, "head": f"L{layer}H{head}", "row": row, "column": at},
         )
     return None
 
 
 def _apart(right: float, wrong: list[float]) -> list[float]:
-    """The numbers in 0..1 that are at least ``APART`` from the right one and from each other, as they are written."""
+    """The rounded numbers in 0..1 that are at least ``APART`` from the right one and from each other."""
     kept = [right]
     for one in (round(number, 2) for number in wrong):
         if 0 < one <= 1 and all(abs(one - other) >= APART - 1e-9 for other in kept):
@@ -176,14 +175,11 @@ def entropy(material: Material, random: Generator) -> Question | None:
     """Which of three rows has the highest entropy?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         rows = _rows(attention, random, 3)
         if len(rows) < 3:
             continue
-        shown = [
-            np.array(hundredths(attention.head(*one[:2])[one[2], : min(attention.shape[3], WIDEST)])) for one in rows
-        ]
+        shown = _shown(attention, rows)  # 3 x (K,)
         bits = [float(bits_of(one)) for one in shown]
         best = int(np.argmax(bits))
         second = max(bits[:best] + bits[best + 1 :])
@@ -212,15 +208,15 @@ def entropy(material: Material, random: Generator) -> Question | None:
             best,
             why,
             "heads",
-            _query(kind, layer, head, row=str(row)),
+            _query(attention.kind, layer, head, row=str(row)),
             (_grid(attention, rows, shown),),
-            {"kind": kind, "rows": tuple(rows)},
+            {"kind": attention.kind, "rows": tuple(rows)},
         )
     return None
 
 
 def whose(material: Material, random: Generator) -> Question | None:
-    """Which kind of attention is a small map of?"""
+    """Which kind of attention does a small map show?"""
     record = material.record
     if set(record.kinds) != set(KINDS) or not _told_apart(record):
         return None
@@ -256,18 +252,17 @@ def whose(material: Material, random: Generator) -> Question | None:
 
 
 def _told_apart(record: Record) -> bool:
-    """Whether labels and mask tell the three maps from each other."""
+    """Whether the three maps can be distinguished by their labels and mask."""
     source, own = record.attention("encoder").query.labels[:SIDE], record.attention("decoder").query.labels[:SIDE]
     mask = record.attention("decoder").mask  # (T, T)
     return source != own and len(own) > 2 and len(source) > 2 and not mask[:SIDE, :SIDE].all()
 
 
 def closed(material: Material, random: Generator) -> Question | None:
-    """At which token may a row not look?"""
+    """Which token may a row not attend to?"""
     record = material.record
     for _try in range(TRIES):
-        kind = record.kinds[int(random.integers(len(record.kinds)))]
-        attention = record.attention(kind)
+        attention = any_attention(record, random)
         row = int(random.integers(attention.shape[2]))
         known = alone(attention.key.labels)
         shut = np.flatnonzero(known & ~attention.mask[row]).tolist()  # (closed keys,)
@@ -280,7 +275,7 @@ def closed(material: Material, random: Generator) -> Question | None:
         ahead = attention.kind == "decoder" and right > row
         why = (
             later(
-                "{key} stands at position {at}, after row {row}: while the model writes, it is not there yet.",
+                "{key} is at position {at}, after row {row}: when the model computes this row, it does not exist yet.",
                 key=quote(labels[right]),
                 at=right,
                 row=row,
@@ -298,27 +293,34 @@ def closed(material: Material, random: Generator) -> Question | None:
         )
         prompt = later(
             "At which of these tokens may the {kind} row of {token} (row {row}) not look?",
-            kind=kind_said(kind),
+            kind=kind_word(attention.kind),
             token=quote(label),
             row=row,
         )
-        query = {"view": "pattern", f"row_{kind}": str(row)}
-        return Question("closed", prompt, options, answer, why, "masks", query, about={"kind": kind, "row": row})
+        query = {"view": "pattern", f"row_{attention.kind}": str(row)}
+        return Question(
+            "closed", prompt, options, answer, why, "masks", query, about={"kind": attention.kind, "row": row}
+        )
     return None
 
 
 def _query(kind: Kind, layer: int, head: int, **more: str) -> dict[str, str]:
-    """The words of the heads page's address; rows are named there as in the grids here, by what they read."""
+    """The query of the heads page's address, with rows labelled by what they read, as in the grids here."""
     reading = {} if kind == "encoder" else {"reading": "reads"}
     return {"kind": kind, "layer": str(layer), "head": str(head), **more, **reading}
 
 
 def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
-    """So many different rows whose visible columns are all shown, each of a head of its own; fewer where there are."""
+    """``count`` different rows, or fewer, whose visible columns are all shown; the head of each is drawn at random."""
     layers, heads = attention.shape[:2]
     seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)  # (Q,)
     places = drawn(random, np.flatnonzero(seen & (attention.mask.sum(axis=1) > 1)).tolist(), count)
     return [(int(random.integers(layers)), int(random.integers(heads)), row) for row in places]
+
+
+def _shown(attention: Attention, rows: list[Row]) -> list[Doubles]:
+    """The weights (K,) of each row, rounded, at most ``WIDEST`` columns."""
+    return [np.array(hundredths(attention.head(layer, head)[row, :WIDEST])) for layer, head, row in rows]
 
 
 def _grid(attention: Attention, rows: list[Row], shown: list[Doubles]) -> Grid:

@@ -1,6 +1,6 @@
-"""A quiz as a file for a class: CSV, Markdown, or one HTML page to print; with the answers or without.
+"""A quiz as a file for a class: CSV, Markdown, or one HTML page to print; with or without answers.
 
-All texts are said in the language of the moment. Tokens are escaped for the format they stand in.
+All texts are in the current language. Tokens are escaped for the format.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ Address = Callable[[str, Query], str]
 
 
 def path(page: str, query: Query) -> str:
-    """The address of a page within the app, of what it shows at the moment."""
+    """The address of a page within the app, with its query."""
     return f"/{page}?{urlencode(query)}" if query else f"/{page}"
 
 
 def table(
     questions: Sequence[Question], *, address: Address = path, asked: Callable[[int], Query] | None = None
 ) -> pd.DataFrame:
-    """One line for each question: number, kind, question, the options A to D, the answer's letter, why, the page where
-    it can be seen, and its link.
+    """One line for each question: number, kind, question, the options A to D, the answer's letter, why, the page that
+    shows it, and its link.
 
-    ``address`` makes a link of a page and its query: with model and text, so that it shows this very record.
-    ``asked`` gives the query of a question by its number, for a column ``quiz`` with the link that asks it.
+    ``address`` returns the link of a page and its query, with model and text, so that it shows the same record.
+    ``asked`` returns the query of a question by its number, for a column ``quiz`` with the link that asks it.
     """
     import pandas as pd
 
@@ -71,13 +71,13 @@ def table(
 
 
 def about(record: Record, seed: int) -> str:
-    """What the questions are about, so that a class can make the same."""
+    """The model and text of the questions, so that a class can repeat them."""
     said = " | ".join(record.texts)
     return _("Model {model}, seed {seed}. Text: {text}", model=record.model.name, text=said, seed=seed)
 
 
 def markdown(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
-    """The sheet in Markdown: numbered questions with options A to D; the answers after each, or none."""
+    """The sheet in Markdown: numbered questions with options A to D, with or without the answer after each."""
     lines = [f"# {_('Quiz on attention')}", "", _plain(about(record, seed)), "", _(READ_SO), ""]
     for number, one in enumerate(questions, 1):
         lines += [f"## {number}. {_plain(_(one.prompt))}", ""]
@@ -101,12 +101,12 @@ def _markdown_grid(grid: Grid) -> list[str]:
 
 
 def written(cell: float | None) -> str:
-    """A number of a grid: two decimals, a question mark for the one that is asked for."""
+    """A number of a grid: two decimals, or a question mark for the one that is asked for."""
     return "?" if cell is None else f"{cell:.2f}"
 
 
 def page(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
-    """The sheet as one HTML page without script, to be printed: questions do not break over two sheets of paper."""
+    """The sheet as one HTML page without scripts, for printing: no question breaks across two pages."""
     title = html.escape(_("Quiz on attention"))
     parts = [f"<h1>{title}</h1><p>{html.escape(about(record, seed))}</p><p>{html.escape(_(READ_SO))}</p>"]
     for number, one in enumerate(questions, 1):
@@ -141,7 +141,7 @@ def _table(grid: Grid) -> str:
 
 
 def _cell(cell: float | None, grid: Grid) -> str:
-    """Shaded by the weight; under digits less, so that dark ink stays readable."""
+    """A cell shaded by its weight, lighter behind digits so that they stay readable."""
     strength = 0.0 if cell is None else min(cell, 1.0) * (60 if grid.digits else 100)
     number = written(cell)
     return f"<td style='--w:{strength:.0f}%' title='{number}'>{number if grid.digits else ''}</td>"
@@ -152,5 +152,5 @@ def _lettered(question: Question) -> list[tuple[str, Option]]:
 
 
 def _plain(text: str) -> str:
-    """A text as it stands, for a place that would read it as Markdown."""
+    """A text escaped for Markdown."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

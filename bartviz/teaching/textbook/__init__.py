@@ -1,4 +1,4 @@
-"""The ledger: what the source articles say, line by line, beside what is computed now, and the verdict.
+"""The ledger: claims of the source articles, line by line, with the numbers computed now and the verdict.
 
     from bartviz.teaching.textbook import ledger
 
@@ -6,7 +6,7 @@
     ledger(numbers=True)           # one line per number
     verdict("14").word             # "fails"
 
-Claims that only a run of a model can judge are computed by ``textbook.measured``; without it they have no verdict here.
+Claims that need a run of a model are judged by ``textbook.measured``; they have no verdict here.
 """
 
 from __future__ import annotations
@@ -80,23 +80,23 @@ def claim(number: str) -> Claim:
 
 
 def verdict(number: str, record: Record | None = None) -> Verdict | None:
-    """One line, judged now; None where only a run of a model can judge it (``textbook.measured``).
+    """The verdict of one line; None if it needs a run of a model (``textbook.measured``).
 
-    ``record``: a run of your own, by which the claims about runs are judged where it fits. Raises SettingError.
+    ``record``: a run of your own; claims about runs are judged by it if it fits. Raises SettingError.
     """
     check = claim(number).check
     return None if check is None else check(Evidence(record))
 
 
 def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
-    """Every line that can be judged here, by number; ``more`` are those that ``textbook.measured`` has computed."""
+    """The verdicts of all lines that can be judged here, by number, and ``more`` from ``textbook.measured``."""
     evidence = Evidence(record)
     found = {line.number: line.check(evidence) for line in CLAIMS if line.check is not None}
     return found | dict(more or {})
 
 
 def tally(found: Mapping[str, Verdict]) -> dict[Word, int]:
-    """How many lines hold, hold with a caveat, do not hold."""
+    """How many claims hold, hold with a caveat, or fail."""
     counts = Counter(one.word for one in found.values())
     return {word: counts[word] for word in WORDS}
 

@@ -1,4 +1,4 @@
-"""What the articles say of sizes and costs, for the page of the parameters: lines of the ledger."""
+"""The articles' claims about sizes and costs, for the parameters page: lines of the ledger."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from bartviz.teaching.textbook import claim, verdict
 from bartviz.teaching.textbook.judging import NAMES
 
 LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
-"""The lines of the ledger that the parameters page shows itself."""
+"""The lines of the ledger that the parameters page shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement in our words, what is computed now, and the verdict.
+    """One claim in our words, the computed numbers, and the verdict.
 
     ``topic`` (its subject) and ``claim`` are in the reader's language; ``computed`` and ``verdict``, one of
     ``ledger.NAMES``, are messages, looked up when they are shown.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bartviz.analysis.article_models import BART, BERT, read
 from bartviz.analysis.costs import Costs
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import CONFIGURATION, Claim, Evidence, Verdict, near, number
+from bartviz.teaching.textbook.judging import CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
 
 BASIS = later(CONFIGURATION)
 
@@ -31,46 +31,12 @@ def _comparable(_evidence: Evidence) -> Verdict:
     costs = Costs(BERT)
     crossing, (short, long) = costs.crossing(), (ratios(costs, length) for length in (128, 512))
     numbers = (
-        number(
-            later("attention with its projections ÷ feed-forward, n = 128"),
-            "0.5 – 2",
-            round(short[1], 3),
-            0.5 <= short[1] <= 2,
-        ),
-        number(
-            later("attention with its projections ÷ feed-forward, n = 512"),
-            "0.5 – 2",
-            round(long[1], 3),
-            0.5 <= long[1] <= 2,
-        ),
-        number(
-            later("what grows with n² ÷ feed-forward, n = 128"),
-            "0.5 – 2",
-            round(short[0], 3),
-            0.5 <= short[0] <= 2,
-            core=False,
-        ),
-        number(
-            later("what grows with n² ÷ feed-forward, n = 512"),
-            "0.5 – 2",
-            round(long[0], 3),
-            0.5 <= long[0] <= 2,
-            core=False,
-        ),
-        number(
-            later("equal from n, with the projections"),
-            "≤ 512",
-            round(crossing.attention),
-            crossing.attention <= 512,
-            core=False,
-        ),
-        number(
-            later("equal from n, what grows with n² alone"),
-            "≤ 512",
-            round(crossing.scores),
-            crossing.scores <= 512,
-            core=False,
-        ),
+        _similar(later("attention with its projections ÷ feed-forward, n = 128"), short[1]),
+        _similar(later("attention with its projections ÷ feed-forward, n = 512"), long[1]),
+        _similar(later("what grows with n² ÷ feed-forward, n = 128"), short[0], core=False),
+        _similar(later("what grows with n² ÷ feed-forward, n = 512"), long[0], core=False),
+        _equal_by_512(later("equal from n, with the projections"), crossing.attention),
+        _equal_by_512(later("equal from n, what grows with n² alone"), crossing.scores),
     )
     why = later(
         "What grows with n squared costs {a:.1%} to {b:.0%} of the feed-forward layers, and as much only at "
@@ -83,6 +49,14 @@ def _comparable(_evidence: Evidence) -> Verdict:
         attention=crossing.attention,
     )
     return Verdict(numbers, why, BASIS)
+
+
+def _similar(what: str, ratio: float, *, core: bool = True) -> Number:
+    return number(what, "0.5 – 2", round(ratio, 3), 0.5 <= ratio <= 2, core=core)
+
+
+def _equal_by_512(what: str, length: float) -> Number:
+    return number(what, "≤ 512", round(length), length <= 512, core=False)
 
 
 def ratios(costs: Costs, length: int) -> tuple[float, float]:
@@ -165,9 +139,9 @@ def _decoding(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("32", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _bytes),
-    Claim("33", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _comparable),
-    Claim("33b", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _width),
-    Claim("34", "cost", ("bert",), "parameters", {"of": BERT, "n": "512"}, _memory),
+    Claim("32", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _bytes),
+    Claim("33", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _comparable),
+    Claim("33b", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _width),
+    Claim("34", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _memory),
     Claim("34b", "cost", ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
 )

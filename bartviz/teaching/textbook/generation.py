@@ -181,14 +181,16 @@ def _car(evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("22", "generation", ("seq", "bart"), "decoding", {}),
+    Claim("22", "generation", ("seq", "bart chapter"), "decoding", {}),
     Claim("22b", "generation", ("korean",), "heads", {"kind": "cross"}, _reused),
-    Claim("22c", "generation", ("bart",), "parameters", {"of": BART, "n": "512"}, _expensive),
-    Claim("22d", "generation", ("bart", "korean"), "experiments", {"experiment": "ablation"}),
+    Claim("22c", "generation", ("bart chapter",), "parameters", {"of": BART, "n": "512"}, _expensive),
+    Claim("22d", "generation", ("bart chapter", "korean"), "experiments", {"experiment": "ablation"}),
     Claim("23", "generation", ("seq", "korean"), "decoding", {}, _product),
-    Claim("24", "generation", ("seq", "bart"), "decoding", {"step": "1"}, _start),
-    Claim("25", "generation", ("bart",), "heads", {"kind": "cross", "layer": "3", "head": "0"}),
-    Claim("25b", "generation", ("bart",), "alignment", {"align": "head", "layer": "3", "head": "0"}, _last_head),
+    Claim("24", "generation", ("seq", "bart chapter"), "decoding", {"step": "1"}, _start),
+    Claim("25", "generation", ("bart chapter",), "heads", {"kind": "cross", "layer": "3", "head": "0"}),
+    Claim(
+        "25b", "generation", ("bart chapter",), "alignment", {"align": "head", "layer": "3", "head": "0"}, _last_head
+    ),
     Claim("26", "generation", ("seq",), "decoding", {"step": "3"}, _car),
     Claim("27", "generation", ("korean",), "decoding", {}),
     Claim("28", "generation", ("seq",), "parameters", {"of": BART, "part": "head"}),

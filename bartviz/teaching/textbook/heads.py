@@ -1,4 +1,4 @@
-"""Line 35: what heads do, measured on the BERT that ships."""
+"""Line 35: what heads do, measured on the shipped BERT."""
 
 from __future__ import annotations
 
@@ -93,6 +93,6 @@ def _named(found: Measured) -> Counter[str]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("35", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
-    Claim("35b", "heads", ("bert",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
+    Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
+    Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
 )

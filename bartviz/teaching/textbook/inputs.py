@@ -1,4 +1,4 @@
-"""Lines 19 to 21: what the first layer gets, positions, and the tokenizers' sizes."""
+"""Lines 19 to 21: the input of the first layer, positions, and the tokenizers' sizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
 
 @lru_cache
 def learned() -> Shift:
-    """How linear a shift is in the learned positions of the BERT that ships, read from its file."""
+    """How linear a shift is in the learned positions of the shipped BERT, read from its file."""
     with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
         return shift(file.get_tensor(TABLE).astype(np.float64))
 
@@ -92,8 +92,8 @@ def _positions(_evidence: Evidence) -> Verdict:
         number(later("learned, shift by 16: error on other positions"), "> 0.3", round(last, 2), last > 0.3),
     )
     why = later(
-        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} misses "
-        "{one:.0%} of the spread at a shift of 1 (100 % is as bad as always saying the mean).",
+        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} "
+        "misses {one:.0%} of the spread at a shift of 1 (100 % is as bad as always predicting the mean).",
         model=TINY_BERT,
         one=one,
     )
@@ -142,7 +142,7 @@ def _written(_evidence: Evidence) -> Verdict:
 
 
 def _sum_shape(n: int, most: int, width: int) -> tuple[int, ...] | None:
-    """The shape of (n, width) + (most, width), None where the two do not fit."""
+    """The shape of (n, width) + (most, width); None if the two do not fit."""
     try:
         return np.broadcast_shapes((n, width), (most, width))
     except ValueError:
@@ -191,11 +191,11 @@ def _pieces(name: str) -> str:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("19", "inputs", ("bert", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
+    Claim("19", "inputs", ("bert chapter", "notes"), "inputs", {"look": "sum", **PAIR_RUN}, _three),
     Claim("19b", "inputs", ("notes",), "inputs", {"look": "pieces"}, _notes),
     Claim("19c", "inputs", ("notes",), "inputs", {"look": "sum"}, _written),
     Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
-    Claim("21b", "inputs", ("bart",), "parameters", {"of": T5}, _few_positions),
-    Claim("20", "inputs", ("bert",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
-    Claim("21", "inputs", ("bart",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
+    Claim("21b", "inputs", ("bart chapter",), "parameters", {"of": T5}, _few_positions),
+    Claim("20", "inputs", ("bert chapter",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
+    Claim("21", "inputs", ("bart chapter",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
 )

@@ -1,6 +1,6 @@
-"""What a line of the ledger is: a statement of the articles in our words, and the numbers that judge it.
+"""Lines of the ledger: a claim of the articles in our words, and the numbers that judge it.
 
-A verdict is never written by hand: it follows from the numbers of its claim (``Verdict.word``).
+Verdicts are always computed from the numbers of a claim (``Verdict.word``).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ CHAPTERS: Mapping[Chapter, str] = {
     "heads": mark("What heads do"),
 }
 
-Source = Literal["bart", "bert", "seq", "korean", "notes", "none"]
+Source = Literal["bart chapter", "bert chapter", "seq", "korean", "notes", "none"]
 SOURCES: Mapping[Source, str] = {
-    "bart": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
-    "bert": mark("handbook chapter “BERT Architecture”"),
+    "bart chapter": mark("handbook chapter “BART Architecture: Encoder-Decoder Design for NLP”"),
+    "bert chapter": mark("handbook chapter “BERT Architecture”"),
     "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
     "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
     "notes": mark("study notes “BART as De-noising Auto-encoder”"),
@@ -59,10 +59,10 @@ MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One thing claimed beside the same thing found; ``agrees`` if they are the same as far as the claim goes.
+    """A claimed number and the computed one; ``agrees``: whether the claim holds for it.
 
-    ``core``: the claim stands or falls with it. Others add what the claim leaves out or is wrong about in a detail:
-    where one of them does not agree the claim holds with a caveat.
+    ``core``: the claim fails if it does not agree. Other numbers are details or additions: if one of them does not
+    agree, the claim holds with a caveat.
     """
 
     label: str
@@ -74,7 +74,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The numbers of a claim, one sentence why, and what was computed on."""
+    """The numbers of a claim, one sentence why, and the model or record they are computed on."""
 
     numbers: tuple[Number, ...]
     why: str
@@ -82,7 +82,7 @@ class Verdict:
 
     @property
     def word(self) -> Word:
-        """holds, caveat or fails, from the numbers alone."""
+        """holds, caveat or fails, by the numbers."""
         if not all(number.agrees for number in self.numbers if number.core):
             return "fails"
         return "holds" if all(number.agrees for number in self.numbers) else "caveat"
@@ -90,20 +90,20 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What claims about runs are judged by: the visitor's own run where it fits, else one that ships."""
+    """The run that claims are judged by: the visitor's own if it fits, else a shipped one."""
 
     own: Record | None = None
 
     def shipped(self, name: str) -> tuple[Record, str]:
-        """A record of the package, and what it is in words."""
+        """A record of the package, and its name in words."""
         record = _shipped(name)
         return record, later(
             "the run of {model} on “{text}” that ships", model=record.model.name, text=record.source_text
         )
 
     def written(self) -> tuple[Record, str]:
-        """A run of an encoder-decoder with its steps: the visitor's, if it is one, neither long nor a single
-        token, and without padding."""
+        """A run of an encoder-decoder with steps: the visitor's if it is neither long nor a single token, and has no
+        padding."""
         own = self.own
         if own is None or own.cross is None or own.encoder is None or not own.steps:
             return self.shipped(START)
@@ -124,11 +124,11 @@ Check = Callable[[Evidence], Verdict]
 @dataclass(frozen=True)
 class Claim:
     """One line. Its two paragraphs in ``claims.en.md``, and in the file of each other language, are its ``title`` and
-    what an article says, in our words. ``page`` and ``query`` show it.
+    the claim in our words. ``page`` and ``query`` show it.
 
-    A query that names a ``model`` runs it on its ``text``: a visit of its own.
+    A query with a ``model`` runs it on its ``text``, in a new visit.
 
-    ``check`` judges it without torch; where it is None the claim needs runs of a model (``textbook.measured``).
+    ``check`` judges it without torch; if it is None, the claim needs runs of a model (``textbook.measured``).
     """
 
     number: str
@@ -150,17 +150,17 @@ class Claim:
 
     @property
     def source(self) -> str:
-        """The articles that say so, in the reader's language."""
+        """The articles with this claim, in the reader's language."""
         return "; ".join(_(SOURCES[name]) for name in self.sources)
 
 
 def number(label: str, claimed: Value, found: Value, agrees: bool | None = None, *, core: bool = True) -> Number:
-    """A ``Number``; where ``agrees`` is left out both must be equal."""
+    """A ``Number``; by default it agrees if both are equal."""
     return Number(label, claimed, found, claimed == found if agrees is None else agrees, core)
 
 
 def text(value: Value) -> str:
-    """A number as a reader sees it, a message in the reader's language."""
+    """The text of a value: a formatted number, or a translated message."""
     if isinstance(value, str):
         return value if type(value) is str else _(value)
     if isinstance(value, int):
@@ -169,7 +169,7 @@ def text(value: Value) -> str:
 
 
 def near(claimed: float, found: float, share: float) -> bool:
-    """Whether what was found is within a share of what was claimed."""
+    """Whether the found number is within a share of the claimed one."""
     return abs(found - claimed) <= share * abs(claimed)
 
 

@@ -1,4 +1,4 @@
-"""Lines 9 to 11: who may look at whom, and the number that forbids it."""
+"""Lines 9 to 11: masks, and the number that is added for them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def _masks(evidence: Evidence) -> Verdict:
         number(later("first decoder row: weight on itself"), 1, float(first[0])),
     )
     why = later(
-        "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a text that stands alone.",
-        n=n,
-        m=m,
+        "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a single text.", n=n, m=m
     )
     return Verdict(numbers, why, basis)
 
@@ -95,21 +93,21 @@ def _patterns(_evidence: Evidence) -> Verdict:
 
 
 def _cells(n: int, window: int) -> int:
-    """Open cells of n tokens that look ``window`` to each side, and one that sees all and is seen by all."""
+    """The number of open cells for n tokens with a window of ``window`` to each side and one global token."""
     return n * (2 * window + 1) - window * (window + 1) + 2 * (n - window - 1)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("9", "masks", ("bart", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
-    Claim("9b", "masks", ("bert",), "masks", {"about": "padding"}),
-    Claim("9c", "masks", ("bart",), "masks", {"view": "pattern"}),
+    Claim("9", "masks", ("bart chapter", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
+    Claim("9b", "masks", ("bert chapter",), "masks", {"about": "padding"}),
+    Claim("9c", "masks", ("bart chapter",), "masks", {"view": "pattern"}),
     Claim(
         "10",
         "masks",
-        ("bert", "korean", "notes"),
+        ("bert chapter", "korean", "notes"),
         "masks",
         {"view": "additive", "number": "-10,000", "about": "zero"},
         _number,
     ),
-    Claim("11", "masks", ("bert", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
+    Claim("11", "masks", ("bert chapter", "notes"), "masks", {"about": "patterns", "pattern": "longformer"}, _patterns),
 )

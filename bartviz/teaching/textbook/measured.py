@@ -1,6 +1,6 @@
-"""The lines of the ledger that only a run of a model can judge: each check runs the small translator that ships.
+"""The lines of the ledger that need a run of a model: each check runs the shipped translator.
 
-``judge_all(load(MODEL))`` gives every one of them a verdict; ``analysis.ledger.ledger(more=...)`` takes them in.
+``judge_all(load(MODEL))`` returns all verdicts, for ``textbook.ledger(more=...)``.
 Shapes: n source tokens, m decoder rows, K keys, V vocabulary, D width.
 """
 
@@ -85,8 +85,7 @@ def crossing(model: Model, cancelled: Cancel) -> Verdict:
         number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
     )
     why = later(
-        "For a text that stands alone nothing is closed; in a batch the padding of the source is, "
-        "{closed} of {cells} cells.",
+        "For a single text nothing is closed; in a batch the padding of the source is, {closed} of {cells} cells.",
         closed=int((~padded).sum()),
         cells=padded.size,
     )
@@ -132,8 +131,8 @@ def house(model: Model, cancelled: Cancel) -> Verdict:
         number(later("positions from “house” to “it”"), 12, away, core=False),
     )
     why = later(
-        "One layer suffices; but “it” is the {away}th word after “house” ({between} words stand between), "
-        "and {tokens} tokens away in this model.",
+        "One layer suffices; but “it” is the {away}th word after “house” ({between} words between), and {tokens} "
+        "tokens away in this model.",
         away=away,
         between=away - 1,
         tokens=place - position,

@@ -1,4 +1,4 @@
-"""Lines 29 to 31: what the models were trained to do, and the heads that go with it."""
+"""Lines 29 to 31: training objectives, and the output heads for them."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def _answer(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("29", "pretraining", ("bart", "korean"), "denoising", {}, _noise),
+    Claim("29", "pretraining", ("bart chapter", "korean"), "denoising", {}, _noise),
     Claim("29b", "pretraining", ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
-    Claim("30", "pretraining", ("bart",), "parameters", {"of": T5_GATED}, _t5),
-    Claim("30b", "pretraining", ("bart",), "parameters", {"of": BART, "n": "512"}, _short_targets),
+    Claim("30", "pretraining", ("bart chapter",), "parameters", {"of": T5_GATED}, _t5),
+    Claim("30b", "pretraining", ("bart chapter",), "parameters", {"of": BART, "n": "512"}, _short_targets),
     Claim(
         "31",
         "pretraining",
-        ("bert", "notes"),
+        ("bert chapter", "notes"),
         "parameters",
         {"of": BERT, "class": "BertForPreTraining", "part": "head"},
         _heads,
@@ -183,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "31b",
         "pretraining",
-        ("bert",),
+        ("bert chapter",),
         "parameters",
         {"of": BERT, "class": "BertForQuestionAnswering", "part": "head"},
         _answer,

@@ -198,13 +198,13 @@ def _gpt1(_evidence: Evidence) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("1", "sizes", ("bart", "korean"), "parameters", {"of": BART}, _bart_base),
-    Claim("3", "sizes", ("bart", "korean"), "parameters", {"of": BART_LARGE}, _bart_large),
-    Claim("3b", "sizes", ("bart",), "parameters", {"of": BART_LARGE}, _heads),
-    Claim("5", "sizes", ("bert",), "parameters", {"of": BERT_LARGE}, _berts),
-    Claim("5b", "sizes", ("bert",), "parameters", {"of": BERT_LARGE}, _more_heads),
-    Claim("7", "sizes", ("bart",), "parameters", {"of": T5_LARGE, "more": "models"}, _table),
-    Claim("7b", "sizes", ("bart",), "parameters", {"of": T5}, _than_t5),
-    Claim("7d", "sizes", ("bart",), "parameters", {"of": BART, "more": "models"}, _between),
+    Claim("1", "sizes", ("bart chapter", "korean"), "parameters", {"of": BART}, _bart_base),
+    Claim("3", "sizes", ("bart chapter", "korean"), "parameters", {"of": BART_LARGE}, _bart_large),
+    Claim("3b", "sizes", ("bart chapter",), "parameters", {"of": BART_LARGE}, _heads),
+    Claim("5", "sizes", ("bert chapter",), "parameters", {"of": BERT_LARGE}, _berts),
+    Claim("5b", "sizes", ("bert chapter",), "parameters", {"of": BERT_LARGE}, _more_heads),
+    Claim("7", "sizes", ("bart chapter",), "parameters", {"of": T5_LARGE, "more": "models"}, _table),
+    Claim("7b", "sizes", ("bart chapter",), "parameters", {"of": T5}, _than_t5),
+    Claim("7d", "sizes", ("bart chapter",), "parameters", {"of": BART, "more": "models"}, _between),
     Claim("7c", "sizes", ("notes",), "parameters", {"of": GPT2}, _gpt1),
 )

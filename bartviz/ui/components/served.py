@@ -16,6 +16,7 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
 from bartviz.serving.read_once import read_once
+from bartviz.ui.components.scripts import bundle
 from bartviz.version import __version__
 
 PACKAGE = "bartviz"
@@ -36,16 +37,26 @@ class Served:
     """A component with one script of its own; call it like a Streamlit component."""
 
     def __init__(self, name: str, *, html: str, css: str, script: str) -> None:
-        self.name, self.script = name, script
-        self._html, self._css = html, css
+        self.name, self.html, self.css, self.script = name, html, css, script
         self._file = f"{name}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"  # changes with the content
         self._mounted: dict[str, Any] = {}  # the mounted components, by script location
+
+    @classmethod
+    def of(cls, folder: Path) -> Served:
+        """The component of a folder, in which the HTML, the style and the script have the folder's name."""
+        file = folder / folder.name
+        return cls(
+            folder.name,
+            html=file.with_suffix(".html").read_text("utf-8"),
+            css=file.with_suffix(".css").read_text("utf-8"),
+            script=bundle(file.with_suffix(".js")),
+        )
 
     def __call__(self, **arguments: Any) -> Any:
         script = self._source()
         if script not in self._mounted:
             whole = f"{PACKAGE}.{self.name}"
-            self._mounted[script] = st.components.v2.component(whole, html=self._html, css=self._css, js=script)
+            self._mounted[script] = st.components.v2.component(whole, html=self.html, css=self.css, js=script)
         return self._mounted[script](**arguments)
 
     def _source(self) -> str:

@@ -94,11 +94,9 @@ def running_text(
     if shading is not None and shading.shape != (len(tokens),):
         raise ValueError(f"{shading.shape} weights for {len(tokens)} tokens.")
     chips = []
-    for index, special in enumerate(tokens.special):
-        word = tokens.words[index]
-        starts = index == 0 or word is None or tokens.words[index - 1] != word
-        names = ["bv-chip", *(["bv-special"] if special else []), *([] if starts else ["bv-joined"])]
-        written = tokens.labels[index] if starts else tokens.labels[index].removeprefix(CONTINUES) or CONTINUES
+    for index, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
+        names = ["bv-chip", *(["bv-special"] if special else []), *(["bv-joined"] if joined else [])]
+        written = tokens.labels[index].removeprefix(CONTINUES) or CONTINUES if joined else tokens.labels[index]
         chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen))
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
     with st.container(key=key):

@@ -7,13 +7,13 @@ it. The least recently used value is dropped first.
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from bartviz.language import current
+from bartviz.safety.size import size
 from bartviz.serving.cache import ByteCache
 from bartviz.ui.state import content
 
@@ -37,9 +37,9 @@ def once(call: partial[T], message: str = "") -> T:
     cached: tuple[T] | None = _STORE.peek(key)
     if cached is None and message:
         with st.spinner(message):
-            cached = _STORE.get(key, lambda: (call(),), _size)
+            cached = _STORE.get(key, lambda: (call(),), size)
     elif cached is None:
-        cached = _STORE.get(key, lambda: (call(),), _size)
+        cached = _STORE.get(key, lambda: (call(),), size)
     return cached[0]
 
 
@@ -54,9 +54,3 @@ def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
 
     drawn = call()
     return Drawn(drawn if factor == 1 else theme.enlarged(drawn, factor))
-
-
-def _size(value: tuple[Any]) -> int:
-    """Bytes of a value: its ``nbytes``, else its pickled size."""
-    nbytes: int | None = getattr(value[0], "nbytes", None)
-    return len(pickle.dumps(value, pickle.HIGHEST_PROTOCOL)) if nbytes is None else nbytes

@@ -49,7 +49,7 @@ def test_a_line_is_whole(line: textbook.Claim) -> None:
         assert any(number.core for number in verdict.numbers) or line.number == "7"
 
 
-def test_what_no_article_says_is_not_laid_at_their_door() -> None:
+def test_a_claim_of_no_article_has_no_other_source() -> None:
     """Neither a cache nor t squared is in any of them, and of masks the notes name whole, bigram and arbitrary ones."""
     assert [line.number for line in CLAIMS if "none" in line.sources] == ["34b"]
     assert all(line.sources == ("none",) for line in CLAIMS if "none" in line.sources)
@@ -82,7 +82,7 @@ def test_the_table() -> None:
 
 
 @pytest.mark.slow
-def test_verdicts_of_a_model_are_taken_in() -> None:
+def test_verdicts_of_a_model_are_included() -> None:
     more = {"17": Verdict((one(True, True),), "why", "basis")}
     assert textbook.ledger(more=more).set_index("number").loc["17", "verdict"] == "holds"
 

@@ -89,7 +89,7 @@ def test_line_16_norms() -> None:
 
 @pytest.mark.parametrize("number", ["9", "12", "12b", "14", "22b", "23"])
 @pytest.mark.parametrize("record", [records.encoder_decoder(), records.encoder_only(), records.decoder_only()])
-def test_a_run_of_ones_own_is_judged_where_it_fits(number: str, record: Record) -> None:
+def test_the_visitors_run_is_judged_if_it_fits(number: str, record: Record) -> None:
     check = claim(number).check
     assert check is not None
     verdict = check(Evidence(record))

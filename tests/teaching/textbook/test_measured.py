@@ -39,7 +39,7 @@ def test_line_9c_a_batch_closes_padding_in_cross_attention_too(judged: Mapping[s
     assert found(judged["9c"], "the same text") == 10 * 9  # 10 rows of the batch, 9 of 11 columns
 
 
-def test_line_17_who_hears_of_a_change(judged: Mapping[str, Verdict]) -> None:
+def test_line_17_which_positions_a_change_reaches(judged: Mapping[str, Verdict]) -> None:
     assert judged["17"].word == "holds"
     assert [number.found for number in judged["17"].numbers] == [9, 8, 0, 4]
 
@@ -105,7 +105,7 @@ def test_line_28_tied(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["28"], "models of the catalogue that tie them: all") == 16
 
 
-def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
+def test_it_reports_progress_and_can_be_stopped() -> None:
     model, told = load(judging.MODEL), list[tuple[str, int, int]]()
 
     def stop(note: str, done: int, total: int) -> None:

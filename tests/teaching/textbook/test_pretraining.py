@@ -32,7 +32,7 @@ def test_line_30b_short_targets() -> None:
     assert found(verdict, "target tokens") == 77 + 26 + 1  # 15 % of 512, in spans of 3, and the last sentinel
 
 
-def test_line_31_two_heads_of_bert_stand_on_a_pooler() -> None:
+def test_line_31_two_heads_of_bert_use_a_pooler() -> None:
     verdict = judged("31")
     assert verdict.word == "caveat"
     assert [number.found for number in verdict.numbers] == [622_650, 1538, 1538, 1538, 1538, 768 * 768 + 768]

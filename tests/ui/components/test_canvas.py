@@ -1,4 +1,4 @@
-"""What the canvas is sent, what it is believed, and its arithmetic in JavaScript."""
+"""The canvas: the data it gets, the validation of its messages, and its arithmetic in JavaScript."""
 
 import base64
 import json
@@ -190,7 +190,7 @@ def test_a_pair_and_padding_are_described() -> None:
 GOOD = {"layer": 1, "head": 2, "what": "head", "row": 3, "view": "map", "rows": [1, 3], "keys": [0]}
 
 
-def test_a_choice_that_fits_is_taken() -> None:
+def test_a_valid_choice_is_accepted() -> None:
     assert canvas.choice_of(GOOD, (3, 4, 9, 9)) == Choice(1, 2, "head", 3, "map", (1, 3), (0,))
 
 
@@ -212,11 +212,11 @@ def test_a_choice_that_fits_is_taken() -> None:
         {"keys": None},
     ],
 )
-def test_a_choice_that_does_not_fit_is_not_believed(wrong: dict[str, Any]) -> None:
+def test_an_invalid_choice_is_ignored(wrong: dict[str, Any]) -> None:
     assert canvas.choice_of({**GOOD, **wrong}, (3, 4, 9, 9)) is None
 
 
-def test_a_choice_is_brought_within_the_attention() -> None:
+def test_a_choice_is_clamped_to_the_attention() -> None:
     far = Choice(9, -1, "head", 99, "text", (2, 50), (7, 1))
     assert canvas.clamped(far, (3, 4, 9, 5)) == Choice(2, 0, "head", 8, "text", (2,), (1,))
 
@@ -272,7 +272,9 @@ def test_the_row_of_a_player_is_no_choice(record: Record) -> None:
     assert (led.serial, led.latest) == (1, Choice(2, 1, row=1))
 
 
-def test_what_was_said_is_done_once_and_not_forgotten(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_message_is_handled_once_by_the_next_run(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[Choice] = []
     kept = held(record, Choice(1, 1))
     said = {**GOOD, "revision": kept.picture.revision, "known": True}
@@ -290,7 +292,7 @@ def test_what_was_said_is_done_once_and_not_forgotten(record: Record, monkeypatc
     assert told == [Choice(1, 2, "head", 3, "map", (1, 3), (0,))]
 
 
-def test_the_browser_is_led_back_to_what_it_said_before_it_heard_of_a_picker(
+def test_the_browser_returns_to_its_choice_from_before_a_picker(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Page and canvas showed two heads: the newer choice was the page's, the older one the canvas's."""
@@ -319,7 +321,7 @@ def test_back_from_another_page_all_is_sent_again(record: Record) -> None:
     assert data.decode(again.buffer)[0]["begin"]["rows"] == [2, 3]
 
 
-def test_a_map_that_the_browser_has_not_is_sent() -> None:
+def test_a_map_that_the_browser_lacks_is_sent() -> None:
     attention = long()
     before = canvas._Held(Picture(attention, Shown()), b"", 0, Choice(), Choice(2, 0), known=False)
     now = canvas._held(before, attention, Shown(), Choice(2, 0), mounted=True)
@@ -332,8 +334,8 @@ def test_no_word_of_the_canvas_stands_in_its_files(record: Record) -> None:
         meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
     for message in meta["words"].values():
         assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
-    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (canvas.HERE / "canvas.html").read_text("utf-8")))
-    used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.script()))
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', canvas.COMPONENT.html))
+    used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.COMPONENT.script))
     assert used <= meta["words"].keys(), used - meta["words"].keys()
-    text = re.sub(r"<[^>]*>", " ", (canvas.HERE / "canvas.html").read_text("utf-8"))
+    text = re.sub(r"<[^>]*>", " ", canvas.COMPONENT.html)
     assert set(text.split()) <= {"−", "+", "A", "·"}

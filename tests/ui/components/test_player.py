@@ -14,7 +14,7 @@ from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import HERE, BranchRequest, Place, parse_place, parse_request, script, words
+from bartviz.ui.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request, words
 from bartviz.ui.components.player import data as player
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
@@ -63,7 +63,7 @@ def test_padding_is_named() -> None:
     assert sent["meta"]["masked"] == [7, 8]
 
 
-def test_a_new_text_starts_anew(record: Record) -> None:
+def test_a_new_text_starts_from_the_beginning(record: Record) -> None:
     same, other = stand_in.record(), stand_in.record(source=("<s>", "Hi", "</s>"))
     assert player.revision(record) == player.revision(same)
     assert player.revision(record) != player.revision(other)
@@ -109,7 +109,7 @@ def test_bytes_of_one_sign_are_one_segment() -> None:
 
 
 @pytest.mark.parametrize("spans", [((0, 2), (0, 2), (0, 1)), ((3, 4), (0, 1), (1, 2)), ((0, 1), (1, 2), (2, 99))])
-def test_labels_stand_in_where_spans_do_not_run_through_the_text(spans: tuple[tuple[int, int], ...]) -> None:
+def test_labels_are_used_if_spans_do_not_cover_the_text(spans: tuple[tuple[int, int], ...]) -> None:
     found = player.running("ab", tokens(("x", "y", "z"), spans))
     assert sorted(column for _, of, _ in found for column in of) == [0, 1, 2]
 
@@ -138,11 +138,11 @@ def test_pieces_of_a_word_touch(record: Record) -> None:
         {"revision": "now", "step": 1, "reading": "x"},
     ],
 )
-def test_a_place_that_does_not_fit_the_record_is_not_believed(said: object) -> None:
+def test_an_invalid_position_is_ignored(said: object) -> None:
     assert parse_place(said, "now", 9) is None
 
 
-def test_a_place_that_fits_is_taken() -> None:
+def test_a_valid_position_is_accepted() -> None:
     assert parse_place({"revision": "now", "step": 8, "reading": "reads"}, "now", 9) == Place(8, "reads")
 
 
@@ -193,7 +193,7 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
         ({"step": "2", "token": 5}, None),
     ],
 )
-def test_a_wish_is_believed_only_where_it_fits(said: dict[str, object], wish: BranchRequest | None) -> None:
+def test_a_request_is_accepted_only_if_it_is_valid(said: dict[str, object], wish: BranchRequest | None) -> None:
     assert parse_request({"revision": "now", **said}, "now", 9, 100) == wish
     assert parse_request({"revision": "other", **said}, "now", 9, 100) is None
 
@@ -249,7 +249,7 @@ def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str
     assert words.tag(rule) == tag
 
 
-def test_what_could_be_drawn_stands_at_each_candidate(record: Record) -> None:
+def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> None:
     """Beside the model's own probability the share after temperature and filters, 0 for what they left out."""
     step = record.steps[1]
     candidates = tuple(replace(c, filtered=share) for c, share in zip(step.candidates, (0.8, 0.2, 0.0), strict=False))
@@ -278,6 +278,6 @@ def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:
     for said in told:
         for message in said.values():
             assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
-    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', (HERE / "player.html").read_text("utf-8")))
-    used |= set(re.findall(r'it\.say\("(\w+)"', script()))
+    used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', COMPONENT.html))
+    used |= set(re.findall(r'it\.say\("(\w+)"', COMPONENT.script))
     assert used <= sent["words"].keys(), used - sent["words"].keys()

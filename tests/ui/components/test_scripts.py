@@ -1,4 +1,4 @@
-"""How modules become the one file that the browser gets, and what cannot become one."""
+"""Modules are joined into one file for the browser, or rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts with an address: one folder for all threads, whichever asks first."""
+"""Scripts with an address: one folder for all threads."""
 
 from __future__ import annotations
 

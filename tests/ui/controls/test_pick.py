@@ -1,4 +1,4 @@
-"""Pickers: what comes from a link or from an earlier record never leaves the record's shape."""
+"""Pickers: values from a link or an earlier record are clamped to the record's shape."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> N
 
 
 @pytest.mark.slow
-def test_a_number_of_one_page_is_never_taken_for_another_of_another_page() -> None:
+def test_a_number_of_one_page_never_sets_a_number_of_another_page() -> None:
     """A seed must not come back as a switch, nor a share as one of other ends: a shared key is the same picker."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for file in sorted([*(ROOT / "bartviz" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]):

@@ -1,4 +1,4 @@
-"""What is shown of a visitor's text is text: chips, sentences, labels; and what is downloaded."""
+"""A visitor's text is shown as text: in chips, sentences and labels; and downloads."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_bad_texts_are_literal(bad: str) -> None:
     assert text.text == f"{bad}<s>{bad}</s>"
 
 
-def test_chips_say_their_weight_and_pieces_touch() -> None:
+def test_chips_show_their_weight_and_pieces_touch() -> None:
     body = drawn(("<s>", "Kat", "ze", " da"), [0.1, 0.56, 0.3, 0.04])[-1]
     chips = body.split("<span ")[1:]
     assert "class='bv-chip bv-special' style='--w:10.0%' title='0.100'" in chips[0]
@@ -154,7 +154,7 @@ def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:
     assert show._page("<p>한</p>", "name") == "<p>한</p>".encode()
 
 
-def test_a_file_is_named_after_what_it_tells_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_named_after_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[str] = []
     monkeypatch.setattr("streamlit.download_button", lambda label, make, file_name, **more: names.append(file_name))
     show.downloads("heads", of="cross-L2H5", table=pd.DataFrame({"a": [1]}), arrays={"a": [1]})

@@ -75,12 +75,12 @@ def once_begun(page: AppTest) -> AppTest:
     return page.run()
 
 
-def test_nothing_is_shown_before_somebody_asks(page: AppTest) -> None:
+def test_nothing_is_shown_before_it_is_requested(page: AppTest) -> None:
     assert [text.value for text in page.text] == ["None"]
     assert page.get("progress") == []
 
 
-def test_a_task_says_what_it_does_and_then_gives_its_answer(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_reports_progress_and_returns_its_result(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "PATIENCE", 0.2)
     page = once_begun(press(page, "good"))
     assert page.text[0].value == "None"

@@ -1,4 +1,4 @@
-"""The panel of checks: experts alone see it; what it shows is computed from the record that is shown."""
+"""The panel of checks: only experts see it; it is computed from the current record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a visitor is spoken to in, wherever it is asked for: a run, a callback, a fragment, the gate."""
+"""The language of a visitor is the same in runs, callbacks, fragments and the gate."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_link_wins(monkeypatch: pytest.MonkeyPatch, word: str, expected: str) 
     assert heard(opened(monkeypatch, "ko-KR", lang=word)) == {expected}
 
 
-def test_a_choice_is_kept_and_written_where_the_browser_says_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chosen_language_overrides_that_of_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(monkeypatch, "ko-KR")
     page.segmented_control(key="lang").set_value("en").run()
     assert heard(page) == {"en"}
@@ -101,7 +101,7 @@ class Unloaded(Engine):
         return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0))
 
 
-def test_the_gate_speaks_the_language_of_who_asked() -> None:
+def test_messages_of_the_gate_are_in_the_language_of_the_request() -> None:
     engine = Unloaded(Limits())
 
     def work(model: Any, ticket: Any) -> str:
@@ -147,7 +147,7 @@ def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.
     assert not [text[:200] for text in said if PAIR.search(text)]
 
 
-def test_heads_in_a_table_are_said_in_the_readers_language() -> None:
+def test_heads_in_a_table_are_named_in_the_readers_language() -> None:
     frame = pd.DataFrame({"head": ["cross L2H0", None], "and": ["encoder L0H1", "decoder L1H1"], "layer": [2, 0]})
     with speaking("ko"):
         said = show.in_words(frame)

@@ -1,4 +1,4 @@
-"""Levels decide what is told and what lies open at first; the terms of a page; what is folded stays in reach."""
+"""Levels select the explanations and what is unfolded at first; the terms of a page; folded parts can be opened."""
 
 from __future__ import annotations
 

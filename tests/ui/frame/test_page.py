@@ -1,4 +1,4 @@
-"""The frame by AppTest: every page with its title and status, empty and refused states, links that lie."""
+"""The frame by AppTest: every page with its title and status, empty and refused states, invalid links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
     assert [info.value for info in page.info] == ["Type a text in the sidebar and press Run, or begin with an example."]
 
 
-def test_untrained_is_said_in_large_letters(app: App) -> None:
+def test_an_untrained_network_is_marked_in_a_large_font(app: App) -> None:
     said = words(app(record=stand_in.record(trained=False)))
     assert "<p class='bv-untrained'>looks untrained: all normalisation gains are still about 1</p>" in said
     assert "random weights" not in said  # which the gains alone do not show
@@ -102,7 +102,7 @@ def test_the_facts_of_a_record(record: Record) -> None:
 
 @pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "inf", "", "x" * 5000])
 @pytest.mark.parametrize("word", ["heads", "decoding", "masks"])
-def test_a_link_that_lies_is_clamped(app: App, word: str, value: str) -> None:
+def test_an_invalid_link_is_clamped(app: App, word: str, value: str) -> None:
     page = app(word, layer=value, head=value, kind=value, row=value, step=value, reading=value, words=value)
     assert not page.exception
 

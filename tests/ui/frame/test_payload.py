@@ -14,6 +14,7 @@ import pytest
 
 from bartviz.figures.classic import offline
 from bartviz.ui.components import canvas, player
+from bartviz.ui.components.served import Served
 from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
@@ -80,13 +81,13 @@ def test_a_visit_to_a_page_of_many_weights_is_light(address: str, word: str, que
     assert sent.bytes <= VISIT
 
 
-@pytest.mark.parametrize(("word", "script"), [("heads", canvas.script()), ("decoding", player.script())])
-def test_a_script_is_fetched_from_its_address(address: str, word: str, script: str) -> None:
+@pytest.mark.parametrize(("word", "component"), [("heads", canvas.COMPONENT), ("decoding", player.COMPONENT)])
+def test_a_script_is_served_at_its_address(address: str, word: str, component: Served) -> None:
     (sent,) = runs(address, word, 1)
     names = [message.delta.new_element.bidi_component for message in sent.messages]
-    (one,) = (name for name in names if name.component_name == f"bartviz.{'canvas' if word == 'heads' else 'player'}")
+    (one,) = (name for name in names if name.component_name == f"bartviz.{component.name}")
     assert one.js_content == ""
-    assert fetched(f"{address}/_stcore/bidi-components/{one.component_name}/{one.js_source_path}") == script
+    assert fetched(f"{address}/_stcore/bidi-components/{one.component_name}/{one.js_source_path}") == component.script
 
 
 def test_the_classic_frame_fetches_its_libraries_and_names_no_other_host(address: str) -> None:

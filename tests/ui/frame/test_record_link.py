@@ -1,4 +1,4 @@
-"""A record as an address, which another visit opens: the request that it makes is the one that made the record."""
+"""A record as an address: another visit that opens it makes the request that made the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server around the pages: what a page that fails leaves in the log."""
+"""The server around the pages: the log of a page that fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def streamlits() -> logging.Logger:
     return logging.getLogger(error_util.__name__)
 
 
-def test_a_page_that_fails_is_told_once_and_without_text(
+def test_a_page_that_fails_is_logged_once_and_without_text(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, streamlits: logging.Logger
 ) -> None:
     monkeypatch.setattr(logs, "begin", lambda _level: None)
@@ -40,6 +40,6 @@ def test_a_page_that_fails_is_told_once_and_without_text(
     assert "anything else" in caplog.text
 
 
-def test_streamlit_tells_failures_to_that_log_alone() -> None:
+def test_streamlit_reports_failures_only_to_that_log() -> None:
     config = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["logger"]["enableRich"] is False

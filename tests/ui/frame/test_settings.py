@@ -1,4 +1,4 @@
-"""The decoding settings of the sidebar: only what applies, all of it in the link, nothing believed unchecked."""
+"""The decoding settings of the sidebar: only those that apply, all of them in the link, all of them validated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:
     assert shown(page) == set()
 
 
-def test_beams_are_asked_for_as_they_stand(app: App, answers: Answers) -> None:
+def test_beams_are_requested_as_set(app: App, answers: Answers) -> None:
     page = app().selectbox(key="search").set_value("beams").run()
     page.number_input(key="beams").set_value(3)
     page.number_input(key="length_penalty").set_value(0.5)
@@ -74,7 +74,7 @@ def test_a_link_restores_a_draw(app: App, answers: Answers) -> None:
         {"ngrams": "-1"},
     ],
 )
-def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
+def test_an_invalid_link_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
     page = settled(app("start", **query))
     assert not page.exception
     for request in answers.asked:
@@ -89,7 +89,7 @@ def test_a_given_output_is_not_searched(app: App, answers: Answers) -> None:
     assert answers.asked[0].search == Search()
 
 
-def test_the_models_own_settings_are_told_when_it_is_loaded(
+def test_the_models_settings_are_reported_when_it_is_loaded(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = GenerationConfig(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3)
@@ -141,7 +141,7 @@ def test_every_key_is_a_link(app: App, answers: Answers) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_given_and_branched_is_told_by_steps_from_1_and_words() -> None:
+def test_given_and_branched_steps_are_described_from_1_with_words() -> None:
     model = bartviz.load("bart-tiny-en-de")
     first = bartviz.decode(model, "I want to buy a car.", beams=2)  # Ich möchte ein Auto kaufen.
     made = bartviz.branch(model, bartviz.branch(model, first, 2, " will"), 4, " Haus")

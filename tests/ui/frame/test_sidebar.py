@@ -1,4 +1,4 @@
-"""From the sidebar to a record: what is asked for, what is refused, what a link brings, and files."""
+"""From the sidebar to a record: requests, refusals, links and files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: Ap
     assert [request.target for request in answers.asked] == ["Hallo.", "and on", "and on"]
 
 
-def test_a_browser_that_comes_back_to_a_new_server_brings_its_text(app: App, answers: Answers) -> None:
+def test_a_browser_that_reconnects_to_a_new_server_restores_its_text(app: App, answers: Answers) -> None:
     """The visit is new, since its earlier one was closed; the browser still has what was typed."""
     page = app()
     page.text_area(key="text").input("Hello there.")
@@ -108,13 +108,13 @@ def test_a_browser_that_comes_back_to_a_new_server_brings_its_text(app: App, ans
     assert page.session_state[session.RECORD] is not None
 
 
-def test_nothing_runs_before_somebody_asks(app: App, answers: Answers) -> None:
+def test_nothing_runs_before_it_is_requested(app: App, answers: Answers) -> None:
     page = app()
     assert page.text_area(key="text").value == "I want to buy a car."
     assert answers.asked == []
 
 
-def test_run_asks_for_what_stands_in_the_sidebar_and_shows_what_comes(app: App, answers: Answers) -> None:
+def test_run_requests_the_sidebars_values_and_shows_the_result(app: App, answers: Answers) -> None:
     page = app()
     page.selectbox(key="model").set_value("facebook/bart-base").run()
     page.text_area(key="text").input("Hello there.")
@@ -155,7 +155,7 @@ def test_an_example_is_one_click(app: App, answers: Answers) -> None:
     assert page.text_area(key="text").value == "Paris is the [MASK] of France."
 
 
-def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) -> None:
+def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -> None:
     def refuse(ticket: Any, request: Request) -> Record:
         raise TextError("The text is *empty*.")
 
@@ -167,7 +167,7 @@ def test_a_refusal_is_one_sentence_and_one_button(app: App, answers: Answers) ->
     assert "<p>9 tokens in" in words(page)
 
 
-def test_a_missing_text_is_mended_with_an_example_and_nothing_is_told_of_the_last_run(
+def test_a_missing_text_is_replaced_with_an_example_without_messages_of_the_last_run(
     app: App, answers: Answers
 ) -> None:
     def refuse(ticket: Any, request: Request) -> Record:
@@ -185,7 +185,7 @@ def test_a_missing_text_is_mended_with_an_example_and_nothing_is_told_of_the_las
     assert page.text_area(key="text").value == answers.asked[-1].text == "I want to buy a car."
 
 
-def test_a_model_that_is_not_there_is_mended_with_one_that_is(app: App, answers: Answers) -> None:
+def test_a_missing_model_is_replaced_with_an_available_one(app: App, answers: Answers) -> None:
     def refuse(ticket: Any, request: Request) -> Record:
         if request.model == "gpt2":
             raise ModelError("There is no such model.")
@@ -221,7 +221,7 @@ def test_the_empty_state_offers_an_example(app: App, answers: Answers) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_run_says_what_it_does_and_can_be_stopped(
+def test_a_long_run_reports_progress_and_can_be_stopped(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "PATIENCE", 0.0)
@@ -270,7 +270,7 @@ def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
         {"nonsense": "1"},
     ],
 )
-def test_a_link_that_lies_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
+def test_an_invalid_link_breaks_nothing(app: App, answers: Answers, query: dict[str, str]) -> None:
     page = settled(app("start", **query))
     assert not page.exception
     for request in answers.asked:
@@ -368,7 +368,7 @@ def test_a_first_run_that_is_broken_off_still_starts_its_link(
     assert page.text_area(key="text").value == "Linked text."
 
 
-def test_a_link_that_other_programs_would_cut_off_is_told(app: App, answers: Answers) -> None:
+def test_a_link_that_other_programs_would_cut_off_is_reported(app: App, answers: Answers) -> None:
     page = app("heads", text="I have a cat.")
     assert "mail and chat programs" not in words(page)
     page = app("heads", text="나는 오늘 새 자동차를 사고 싶어요. " * 18)

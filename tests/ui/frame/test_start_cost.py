@@ -1,16 +1,15 @@
-"""What the first picture costs, in a process of its own: what is imported then, and how much memory it takes."""
+"""The cost of the first picture, in its own process: imports and memory."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support import stand_in
+from tests.support.process import printed
 
 SCRIPT = """
 import json, sys
@@ -32,16 +31,7 @@ MOST = 150  # MB
 def test_the_first_picture_needs_no_torch_and_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "start.safetensors"
     stand_in.record().save(file)
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=True,
-        env={**os.environ, "BARTVIZ_RECORD": str(file)},
-        cwd=Path(__file__).parents[3],
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(printed(SCRIPT, os.environ | {"BARTVIZ_RECORD": str(file)}).splitlines()[-1])
     assert found["errors"] == 0
     assert found["titles"] == ["What does a language model look at?"]
     assert found["pictures"] >= 1

@@ -1,4 +1,4 @@
-"""Lessons are data: each step is a view that its page has, in every language; a walk stands where it was left."""
+"""Lessons are data: each step is a view that its page has, in every language; a lesson continues at its last step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_there_are_at_least_eight_lessons_of_five_to_ten_steps() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
-def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int) -> None:
+def test_a_step_has_all_texts_in_every_language(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     record = records.read(step.record)
     known = set(step.facts(record)) if step.facts is not None else set()
@@ -54,7 +54,7 @@ def test_a_step_says_all_it_has_to_say_in_every_language(lesson: Lesson, at: int
 
 
 @pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
-def test_a_step_names_a_page_and_places_that_its_record_has(lesson: Lesson, at: int) -> None:
+def test_a_step_names_a_page_and_positions_of_its_record(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     assert sitemap.page(step.page).file.exists()
     record, view = records.read(step.record), step.view
@@ -139,7 +139,7 @@ def test_elsewhere_the_strip_leads_back(app: App) -> None:
     assert_stands(test, walk.BY_WORD["masks"], 1)
 
 
-def test_leaving_brings_the_visitors_own_record_and_place_back(app: App) -> None:
+def test_leaving_restores_the_visitors_record_and_position(app: App) -> None:
     test = app("lessons")
     mine = shown(test)
     test.button(key="begin_heads").click().run()

@@ -1,4 +1,4 @@
-"""What a browser has kept of the lessons is taken in where it makes sense, and nothing that was done is forgotten."""
+"""Progress of lessons from a browser is merged if it is valid, and no progress is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices as words of the address: what counts when a link, a click, another page and a slow browser disagree."""
+"""Choices as words of the address: which one applies when a link, a click, another page and a slow browser disagree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def said(page: AppTest) -> dict[str, Any]:
     return {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in found.items()}
 
 
-def test_the_defaults_stand_in_no_address() -> None:
+def test_defaults_are_not_in_the_address() -> None:
     page = opened()
     assert drawn(page) == "red m fig one"
     assert said(page) == {}
@@ -99,7 +99,7 @@ def test_nothing_may_be_chosen_of_several() -> None:
     assert drawn(opened(fruit="")) == "red m  one"
 
 
-def test_a_click_is_written_and_the_default_taken_out_again() -> None:
+def test_a_click_is_in_the_address_and_the_default_is_not() -> None:
     page = opened()
     page.segmented_control(key="colour").set_value("green").run()
     assert (drawn(page), said(page)) == ("green m fig one", {"colour": "green"})
@@ -121,7 +121,7 @@ def test_a_link_to_the_page_itself_counts_and_stays() -> None:
     assert (drawn(page), said(page)) == ("blue s fig one", {"colour": "blue", "size": "s"})
 
 
-def test_a_slow_browser_that_sends_its_old_address_takes_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_address_from_a_slow_browser_reverts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(colour="green")
     page.segmented_control(key="colour").set_value("blue").run()
     late = time.monotonic() + 30  # the server had other things to do
@@ -147,7 +147,7 @@ def test_a_word_counts_again_where_it_is_one_of_the_options() -> None:
     assert drawn(page.run()) == "white m fig one"
 
 
-def test_who_has_chosen_nothing_follows_the_default() -> None:
+def test_without_a_choice_the_default_applies() -> None:
     page = opened()
     page.session_state["default"] = "blue"
     assert (drawn(page.run()), said(page)) == ("blue m fig one", {})

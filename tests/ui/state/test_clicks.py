@@ -1,4 +1,4 @@
-"""A click is done, whatever else the browser says at the same moment; a run that is out of date is still broken off."""
+"""A click is handled, whatever other messages arrive at the same time; an outdated run is still interrupted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_message_that_comes_before_a_click_is_done_does_not_undo_it(monkeypatc
     assert page.session_state["pressed"] == ["first"]
 
 
-def test_a_run_is_broken_off_for_a_newer_message_once_its_clicks_are_done() -> None:
+def test_a_run_is_interrupted_for_a_newer_message_after_its_clicks_are_handled() -> None:
     page = AppTest.from_function(script, default_timeout=120).run()
     page.button[0].click().run()  # its run is the second one: a message comes in the middle of it
     assert (page.session_state["begun"], page.session_state["ended"]) == (3, 2)

@@ -65,7 +65,7 @@ def test_equal_content_equal_key_and_another_another(one: object, other: object)
         (pd.DataFrame({"a": [1]}, index=[0]), pd.DataFrame({"a": [1]}, index=[1])),
         (partial(masks.notice), partial(masks.shape)),
         (partial(masks.quote, "a"), partial(masks.quote, "b")),
-        (partial(masks.who, row=1), partial(masks.who, row=2)),
+        (partial(masks.row_sentence, row=1), partial(masks.row_sentence, row=2)),
         (Costs("facebook/bart-base"), Costs("t5-small")),
         (subject("facebook/bart-base"), subject("gpt2")),
     ],
@@ -75,7 +75,7 @@ def test_what_is_another_thing_has_another_key(one: object, other: object) -> No
     assert content.key(one) != content.key(other)
 
 
-def test_a_copy_has_the_same_key_whoever_holds_it() -> None:
+def test_a_copy_has_the_same_key() -> None:
     one, other = stand_in.record(), stand_in.record()
     assert one is not other
     assert content.key(one) == content.key(other)
@@ -114,7 +114,7 @@ def test_what_may_change_is_read_each_time() -> None:
     assert content.key(value) != before
 
 
-def test_keys_of_what_is_gone_are_forgotten() -> None:
+def test_keys_of_deleted_objects_are_dropped() -> None:
     gc.collect()
     before = len(content._KNOWN)
     for number in range(50):

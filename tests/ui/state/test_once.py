@@ -1,4 +1,4 @@
-"""What is made once: the same as made anew, for every record, language, theme and level; and no second time."""
+"""Cached values: equal to new ones for every record, language, theme and level, and computed only once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def plain(figure: Any) -> dict[str, Any]:
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(ASKED, min_size=2, max_size=8))
-def test_a_kept_figure_is_the_one_that_would_be_made(asked: list[tuple[int, str, bool, float, Any, int]]) -> None:
+def test_a_cached_figure_equals_a_new_one(asked: list[tuple[int, str, bool, float, Any, int]]) -> None:
     for number, language, dark, factor, view, row in asked:
         call = partial(square, RECORDS[number].attention("cross"), view=view, row=row, dark=dark)
         with speaking(language):
@@ -61,7 +61,7 @@ def specs(page: AppTest) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_page_shows_each_visitor_the_own_figures(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visitors_see_figures_in_their_own_language_and_theme(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Visitors one after the other, then each alone on a server that has kept nothing."""
     visitors = list(itertools.product(range(2), ["en", "ko"], ["beginner", "expert"], [False, True]))
 
@@ -92,7 +92,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [page.word for page in PAGES])
-def test_no_figure_is_made_for_a_second_run_or_a_second_visitor(app: App, made: list[int], word: str) -> None:
+def test_no_figure_is_built_for_a_second_run_or_a_second_visitor(app: App, made: list[int], word: str) -> None:
     page = app(word)
     drawn, first = made[0], specs(page)
     assert bool(drawn) == bool(first)
@@ -113,7 +113,7 @@ def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[in
     assert specs(page) == small
 
 
-def test_what_is_nothing_is_kept_and_what_fails_is_not() -> None:
+def test_none_is_cached_and_failures_are_not() -> None:
     calls.clear()
     assert once.once(partial(nothing, 1)) is None
     assert once.once(partial(nothing, 1)) is None
@@ -136,7 +136,7 @@ def failing(number: int) -> None:
     raise ValueError(number)
 
 
-def test_what_is_kept_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(once, "_STORE", ByteCache(40_000))
     for row, dark in itertools.product(range(9), [False, True]):
         once.figure(partial(square, RECORDS[0].attention("cross"), row=row, dark=dark))
@@ -144,7 +144,7 @@ def test_what_is_kept_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) ->
     assert len(once._STORE) < 18
 
 
-def test_visitors_of_one_text_share_what_was_measured() -> None:
+def test_visitors_of_one_text_share_its_measures() -> None:
     one = once.once(partial(of_record, stand_in.record(), "cross"))
     assert once.once(partial(of_record, stand_in.record(), "cross")) is one
     with speaking("ko"):

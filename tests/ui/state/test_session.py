@@ -1,4 +1,4 @@
-"""A script run may be broken off at any access of the session's state: nothing that was asked for is lost."""
+"""A script run may be interrupted at any access of the session's state: no request is lost."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _watched(real: Callable[..., Any], breaks: Breaks) -> Callable[..., Any]:
 
 
 @pytest.mark.slow
-def test_a_link_runs_wherever_its_first_script_run_is_broken_off(
+def test_a_link_runs_even_if_its_first_script_run_is_interrupted(
     app: App, answers: Answers, broken: Callable[[int], Breaks]
 ) -> None:
     answers.answer = lambda ticket, request: stand_in.record(("<s>", "Linked", "</s>"), kind="encoder")

@@ -7,7 +7,7 @@ from bartviz.record.record import Record
 from tests.pages.test_compare import canvases, opened
 
 
-def test_several_rows_and_columns_of_each_stand_in_the_link(record: Record) -> None:
+def test_several_rows_and_columns_of_each_are_in_the_link(record: Record) -> None:
     query: dict[str, Any] = {
         "a": "encoder L0H1",
         "b": "encoder L2H3",

@@ -1,4 +1,4 @@
-"""Branches as the task writes them, with small models; and what a link says of one."""
+"""Branches as the task writes them, with small models; and branches in links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ids(record: Record) -> list[int]:
     return [step.chosen.token_id for step in record.steps]
 
 
-def test_a_branch_begins_as_the_text_did_and_says_how_far_it_is() -> None:
+def test_a_branch_starts_like_the_text_and_reports_progress() -> None:
     model = loaded.model("bart")
     record = bartviz.decode(model, TEXT, max_new_tokens=6)
     ticket: Any = Ticket()

@@ -39,7 +39,7 @@ def test_a_mask_of_three_words_lies_over_three_columns() -> None:
     assert html.count("∅") == 2  # one word for three
 
 
-def test_marks_say_it_without_colour() -> None:
+def test_marks_do_not_depend_on_colour() -> None:
     html = repair_lines(found(SPAN, "I want to drive a red car"))
     assert html.count("✓ 25%") == 2
     assert html.count("✗ 25%") == 1
@@ -73,7 +73,7 @@ def test_nothing_of_the_visitor_is_html() -> None:
     assert "<i>" not in html
 
 
-def test_guesses_stand_beside_what_was_there() -> None:
+def test_guesses_are_shown_next_to_the_original() -> None:
     html = guess_lines(found([("I", (0,)), ("<mask>", (1,))], "I want", "I want"), [[("Want", 0.5), ("am", 0.1)]])
     assert "<b>Want</b> 50% ✓" in html
     assert "am 10%" in html

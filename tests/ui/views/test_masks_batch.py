@@ -43,7 +43,7 @@ def test_shorter_texts_are_padded_and_their_padding_is_closed() -> None:
     assert (second.encoder.head(0, 0)[:, closed] == 0).all()
 
 
-def test_what_goes_wrong_is_told_in_our_words() -> None:
+def test_errors_are_reported_in_our_words() -> None:
     with pytest.raises(TextError):
         batch.run("small-bert", ["the cat", ""])
     with pytest.raises(ModelError):

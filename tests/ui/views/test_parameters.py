@@ -76,7 +76,7 @@ def test_class_and_part_by_link(app: App) -> None:
         {"more": "x"},
     ],
 )
-def test_links_that_lie(app: App, query: dict[str, str]) -> None:
+def test_invalid_links(app: App, query: dict[str, str]) -> None:
     page = app("parameters", **query)
     assert not page.exception
     assert page.select_slider(key="n").value in LENGTHS
@@ -131,7 +131,7 @@ def test_the_build_agrees_and_the_answer_leaves_with_the_model(app: App) -> None
     assert not page.success
 
 
-def test_a_build_that_was_broken_off_is_made_by_the_next_run(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_build_is_completed_by_the_next_run(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     page = app("parameters", of="albert-base-v2", more="Is it true?")
     build, newer = skeleton.build, ["message"]
 

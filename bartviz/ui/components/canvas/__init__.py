@@ -19,26 +19,13 @@ from bartviz.language import current
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
-from bartviz.ui.components.scripts import bundle
 from bartviz.ui.components.served import Served
 from bartviz.ui.state import address
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "publish", "show"]
 
-HERE = Path(__file__).parent
 
-
-def script() -> str:
-    """The whole module as the browser gets it."""
-    return bundle(HERE / "canvas.js")
-
-
-_mount = Served(
-    "canvas",
-    html=(HERE / "canvas.html").read_text("utf-8"),
-    css=(HERE / "canvas.css").read_text("utf-8"),
-    script=script(),
-)
+COMPONENT = Served.of(Path(__file__).parent)
 
 
 @dataclass
@@ -92,7 +79,7 @@ def show(
     st.session_state[f"_canvas_{key}"] = held
     surround = f"canvas_{key}" if overview else f"canvas_alone_{key}"
     with st.container(key=surround):  # reserves the height before the component loads
-        _mount(data=held.buffer, key=key, on_choice_change=lambda: catch_up(key))
+        COMPONENT(data=held.buffer, key=key, on_choice_change=lambda: catch_up(key))
     return held.latest
 
 

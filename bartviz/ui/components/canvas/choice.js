@@ -1,6 +1,6 @@
 // What the visitor chooses: head, view, rows, keys, part of the map; and when Python hears of it.
 
-/** @import { Canvas, Cell, Choice, Selection } from "./types.js" */
+/** @import { Canvas, Choice, Selection } from "./types.js" */
 import { askSteps } from "./following.js";
 import { draw } from "./frame.js";
 import { picked } from "./numbers.js";

@@ -1,4 +1,4 @@
-"""The data of the attention canvas: one buffer of bytes. No Streamlit here.
+"""The data of the attention canvas: one buffer of bytes.
 
 Streamlit sends only bytes unchanged: other values would import pandas, and bytes inside a dict would become a string.
 
@@ -25,6 +25,7 @@ import secrets
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.words import messages
+from bartviz.ui.state.once import once
 
 What = Literal["head", "layer", "all"]
 Views = Literal["map", "lines", "text"]
@@ -100,6 +102,21 @@ class Shown:
     language: str = "en"
 
 
+def view_of(attention: Attention, choice: Choice, shown: Shown) -> heads.View:
+    """The weights of a choice, as shown. Means of heads are cached: the page and its canvas need the same one."""
+    call = partial(
+        heads.view,
+        attention,
+        None if choice.what == "all" else choice.layer,
+        choice.head if choice.what == "head" else None,
+        query=shown.query,
+        words=shown.words,
+        hide_sinks=shown.hide_sinks,
+        renormalise=shown.renormalise,
+    )
+    return call() if choice.what == "head" else once(call)
+
+
 class Picture:
     """One attention as shown; packs the buffers for the canvas."""
 
@@ -118,16 +135,7 @@ class Picture:
 
     def view(self, choice: Choice) -> heads.View:
         """The weights of a choice, as shown."""
-        shown = self.shown
-        return heads.view(
-            self.attention,
-            None if choice.what == "all" else choice.layer,
-            choice.head if choice.what == "head" else None,
-            query=shown.query,
-            words=shown.words,
-            hide_sinks=shown.hide_sinks,
-            renormalise=shown.renormalise,
-        )
+        return view_of(self.attention, choice, self.shown)
 
     def number(self, choice: Choice) -> int:
         """The number of a choice's map."""
@@ -217,13 +225,12 @@ def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
             (label, index, bool(tokens.special[group[0]]), False)
             for index, (label, group) in enumerate(zip(labels, groups, strict=True))
         ]
-    chips: list[Chip] = []
-    for index, label in enumerate(labels):
-        word, before = tokens.words[index], tokens.words[index - 1] if index else None
-        joined = word is not None and word == before and bool(tokens.segments[index] == tokens.segments[index - 1])
-        text = (label.removeprefix(CONTINUES) or label) if joined else label
-        chips.append((text, index, bool(tokens.special[index]), joined))
-    return chips
+    return [
+        ((label.removeprefix(CONTINUES) or label) if joined else label, index, special, joined)
+        for index, (label, special, joined) in enumerate(
+            zip(labels, tokens.special.tolist(), tokens.joined, strict=True)
+        )
+    ]
 
 
 def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:

@@ -1,6 +1,6 @@
 // The text itself, shaded by weights. Tokens reach the page through textContent alone.
 
-/** @import { Canvas, Cell, Chip, Side } from "./types.js" */
+/** @import { Canvas, Chip, Side } from "./types.js" */
 import { css } from "../shared/colors.js";
 import { clamp, make } from "../shared/words.js";
 import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top } from "./numbers.js";

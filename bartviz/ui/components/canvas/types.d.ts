@@ -1,6 +1,7 @@
 // What the canvas's scripts hand each other. Only the type checker and editors read this file.
 // Letters: Q query rows, K key columns of the attention that is shown.
-import type { Theme } from "../shared/types.js";
+import type { Mounted, Sheet, Theme } from "../shared/types.js";
+export type { Sheet };
 
 export type View = "map" | "lines" | "text";
 export type What = "head" | "layer" | "all"; // one head, the mean of a layer's heads, the mean of all
@@ -44,13 +45,6 @@ export interface Fit {
   width: number;
   height: number;
   right?: number; // room for the labels on the right, in the view of lines
-}
-
-export interface Sheet {
-  context: CanvasRenderingContext2D;
-  width: number;
-  height: number;
-  ratio: number; // pixels of the screen to one of the page
 }
 
 export interface Place extends Choice {
@@ -144,12 +138,7 @@ export interface Fingers {
 }
 
 /** The state of one canvas: every function of these scripts that needs more than numbers gets it first, as `it`. */
-export interface Canvas {
-  root: HTMLElement;
-  $<Name extends string>(name: Name): Name extends keyof Parts ? Parts[Name] : HTMLElement;
-  say(name: string, values?: object): string;
-  setStateValue(name: string, value: unknown): void;
-
+export interface Canvas extends Mounted<Parts> {
   // what came from Python
   data: Uint8Array;
   meta: Meta;

@@ -15,26 +15,14 @@ import streamlit as st
 
 from bartviz.record.record import Reading, Record
 from bartviz.ui.components.player.data import payload, revision
-from bartviz.ui.components.scripts import bundle
 from bartviz.ui.components.served import Served
 
-HERE = Path(__file__).parent
 _HELD = "_player_place"
 _SERIALS = count(1)
 LONGEST_TYPED = 200  # characters of a typed text, as in the input field
 
 
-def script() -> str:
-    """The whole module as the browser gets it."""
-    return bundle(HERE / "player.js")
-
-
-_mount = Served(
-    "player",
-    html=(HERE / "player.html").read_text("utf-8"),
-    css=(HERE / "player.css").read_text("utf-8"),
-    script=script(),
-)
+COMPONENT = Served.of(Path(__file__).parent)
 
 
 class Place(NamedTuple):
@@ -87,7 +75,7 @@ def player(
     data = payload(record, layer=layer, head=head, branch=branch)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
     handle = partial(_handle, key, held.revision, record, on_request)
-    result = _mount(data=data, key=key, on_place_change=_ignore, on_ask_change=handle)
+    result = COMPONENT(data=data, key=key, on_place_change=_ignore, on_ask_change=handle)
     held = held._replace(latest=parse_place(result.get("place"), held.revision, len(record.steps)) or held.latest)
     st.session_state[_HELD] = held
     return held.latest

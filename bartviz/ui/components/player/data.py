@@ -122,9 +122,7 @@ def _ramp(scale: theme.Scale) -> list[str]:
 
 def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
     """(label, special, touches the previous one) for each token; the pieces of a word touch."""
-    words = (None, *tokens.words)
-    joined = [word is not None and word == before for before, word in zip(words, tokens.words, strict=False)]
-    return list(zip(tokens.labels, tokens.special.tolist(), joined, strict=True))
+    return list(zip(tokens.labels, tokens.special.tolist(), tokens.joined, strict=True))
 
 
 def _steps(record: Record) -> list[dict[str, Any]]:

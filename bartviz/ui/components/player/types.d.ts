@@ -1,5 +1,6 @@
 // What the player's scripts hand each other. Only the type checker and editors read this file.
-import type { Theme } from "../shared/types.js";
+import type { Mounted, Sheet, Theme } from "../shared/types.js";
+export type { Sheet };
 
 export type Kind = "encoder" | "decoder" | "cross";
 export type Reading = "reads" | "predicts"; // how rows are named
@@ -70,13 +71,6 @@ export interface Meta {
 
 export type Weights = Float32Array | Uint8Array;
 
-export interface Sheet {
-  context: CanvasRenderingContext2D;
-  width: number;
-  height: number;
-  ratio: number;
-}
-
 /** Where the cells of the matrix lie: origin, size of a cell, every which label fits. */
 export interface Layout {
   left: number;
@@ -115,11 +109,7 @@ interface Parts {
 }
 
 /** The state of one player: every function of these scripts that needs more than numbers gets it first, as `it`. */
-export interface Player {
-  root: HTMLElement;
-  $<Name extends string>(name: Name): Name extends keyof Parts ? Parts[Name] : HTMLElement;
-  say(name: string, values?: object): string;
-  setStateValue(name: string, value: unknown): void;
+export interface Player extends Mounted<Parts> {
   setTriggerValue(name: string, value: unknown): void;
   go(step: number, report: boolean): void;
 

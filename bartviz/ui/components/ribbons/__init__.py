@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.start import Ribbons, Word
+from bartviz.analysis.start import Ribbons
+from bartviz.analysis.words import Word
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.ui.components.scripts import bundle

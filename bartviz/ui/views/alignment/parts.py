@@ -161,7 +161,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
     shown = chosen.shown
     values = {
         _("Links"): f"{len(chosen.links)}",
-        _("Agreement"): f"{analysis.agreement(shown.weights, shown.told):.2f}",
+        _("Agreement"): f"{analysis.agreement(shown.weights, shown.has_rows):.2f}",
         _("To special tokens"): f"{shown.special_share:.0%}",
     }
     if chosen.gold is not None:

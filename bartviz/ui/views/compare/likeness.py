@@ -68,7 +68,7 @@ def heads(chosen: Chosen) -> None:
 
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
     """The distances between all heads, computed once for each kind of the record."""
-    rows = record.rows(chosen.kind, "predicts" if chosen.kind == "cross" else "reads")
+    rows = record.rows(chosen.kind)
     return once(partial(similar.likeness, chosen.attention, query=rows), _("Holding every head beside every other"))
 
 

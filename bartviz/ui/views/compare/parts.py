@@ -153,7 +153,7 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         caption = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
         drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
         clickable(drawn, key=_MATRIX, alt=caption)
-        values = {"said": sentence_words.begun(caption), "lowest": lowest, "highest": highest}
+        values = {"said": sentence_words.capitalized(caption), "lowest": lowest, "highest": highest}
         show.note(_("{said}: {lowest} to {highest}. A click pins it.", **values))
 
 

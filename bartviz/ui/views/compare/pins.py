@@ -42,7 +42,7 @@ class Pin:
     @property
     def rows(self) -> Tokens:
         """The rows' tokens: those predicted for cross-attention, else those read."""
-        return self.record.rows(self.head.kind, "predicts" if self.head.kind == "cross" else "reads")
+        return self.record.rows(self.head.kind)
 
     @property
     def place(self) -> tuple[int, int]:

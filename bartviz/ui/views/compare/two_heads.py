@@ -70,13 +70,13 @@ def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
 
 def _first(view: View) -> int:
     """The first row with a choice of keys that is not a special token."""
-    return int(np.argmax(view.told & ~view.query_special))
+    return int(np.argmax(view.has_choice & ~view.query_special))
 
 
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
-    called = naming.told(naming.name(measured, *pin.place, threshold=chosen.threshold))
+    called = naming.sentence(naming.name(measured, *pin.place, threshold=chosen.threshold))
     show.note(
         _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.label, called=called)
     )

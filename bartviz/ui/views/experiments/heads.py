@@ -152,7 +152,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         )
         alt = _(
             message,
-            kind=sentence_words.begun(sentence_words.kind(kind)),
+            kind=sentence_words.capitalized(sentence_words.kind(kind)),
             layers=shapes[kind][0],
             heads=shapes[kind][1],
             measure=_(UNITS[measure]),

@@ -178,7 +178,7 @@ def _maps(result: Edit, view: View) -> None:
         zero = int(np.sum(change == 0)) if view == "encodings" else int(result.equal[kind].all(axis=1).sum())
         alt = _(
             "{kind} {what} by layer and position: {zero} of {count} cells are exactly 0.",
-            kind=sentence_words.begun(sentence_words.kind(kind)),
+            kind=sentence_words.capitalized(sentence_words.kind(kind)),
             what=_(VIEWS[view]),
             zero=zero,
             count=change.size,

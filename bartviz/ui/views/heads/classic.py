@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz import figures
 from bartviz.errors import BartvizError
-from bartviz.figures.classic import offline, told
+from bartviz.figures.classic import captions, offline
 from bartviz.figures.classic.offline import View, Window
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention, Kind
@@ -76,12 +76,12 @@ def draw(record: Record, chosen: Chosen) -> None:
 
 def notice(chosen: Chosen) -> str:
     """One sentence on how to use this view."""
-    return told.title(chosen.view, chosen.attention, chosen.layer)
+    return captions.title(chosen.view, chosen.attention, chosen.layer)
 
 
 def cap(chosen: Chosen) -> str:
     """What is not shown, why, and where to find it; empty if everything is shown."""
-    message = told.cap(chosen.attention, chosen.window, chosen.most)
+    message = captions.cap(chosen.attention, chosen.window, chosen.most)
     return f"{message} {_('The other views show the whole text.')}" if message else ""
 
 
@@ -101,7 +101,7 @@ def picture(chosen: Chosen) -> bool:
         count=(1 if chosen.view == "head" else layers) * heads * rows * columns,
         size=len(html) / 1e6,
     )
-    show.note(f"{told.sides(chosen.attention, chosen.reading)} {size}")
+    show.note(f"{captions.sides(chosen.attention, chosen.reading)} {size}")
     return True
 
 

@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis import heads, sentence_words
 from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import SIDE
-from bartviz.analysis.words import Groups, word_groups
+from bartviz.analysis.words import word_groups
 from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components import canvas
-from bartviz.ui.components.canvas.data import Choice, Small, Views, What
+from bartviz.ui.components.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import roads
 from bartviz.ui.views.heads import classic
@@ -60,15 +61,8 @@ class Chosen:
 
     def view(self) -> heads.View:
         """The weights, as shown."""
-        return heads.view(
-            self.attention,
-            None if self.what == "all" else self.layer,
-            self.head if self.what == "head" else None,
-            query=self.rows,
-            words=self.words,
-            hide_sinks=self.hide_sinks,
-            renormalise=self.renormalise,
-        )
+        shown = Shown(self.rows, self.words, self.hide_sinks, self.renormalise)
+        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown)
 
 
 def choose(record: Record) -> Chosen | classic.Chosen:
@@ -93,7 +87,8 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         reading = pick.reading() if kind != "encoder" and record.output is not None else "reads"
         rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
-        row = pick.index(_("Row"), len(groups), key="row", default=_first_word(rows, groups))
+        word = int(np.argmin([rows.special[group[0]] for group in groups]))  # the first that is not special
+        row = pick.index(_("Row"), len(groups), key="row", default=word)
     return Chosen(
         attention,
         layer,
@@ -137,7 +132,7 @@ def _follow_canvas(choice: Choice) -> None:
 
 def note(chosen: Chosen, shown: heads.View) -> None:
     """A note on the picture and on what is hidden in it."""
-    parts = [_("{name}. A row attends to columns.", name=sentence_words.begun(shown.name))]
+    parts = [_("{name}. A row attends to columns.", name=sentence_words.capitalized(shown.name))]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, heads.hidden_note(shown)]))
@@ -178,8 +173,3 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
         if folded.open:
             frame = make()
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
-
-
-def _first_word(rows: Tokens, groups: Groups) -> int:
-    """The first row that is not a special token."""
-    return next((index for index, group in enumerate(groups) if not rows.special[group[0]]), 0)

@@ -57,10 +57,9 @@ def tokens_of(record: Record, stack: Stack) -> Tokens:
 def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | None = None, label: str = "") -> str:
     """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated."""
     columns, before, even = [], None, False
-    for i, special in enumerate(tokens.special):
-        word, span, segment = tokens.words[i], tokens.spans[i], int(tokens.segments[i])
-        goes_on = i > 0 and word is not None and tokens.words[i - 1] == word
-        name = tokens.labels[i].removeprefix(CONTINUES) or CONTINUES if goes_on else tokens.labels[i]
+    for i, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
+        span, segment = tokens.spans[i], int(tokens.segments[i])
+        name = tokens.labels[i].removeprefix(CONTINUES) or CONTINUES if joined else tokens.labels[i]
         here = (segment, span)
         again = span is not None and here == before
         even = even if again else not even
@@ -72,7 +71,7 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
             "piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment
         )
         columns.append(
-            f"<span class='bv-piece{' bv-on' * goes_on}' title='{html.escape(tooltip, quote=True)}'>"
+            f"<span class='bv-piece{' bv-on' * joined}' title='{html.escape(tooltip, quote=True)}'>"
             f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
             f"</span><span class='{chip}'>{html.escape(name) or '&nbsp;'}</span>"
             f"<span class='bv-id'>{tokens.ids[i]}</span></span>"

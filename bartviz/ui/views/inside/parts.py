@@ -12,7 +12,7 @@ import streamlit as st
 
 from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
-from bartviz.analysis.inside import Inside, Shown, Which, called
+from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
 from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around_figures
@@ -78,7 +78,8 @@ def choose(record: Record) -> Chosen:
     with third:
         head = pick.head(record, kind)
     with fourth:
-        row = pick.index(_("Query token"), rows, key="row", default=_first_word(attention))
+        word = int(attention.query.special.argmin())  # the first that is not special
+        row = pick.index(_("Query token"), rows, key="row", default=word)
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:
@@ -106,11 +107,6 @@ def choose_key(chosen: Chosen) -> Chosen:
     with third:
         order = pick.one_of(_("Products"), named(ORDER), key="order")
     return replace(chosen, key=key, by_size=order == "size")
-
-
-def _first_word(attention: Attention) -> int:
-    """The first row that is not a special token."""
-    return next((i for i, special in enumerate(attention.query.special) if not special), 0)
 
 
 def row(record: Record, chosen: Chosen) -> None:
@@ -152,7 +148,7 @@ def _choose_clicked(keys: tuple[int, ...]) -> None:
 def text(record: Record, chosen: Chosen) -> None:
     """The text of the keys, shaded by the weights of the row."""
     one = chosen.one
-    subject = called(one, predicts(record, one), start=False)
+    subject = row_label(one, predicts(record, one), start=False)
     show.running_text(
         one.keys,
         None if one.masked else one.weights,

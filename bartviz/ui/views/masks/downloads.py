@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bartviz.arrays import Bools, Floats
 from bartviz.figures.masks import View
-from bartviz.figures.patterns import row_bars
-from bartviz.language import _
 from bartviz.record.attention import Attention
 from bartviz.ui.controls import show
-from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
 
     from bartviz.record.record import Record
 
@@ -41,23 +39,16 @@ def batch(attentions: Sequence[Attention]) -> None:
     )
 
 
-def effect(changed: Attention, before: Floats, after: Floats, row: int, name: str, title: str) -> None:
+def effect(
+    changed: Attention, before: Floats, after: Floats, row: int, name: str, figure: Callable[[], go.Figure]
+) -> None:
     """The effect of a pattern: one row as a table and a figure, all rows (n, n) as arrays."""
     show.downloads(
         "masks-pattern",
         of=name,
         table=lambda: _row(changed, before[row], after[row], row),
         arrays=lambda: {"mask": changed.mask, "before": before, "after": after},
-        figure=lambda: row_bars(
-            before[row],
-            after[row],
-            changed.key.labels,
-            kind=changed.kind,
-            mask=changed.mask[row],
-            special=changed.key.special,
-            name=_("with {pattern}", pattern=title),
-            dark=page.dark(),
-        ),
+        figure=figure,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import streamlit as st
@@ -23,6 +23,9 @@ from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 from bartviz.ui.views.masks import batch, downloads
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
 VIEW_NAMES: Mapping[View, str] = {"pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights")}
@@ -79,7 +82,7 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
     st.markdown(f"**{title}**")
     container, rows = st.container(), attention.shape[2]
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
-    sentence = masks.who(attention, row)
+    sentence = masks.row_sentence(attention, row)
     figure = partial(
         square,
         attention,
@@ -177,7 +180,8 @@ def patterns(record: Record) -> None:
         row = pick.index(_("Row"), short.shape[2], key="pattern_row", default=short.shape[2] // 2)
     before, after, changed = _effect(short, name, settings, layer, head)
     with right:
-        _show_effect(changed, before, after, row, names[name])
+        bars = _row_bars(changed, before, after, row, names[name])
+        _show_effect(changed, bars, row, names[name])
         sentence = _(
             "Scores of {head}, {count} tokens of this text: the same for every pattern.",
             head=sentence_words.head(kind, layer, head),
@@ -185,7 +189,7 @@ def patterns(record: Record) -> None:
         )
         caveat = f" {_('The bias is made up; a trained model has learned it.')}" if name == RELATIVE else ""
         show.note(sentence + caveat)
-        downloads.effect(changed, before, after, row, name, names[name])
+        downloads.effect(changed, before, after, row, name, bars)
 
 
 def _pattern_name(names: Mapping[str, str]) -> str:
@@ -200,7 +204,7 @@ def _settings(name: str) -> dict[str, int]:
     return {
         key: setting.lowest
         + pick.index(
-            _("{setting}, from {lowest}", setting=sentence_words.begun(setting.title), lowest=setting.lowest),
+            _("{setting}, from {lowest}", setting=sentence_words.capitalized(setting.title), lowest=setting.lowest),
             9,
             key=f"set_{key}",
             default=setting.default - setting.lowest,
@@ -223,28 +227,30 @@ def _effect(
     return before, masked_softmax(scores, changed.mask), changed
 
 
-def _show_effect(changed: Attention, before: Floats, after: Floats, row: int, title: str) -> None:
-    small, bars = st.columns([1, 1.5])
+def _row_bars(changed: Attention, before: Floats, after: Floats, row: int, title: str) -> partial[go.Figure]:
+    return partial(
+        row_bars,
+        before[row],
+        after[row],
+        changed.key.labels,
+        kind=changed.kind,
+        mask=changed.mask[row],
+        special=changed.key.special,
+        name=_("with {pattern}", pattern=title),
+        dark=page.dark(),
+    )
+
+
+def _show_effect(changed: Attention, bars: partial[go.Figure], row: int, title: str) -> None:
+    left, right = st.columns([1, 1.5])
     view: View = "additive" if changed.bias is not None else "pattern"
-    with small:
+    with left:
         drawn = partial(square, changed, view=view, row=row, dark=page.dark(), height=320)
-        alt = f"{_('Pattern: {name}.', name=title)} {masks.who(changed, row)}"
+        alt = f"{_('Pattern: {name}.', name=title)} {masks.row_sentence(changed, row)}"
         show.figure(drawn, key="pattern_square", alt=alt)
-    with bars:
-        figure = partial(
-            row_bars,
-            before[row],
-            after[row],
-            changed.key.labels,
-            kind=changed.kind,
-            mask=changed.mask[row],
-            special=changed.key.special,
-            name=_("with {pattern}", pattern=title),
-            dark=page.dark(),
-        )
-        show.figure(
-            figure, key="pattern_row_bars", alt=_("Weights of one row with and without {pattern}", pattern=title)
-        )
+    with right:
+        alt = _("Weights of one row with and without {pattern}", pattern=title)
+        show.figure(bars, key="pattern_row_bars", alt=alt)
 
 
 def zero(record: Record) -> None:

@@ -128,7 +128,7 @@ def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
 
 def _row(prop: Property, subjects: Sequence[Subject]) -> str:
     quiet = "" if model_table.differs(prop, subjects) or len(subjects) == 1 else " class='bv-same'"
-    cells = "".join(f"<td>{html.escape(model_table.said(prop, prop.of(subject)))}</td>" for subject in subjects)
+    cells = "".join(f"<td>{html.escape(model_table.cell_text(prop, prop.of(subject)))}</td>" for subject in subjects)
     origin = html.escape(_(ORIGINS[prop.origin]), quote=True)
     sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[prop.origin]}</sup>"
     return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))} {sign}</th>{cells}</tr>"

@@ -15,7 +15,7 @@ from bartviz.figures.maps import attention_map
 from bartviz.language import _, current
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
-from bartviz.teaching.quiz.question import kind_said
+from bartviz.teaching.quiz.question import kind_word
 from bartviz.text.tokens import Tokens
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page, sitemap
@@ -67,7 +67,7 @@ def head_query(head: Head, **more: str) -> dict[str, str]:
 
 def kind_of(kind: Kind) -> str:
     """A kind of attention within a sentence, in the visitor's language."""
-    return _(kind_said(kind))
+    return _(kind_word(kind))
 
 
 def named(head: Head) -> str:
@@ -75,7 +75,7 @@ def named(head: Head) -> str:
     return f"{kind_of(head.kind)} {head.short}"
 
 
-def begun(sentence: str) -> str:
+def capitalized(sentence: str) -> str:
     """The sentence with a capital first letter, in English only."""
     return sentence[:1].upper() + sentence[1:] if current() == "en" else sentence
 
@@ -100,5 +100,5 @@ def one_map(
         dark=page.dark(),
     )
     cut = max(weights.shape) > FIRST
-    show.note(begun(caption) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
+    show.note(capitalized(caption) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
     show.figure(drawn, key=key, alt=caption)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import experiment_findings, pitfalls
+from bartviz.analysis import experiment_findings
 from bartviz.analysis.measures import of_record
 from bartviz.figures import pitfalls as figures
 from bartviz.language import _
@@ -17,7 +17,7 @@ from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
 from bartviz.ui.views.experiments.asking import ask
-from bartviz.ui.views.pitfalls.parts import begun, kind_of, named, one_map, sources_and_link, title
+from bartviz.ui.views.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -48,7 +48,7 @@ def silence(record: Record) -> None:
     if sweep is None:
         return
     finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
-    show.lead(begun(_quiet_sentence(finding)))
+    show.lead(capitalized(_quiet_sentence(finding)))
     show.figure(
         partial(figures.sharp_and_silent, finding, dark=page.dark()), key="pitfalls_quiet", alt=_quiet_sentence(finding)
     )
@@ -149,7 +149,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     attention = record.attention(kind)
     measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
-    names = pitfalls.names(record, kind)
+    names = record.rows(kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(looks untrained itself)")

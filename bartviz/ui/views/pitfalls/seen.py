@@ -16,7 +16,16 @@ from bartviz.record.attention import Head
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page
 from bartviz.ui.views.alignment.gold import OURS
-from bartviz.ui.views.pitfalls.parts import begun, head_query, kind_of, named, one_map, sources_and_link, suited, title
+from bartviz.ui.views.pitfalls.parts import (
+    capitalized,
+    head_query,
+    kind_of,
+    named,
+    one_map,
+    sources_and_link,
+    suited,
+    title,
+)
 
 if TYPE_CHECKING:
     from bartviz.analysis.pharaoh import Gold
@@ -29,7 +38,7 @@ def weight_and_effect(record: Record) -> None:
     example = suited(record, pitfalls.gap)
     if example is not None:
         gap, shown = example
-        attention, names = shown.attention(gap.head.kind), pitfalls.names(shown, gap.head.kind)
+        attention, names = shown.attention(gap.head.kind), shown.rows(gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
             "head": named(gap.head),
@@ -53,7 +62,7 @@ def weight_and_effect(record: Record) -> None:
                 "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
                 **values,
             )
-        show.lead(begun(sentence))
+        show.lead(capitalized(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
         show.figure(drawn, key="pitfalls_gap", alt=sentence)
         if np.isfinite(gap.rank):
@@ -82,7 +91,7 @@ def averages(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), pitfalls.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     weights = attention.layer(finding.layer)
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
     columns = (finding.first, finding.second)
@@ -104,7 +113,7 @@ def averages(record: Record) -> None:
         "{token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a little.",
         **values,
     )
-    show.lead(begun(sentence))
+    show.lead(capitalized(sentence))
     maps = {
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
         pair[0].short: weights[finding.pair[0]],
@@ -132,7 +141,7 @@ def sinks(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), pitfalls.names(shown, finding.kind)
+    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     tokens = ", ".join(f"{label} {share:.0%}" for label, share in finding.tokens[:4])
     sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
@@ -146,7 +155,7 @@ def sinks(record: Record) -> None:
         before=quote(attention.key.labels[finding.before]),
         after=quote(attention.key.labels[finding.after]),
     )
-    show.lead(begun(sentence))
+    show.lead(capitalized(sentence))
     indices = (finding.head.layer, finding.head.head)
     hidden = heads.sinks(attention)
     whole = attention.head(*indices)
@@ -191,7 +200,7 @@ def shifted(record: Record) -> None:
             **values,
         )
     )
-    show.lead(begun(sentence))
+    show.lead(capitalized(sentence))
     weights = attention.head(finding.head.layer, finding.head.head)
     titles = {
         "predicts": _("Rows named by what they predict"),

@@ -1,4 +1,4 @@
-"""What the classic view shows, in words: its heads, its sides, and what of a long text it leaves out."""
+"""The sentences above the classic view: its heads, its two sides, and which part of a long text is left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bartviz.record.record import Reading
 
 
 def title(view: View, attention: Attention, layer: int | None) -> str:
-    """Which heads are drawn, and what to do with them."""
+    """The heads that are drawn, and how to use the view."""
     layers, heads = attention.shape[:2]
     kind = sentence_words.kind(attention.kind)
     if view == "model":
@@ -37,7 +37,7 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
 
 
 def sides(attention: Attention, reading: Reading) -> str:
-    """What stands on the left and on the right, and by what the decoder's rows are named."""
+    """The meaning of the left and the right side, and the labels of decoder rows."""
     if attention.kind == "encoder":
         return _("Left the token that looks (a row), right the token that is looked at (a column).")
     if reading == "reads":
@@ -52,16 +52,16 @@ def sides(attention: Attention, reading: Reading) -> str:
 
 
 def cap(attention: Attention, window: Window, most: int) -> str:
-    """What is not shown, and why; nothing where all is."""
+    """What is not shown, and why; empty if everything is shown."""
     all_rows, all_columns = attention.shape[2:]
     if window.shape == (all_rows, all_columns):
         return ""
     rows, columns = window.rows, window.columns
     return _(
         "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
-        "{all_columns:,} are shown: this view draws a line for every weight, and takes at most {most} tokens a side of "
-        "this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token need not sum "
-        "to 1.",
+        "{all_columns:,} are shown: this view draws a line for every weight, and shows at most {most} tokens per "
+        "side for this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token "
+        "need not sum to 1.",
         first_row=rows.start,
         last_row=rows.stop - 1,
         all_rows=all_rows,
