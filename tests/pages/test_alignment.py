@@ -178,7 +178,7 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
     monkeypatch.setattr(ranks, "LIMIT", 10)
     at = app("alignment", record=stand_in.record(source=("<s>", " unlike", " any", " other", "</s>")))  # not ranked yet
     assert not at.exception
-    assert words(at).count("choose a head yourself") == 1
+    assert words(at).count("or name a head") == 1
     assert "Cross L1H0 links" in words(at)
 
 
