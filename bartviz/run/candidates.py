@@ -57,7 +57,10 @@ def rows_of(logits: Tensor, top_k: int) -> list[Row]:
     p = logits.softmax(dim=-1)  # (T, V)
     log_z = values[:, 0] - p.gather(1, columns[:, :1])[:, 0].log()  # (T,)
     # H = log Z - sum_i p_i logit_i, in nats
-    mean = p.mul_(logits).nansum(dim=-1) if torch.isneginf(logits.amin()) else p.mul_(logits).sum(dim=-1)
+    products = p.mul_(logits)  # (T, V)
+    mean = products.sum(dim=-1)  # (T,)
+    if mean.isnan().any():  # 0 times minus infinity
+        mean = products.nansum(dim=-1)
     bits = ((log_z - mean) / math.log(2)).clamp_(min=0.0)  # (T,)
     rows = zip(columns.tolist(), values.tolist(), log_z.tolist(), bits.tolist(), strict=True)
     return [Row(list(zip(ids, best, strict=True)), z, h) for ids, best, z, h in rows]
