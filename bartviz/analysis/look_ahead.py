@@ -9,11 +9,14 @@ has a word to look for, and only the first row is compared with the rows after i
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.arrays import Bools
 from bartviz.record.record import Record
+from bartviz.record.steps import bare
 from bartviz.text.tokens import Tokens
 
 CLEARLY = 0.05
@@ -32,7 +35,7 @@ def ways(record: Record, weights: NDArray[np.floating]) -> Ways | None:
     A text that was cut off, or given and incomplete, has not ended: the model gave its end a low probability.
     """
     last = _words(record.output)[-1:]
-    ends = [step.chosen.probability for step in record.steps if step.position in last + 1]
+    ends = [math.exp(step.log_probability) for step in bare(record.steps) if step.position in last + 1]
     return looks(weights, record.output, record.attention("cross").key, ended=not ends or ends[0] >= LIKELY)
 
 

@@ -19,7 +19,7 @@ from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.record.steps import Step
+from bartviz.record.steps import Numbers, Step, bare
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
 
 if TYPE_CHECKING:
@@ -87,19 +87,19 @@ def notice(ribbons: Ribbons) -> str:
     weights = ribbons.weights[rows][:, columns]
     if weights.size == 0:
         return _("There are only special tokens here: nothing to align.")
-    pairs = [
-        (t, int(s))
-        for t, s in enumerate(weights.argmax(axis=1))
-        if weights[t, s] >= 0.3 and weights[:, s].argmax() == t
-    ]
-    if not pairs:
+    looked, looking = weights.argmax(axis=1), weights.argmax(axis=0)  # (T,) and (S,)
+    chosen = np.arange(len(weights))
+    paired = (weights[chosen, looked] >= 0.3) & (looking[looked] == chosen)
+    if not paired.any():
         return _("No word of this text looks mostly at one other word: the weight is spread over many.")
-    crossings = {(t, s): sum((t - i) * (s - j) < 0 for i, j in pairs) for t, s in pairs}
-    t, s = max(pairs, key=lambda pair: (crossings[pair], len(ribbons.below[rows[pair[0]]].text), float(weights[pair])))
+    t_all, s_all = chosen[paired], looked[paired]  # (P,) each: the words that choose each other
+    crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
+    pairs = zip(crossings.tolist(), t_all.tolist(), s_all.tolist(), strict=True)
+    crossed, t, s = max(pairs, key=lambda pair: (pair[0], len(ribbons.below[rows[pair[1]]].text), weights[pair[1:]]))
     pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
     if ribbons.head.kind != "cross":
         return _('Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).', **pair)
-    if crossings[t, s]:
+    if crossed:
         return _('Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).', **pair)
     return _(
         'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).', **pair
@@ -197,13 +197,13 @@ def _say_row(
     record: Record, kind: Kind, weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], t: int
 ) -> str:
     word, looks = _quoted(rows[t]), _looks(weights[t], columns)
-    steps = [step for step in record.steps if rows[t].start <= step.row < rows[t].end] if kind == "cross" else []
+    steps = [step for step in bare(record.steps) if rows[t].start <= step.row < rows[t].end] if kind == "cross" else []
     if not steps:
         return _("{word} looks mostly at {looks}.", word=word, looks=looks)
     return _chosen(record, steps, word, looks)
 
 
-def _chosen(record: Record, steps: list[Step], word: str, looks: str) -> str:
+def _chosen(record: Record, steps: list[Step | Numbers], word: str, looks: str) -> str:
     """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from bartviz.analysis.look_ahead import looks_ahead
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
-from bartviz.record.steps import Candidate, Step
+from bartviz.record.steps import Candidate, Numbers, Step, Steps
 from bartviz.text.tokens import Tokens
 from tests.support import stand_in
 
@@ -150,3 +151,18 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
     cut = found.first(10)
     assert (len(found.above), len(found.below), found.weights.shape) == (101, 72, (72, 101))
     assert (len(cut.above), len(cut.below), cut.weights.shape, len(cut.say_above)) == (10, 10, (10, 10), 10)
+
+
+def test_the_sentences_need_no_label_of_a_candidate() -> None:
+    """Labels are decoded one by one, ten for each step: none is shown on the start page."""
+
+    def label(token: int, row: int) -> str:
+        raise AssertionError(f"token {token} was labelled")
+
+    record = two_words()
+    numbers = [
+        Numbers(step.position, step.row, [(0, math.log(0.5))], 0.0, 1.0, 0, math.log(0.5)) for step in record.steps
+    ]
+    unlabelled = replace(record, steps=Steps(numbers, label))
+    assert start.ribbons(unlabelled).say_below == start.ribbons(record).say_below
+    assert start.notice(start.ribbons(unlabelled)) == start.notice(start.ribbons(record))
