@@ -1,7 +1,8 @@
 """Draw only a few pages at a time: fifty computing threads block each other and the server's event loop.
 
 Python runs one thread at a time, in no fair order: with fifty ready threads, the loop that sends their output waits a
-quarter of a second for every message. Four threads draw as many pages per second as fifty.
+quarter of a second for every message. Two threads draw as many pages per second as fifty, and leave more of the time to
+the loop and to the model's thread, which waits for its turn after each of a thousand small products.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MOST = 4
+MOST = 2
 PATIENCE = 5.0  # seconds after which a page is drawn in any case
 
 _free = threading.Semaphore(MOST)
