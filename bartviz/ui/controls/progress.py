@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from bartviz.language import _, plural
+from bartviz.serving import turns
 from bartviz.serving.engine import Run
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 POLL = 0.4  # seconds between two polls of a run
 SELDOM = 2.0  # seconds, for a run far back in the queue
@@ -38,12 +43,37 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
     st.fragment(again, run_every=pause)()
 
 
-def draw(run: Run[Any], *, key: str) -> None:
-    """One progress line for a run; ``key`` is that of its button."""
+def watch(look: Callable[[], Run[Any] | None], *, key: str, seconds: float) -> None:
+    """Draw the run that ``look`` returns, and stay in this script run until it has ended, at most so many seconds.
+
+    No script run is needed to show the result. ``look`` reads the session: there Streamlit ends this script run if the
+    visitor has clicked meanwhile.
+    """
+    run, end = look(), time.monotonic() + seconds
+    if run is None:
+        return
+    bar, shown = draw(run, key=key), _shown(run)
+    while look() is run and not run.finished and (left := end - time.monotonic()) > 0:
+        with turns.aside():
+            run.wait(min(left, POLL))
+        if not run.finished and (now := _shown(run)) != shown:
+            bar.progress(now[1], text=now[0])
+            shown = now
+
+
+def draw(run: Run[Any], *, key: str) -> DeltaGenerator:
+    """One progress line for a run, whose bar is returned; ``key`` is that of its button."""
+    text, fraction = _shown(run)
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    bar = left.progress(fraction, text=text)
+    right.button(_("Cancel"), key=key, on_click=run.cancel, width="stretch")
+    return bar
+
+
+def _shown(run: Run[Any]) -> tuple[str, float]:
+    """What the run is doing, or how many are before it, and the fraction done."""
     note, fraction = run.progress
     message, before = _(note), run.position
     if run.state == "waiting" and before:
         message = plural("Waiting: {count} run before this one", "Waiting: {count} runs before this one", before)
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(max(fraction or 0.0, 0.0), 1.0), text=message or _("Starting"))
-    button.button(_("Cancel"), key=key, on_click=run.cancel, width="stretch")
+    return message or _("Starting"), min(max(fraction or 0.0, 0.0), 1.0)

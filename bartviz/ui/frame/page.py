@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 ICON = str(_HERE / "icon.png")
 _FRAME, _PAGES = "_frame", "_pages"
+PATIENCE = 5.0  # seconds that a page waits for the record of its link in the same script run
 
 
 class Frame:
@@ -144,11 +145,17 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     st.title(_(entry.title), anchor=False)
     if not entry.run:
         st.html("<style>.st-key-run_controls { display: none; }</style>")
+    line = st.container(key="status")
+    if entry.run and session.awaits_link() and torch_import.imported():
+        line = line.empty()  # what is drawn in it takes the place of the progress
+        with line:
+            progress.watch(session.running, key="cancel_link", seconds=PATIENCE)
+        session.begin()
     record, error = session.current_record(), session.error()
     refused = (
         needs_record and error is not None and error is not first_record.error()
     )  # an error at the start is not about a request
-    with st.container(key="status"):
+    with line:
         shown = None if refused else record
         if session.running() is not None:
             progress.follow(session.running, key="cancel")

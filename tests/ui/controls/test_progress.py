@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -28,6 +29,12 @@ class Waiting:
     def wait(self, seconds: float) -> bool:
         self.waits.append(seconds)
         return self.finished
+
+    @property
+    def progress(self) -> tuple[str, None]:
+        return f"Writing: token {len(self.waits)}", None
+
+    state, position = "running", 0
 
 
 class Again(Exception):
@@ -79,3 +86,42 @@ def test_the_page_is_not_held_up_and_a_look_of_its_own_stays_a_while(
     run.finished = True
     with pytest.raises(Again):
         look()
+
+
+@pytest.fixture
+def bar(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """The bar of a run that is watched."""
+    bar = Mock()
+    monkeypatch.setattr(progress, "draw", lambda run, *, key: bar)
+    return bar
+
+
+def test_a_run_is_watched_until_it_has_ended(bar: Mock) -> None:
+    run: Any = Waiting(0.0)
+
+    def look() -> Any:
+        run.finished = len(run.waits) == 3
+        return run
+
+    progress.watch(look, key="cancel", seconds=60.0)
+    assert len(run.waits) == 3
+    assert [call.kwargs["text"] for call in bar.progress.call_args_list][:2] == ["Writing: token 1", "Writing: token 2"]
+
+
+def test_a_click_ends_the_watching(bar: Mock) -> None:
+    """Streamlit ends a script run where it reads the session: each look does."""
+    run: Any = Waiting(0.0)
+
+    def look() -> Any:
+        if len(run.waits) == 2:
+            raise Again
+        return run
+
+    with pytest.raises(Again):
+        progress.watch(look, key="cancel", seconds=60.0)
+
+
+def test_watching_has_an_end(bar: Mock) -> None:
+    run: Any = Waiting(0.0)
+    progress.watch(lambda: run, key="cancel", seconds=0.0)
+    assert run.waits == []

@@ -13,6 +13,8 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from bartviz.errors import Cancelled
 from bartviz.serving import torch_import
+from bartviz.ui.controls import progress
+from bartviz.ui.frame import page as frame
 from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
@@ -139,6 +141,60 @@ def test_what_a_link_chooses_is_not_brought_within_another_record(
     page = settled(page).run()
     assert [page.slider(key=key).value for key in ("row", "token")] == [20, 25]
     assert page.get("plotly_chart")
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when a page begins to wait for the record of its link, where the library is there."""
+    begun, watch = threading.Event(), progress.watch
+
+    def wait(*given: Any, **named: Any) -> None:
+        begun.set()
+        watch(*given, **named)
+
+    monkeypatch.setattr(progress, "watch", wait)
+    monkeypatch.setattr(torch_import, "imported", lambda: True)
+    monkeypatch.setattr(session, "PATIENCE", 0.0)
+    return begun
+
+
+def test_a_link_takes_one_script_run(
+    app: App, answers: Answers, watched: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(ticket: Any, request: Any) -> Any:
+        assert watched.wait(60)
+        return stand_in.record([f"w{number}" for number in range(30)], kind="encoder")
+
+    answers.answer = answer
+    monkeypatch.setattr(frame, "PATIENCE", 60.0)
+    page = app("inside", text="A long text.", model="bert-base-uncased", row="20", token="25", follow="false")
+    assert not page.exception
+    assert page.session_state[session.RUN] is None
+    assert [page.slider(key=key).value for key in ("row", "token")] == [20, 25]
+    assert page.get("plotly_chart")
+    assert not page.get("progress")
+
+
+def test_a_link_that_takes_long_is_followed_by_its_progress(
+    app: App, answers: Answers, watched: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = threading.Event()
+
+    def answer(ticket: Any, request: Any) -> Any:
+        assert free.wait(60)
+        return stand_in.record(kind="encoder")
+
+    answers.answer = answer
+    monkeypatch.setattr(frame, "PATIENCE", 0.0)
+    page = app("inside", text="A long text.", model="bert-base-uncased")
+    assert watched.is_set()
+    assert not page.exception
+    assert len(page.get("progress")) == 1
+    assert not page.get("plotly_chart")
+    free.set()
+    page = settled(page).run()
+    assert page.get("plotly_chart")
+    assert not page.get("progress")
 
 
 def test_the_last_picture_stays_while_a_visitors_own_text_runs(
