@@ -175,6 +175,22 @@ def test_a_link_takes_one_script_run(
     assert not page.get("progress")
 
 
+def test_a_link_to_the_first_page_takes_one_script_run(
+    app: App, answers: Answers, watched: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(ticket: Any, request: Any) -> Any:
+        assert watched.wait(60)
+        return stand_in.record(("<s>", "Linked", "</s>"), kind="encoder")
+
+    answers.answer = answer
+    monkeypatch.setattr(frame, "PATIENCE", 60.0)
+    page = app("start", text="Linked text.", model="bert-base-uncased")
+    assert not page.exception
+    assert page.session_state[session.RUN] is None
+    assert page.session_state[session.RECORD].source_text == "Linked"
+    assert not page.get("progress")
+
+
 def test_a_link_that_takes_long_is_followed_by_its_progress(
     app: App, answers: Answers, watched: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
