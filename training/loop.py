@@ -1,8 +1,9 @@
 """One training loop for the three models: timed schedule, averaged workers, moving average, checkpoints, curve.
 
 The learning rate is a function of the share of `--minutes` that has passed: minutes of the processor's time, so that a
-run at low priority on a busy machine learns as much as one alone. Several workers (one thread each) train copies on their own data, and their weights are averaged every few
-seconds (local SGD): no worker waits for another at every step, and sharing the machine with others costs little.
+run at low priority on a busy machine learns as much as one alone. Several workers (one thread each) train copies on
+their own data, and their weights are averaged every few seconds (local SGD): no worker waits for another at every step,
+and sharing the machine with others costs little.
 """
 
 from __future__ import annotations
