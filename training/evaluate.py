@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from training import alignment, corpus, measure, sequence
+from training import alignment, corpus, everyday, measure, sequence
 from training.heads import JOBS, Floats
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
@@ -89,7 +89,8 @@ def own_lists(model: Any, tokenizer: Any) -> str:
     """Everyday sentences by kind, and names and numbers: the lists in `training/data`."""
     counts = measure.everyday_right(model, tokenizer)
     body = [[kind, str(good), str(count)] for kind, (good, count) in counts.items()]
-    body.append(["all", *(str(sum(column)) for column in zip(*counts.values(), strict=True))])
+    single = [counts[kind] for kind in counts if kind != everyday.TWO]
+    body.insert(len(single), ["all of these", *(str(sum(column)) for column in zip(*single, strict=True))])
     whole, pieces = measure.names_arrived(model, tokenizer)
     return "\n".join(
         [

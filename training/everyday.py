@@ -1,4 +1,4 @@
-"""Everyday sentences by kind, against the German that a reader accepts.
+"""Everyday sentences by kind, and texts of two sentences, against the German that a reader accepts.
 
 `training/data/everyday.txt` has lines `English | German | ...`; in the German `(a/b)` stands for either.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from training import lists
 
 FILE = "everyday.txt"
+TWO = "two sentences"  # the kind of the texts that are not among the 120 sentences
 _CHOICE = re.compile(r"\(([^()]*)\)")
 
 

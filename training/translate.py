@@ -77,9 +77,11 @@ class Translating:
     def own_lists(self) -> Metrics:
         """Share of sentences in which names and numbers arrive, and of everyday sentences that are right."""
         translate = functools.partial(sequence.translate, self.model, self.tokenizer)
-        counts = everyday.by_kind(everyday.cases(), translate).values()
+        counts = everyday.by_kind(everyday.cases(), translate)
+        two, count = counts.pop(everyday.TWO)
+        single = sum(good for good, _ in counts.values()) / sum(many for _, many in counts.values())
         names = names_check.share(names_check.cases(), translate)[0]
-        return {"names": names, "everyday": sum(good for good, _ in counts) / sum(count for _, count in counts)}
+        return {"names": names, "everyday": single, everyday.TWO: two / count}
 
     def export(self, out: Path) -> None:
         """Write the folder that ships."""

@@ -23,8 +23,10 @@ def test_the_final_mark_does_not_count_but_a_question_does() -> None:
 
 def test_there_are_24_of_each_of_five_kinds_and_no_sentence_twice() -> None:
     cases = everyday.cases()
-    assert set(Counter(case.kind for case in cases).values()) == {24}
-    assert len({case.en for case in cases}) == 120
+    counts = Counter(case.kind for case in cases)
+    assert counts.pop(everyday.TWO) == 16
+    assert list(counts.values()) == [24] * 5
+    assert len({case.en for case in cases}) == len(cases)
     assert all(case.accepted and not any(c in "()/|" for text in case.accepted for c in text) for case in cases)
 
 
