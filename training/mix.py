@@ -11,7 +11,7 @@ from training import everyday, grammar, names_check, substitute
 from training.batches import Deck
 from training.corpus import Pair
 
-OWN = 0.2  # share of rows that are of the grammar
+OWN = 0.28  # share of rows that are of the grammar
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
 SHORT = 60  # characters of a sentence that is joined to another
