@@ -33,6 +33,9 @@ _MODALS = {
 _DU = {"hält": "hältst", "lädt": "lädst", "tritt": "trittst", "hat": "hast", "mag": "magst"}
 _DOUBLED = re.compile(r"^(swim|run|get|sit|put|cut|win|begin|forget|stop|plan|travel)$")
 _PART = re.compile(r"\{([A-Za-zäöüß']+)(\d?)\}")
+_LATE = re.compile(  # adverbs that come after a reflexive pronoun: `ruht sich gern aus`
+    r"\b(immer|oft|nie|manchmal|gern|gestern|jetzt|schon|noch nie|morgen|seit \{small\} Jahren) (@acc|@dat)"
+)
 _FORCED = re.compile(r"\{B(\d)\}")
 
 
@@ -90,6 +93,7 @@ def clause(frame: tuple[str, str], action: Action, rng: Generator) -> Pair:
     english = _PART.sub(lambda m: _english_part(m[1], other if m[2] == "2" else who, action) or m[0], en)
     german = _PART.sub(lambda m: _german_part(m[1], other if m[2] == "2" else who, action, m[0]), de)
     english = english.replace("@my", who.my)
+    german = _LATE.sub(r"\2 \1", german)
     german = _agreed(german, who, binding)
     return finished(binding.fill(english, binding.english), binding.fill(german, binding.german))
 

@@ -80,6 +80,9 @@ def test_what_goes_with_the_subject() -> None:
     found = all_of(("{S} {V}.", "{S} {v} {o} {p}."), WASH)
     assert ("I wash my hands.", "Ich wasche mir die Hände.") in found
     assert ("They wash their hands.", "Sie waschen sich die Hände.") in found
+    assert ("I like to wash my hands.", "Ich wasche mir gern die Hände.") in all_of(
+        ("{S} {like} to {B}.", "{S} {v} gern {o} {p}."), WASH
+    )
     look_for = clauses.parse("look | for @my {family.sg} | suchen sucht gesucht h | @mein {family}")
     for en, de in all_of(("{S} {V}.", "{S} {v} {o} {p}."), look_for):
         assert "@" not in en + de
