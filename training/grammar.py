@@ -9,7 +9,7 @@ from numpy.random import Generator
 from training import clauses, lists, names, slots
 from training.corpus import Pair
 
-CLAUSES = 0.35  # share of rows that are clauses; the others are phrases
+CLAUSES = 0.4  # share of rows that are clauses; the others are phrases
 GREETED = 0.08  # share of rows that begin with a greeting
 
 

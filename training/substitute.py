@@ -15,8 +15,8 @@ from training import lists, names
 from training.corpus import Pair
 from training.counting import english, german
 
-SHARE = 0.6  # of the words that could be exchanged
-FULL_NAME = 0.06  # share of the names that get a surname
+SHARE = 0.7  # of the words that could be exchanged
+FULL_NAME = 0.1  # share of the names that get a surname
 _TOWNS = ("Boston", "London", "Paris", "Tokyo", "Chicago", "Kyoto", "Osaka", "Berlin", "Rome", "Sydney", "Madrid")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _FEW = tuple(english(n) for n in range(2, 13))
