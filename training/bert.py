@@ -6,7 +6,9 @@ python -m training.bert --corpus FOLDER --out FOLDER [--minutes 40]
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertTokenizer
 
-from bartviz.analysis.denoising import sentences, words
+from bartviz.analysis.denoising import Word, sentences, words
 from training import corpus, networks
 from training.batches import Deck, Example, by_length, forever, pad
 from training.checkpoint import Metrics
@@ -29,6 +31,9 @@ PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5
 IGNORED = -100
 SHARE = 0.15  # of the tokens is to be predicted: of these 80 % become [MASK], 10 % another word, 10 % stay
 PAIRS = 0.35  # share of texts that are sentence pairs; half of them do not belong together
+SHARING = 0.15  # share of texts that are two sentences with a rare word in common, which is masked in the second
+LEAST_LETTERS = 2  # of a word that is rare
+RARE = 40  # sentences that a rare word stands in, at most
 
 
 class Masking:
@@ -37,6 +42,7 @@ class Masking:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.single, self.follow = material(settings.corpus, "train")
+        self.sharing = sharing(self.single)
         known = settings.out / "tokenizer.json"  # of the run that is continued
         texts = self.single + [text for pair in self.follow for text in pair]
         self.tokenizer = BertTokenizer.from_pretrained(settings.out) if known.is_file() else train_bert(texts)
@@ -44,13 +50,14 @@ class Masking:
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (ids, segments, labels, [next])."""
-        one, two = Deck(self.single, rng), Deck(self.follow, rng)
+        one, two, three = Deck(self.single, rng), Deck(self.follow, rng), Deck(self.sharing, rng)
 
         def chunk(rng: Generator) -> list[Example]:
-            texts = [self.single[i] for i in one.draw(int(CHUNK * (1 - PAIRS)))]
+            texts = [self.single[i] for i in one.draw(int(CHUNK * (1 - PAIRS - SHARING)))]
             rows = [example(ids, [], IGNORED, rng) for ids in encode(self.tokenizer, texts)]
             couples = [self.follow[i] for i in two.draw(int(CHUNK * PAIRS))]
-            return rows + in_pairs(self.tokenizer, couples, rng)
+            rows += in_pairs(self.tokenizer, couples, rng)
+            return rows + with_shared(self.tokenizer, [self.sharing[i] for i in three.draw(int(CHUNK * SHARING))], rng)
 
         return forever(chunk, self.settings.tokens, rng)
 
@@ -95,13 +102,46 @@ def split_in_two(text: str) -> tuple[str, str] | None:
     return text[:cut].strip(), text[cut:].strip()
 
 
-def example(first: list[int], second: list[int], follows: int, rng: Generator) -> Example:
-    """Ids with masks, segments, labels at the masked places, and whether the second sentence follows (0) or not (1)."""
+@dataclass(frozen=True)
+class Shared:
+    """Two texts with a word in common; the second is cut around it."""
+
+    first: str
+    before: str
+    word: str
+    after: str
+
+
+def sharing(texts: Sequence[str]) -> list[Shared]:
+    """Pairs of texts that share a word which stands in few of them: what is masked in one can be found in the other."""
+    having: dict[str, dict[int, Word]] = defaultdict(dict)
+    for i, text in enumerate(texts):
+        for word in words(text):
+            if len(word.text) > LEAST_LETTERS:
+                having[word.text.lower()][i] = word
+    rare = [found for found in having.values() if 1 < len(found) <= RARE]
+    return [
+        Shared(texts[a], texts[b][: found[b].start], found[b].text, texts[b][found[b].end :])
+        for found in rare
+        for a, b in itertools.pairwise(found)
+    ]
+
+
+def example(first: list[int], second: list[int], follows: int, rng: Generator, hide: Sequence[int] = ()) -> Example:
+    """Ids with masks, segments, labels at the masked places, and whether the second sentence follows (0) or not (1).
+
+    The tokens of the second sentence at the places `hide` are masked in any case.
+    """
     ids = [CLS, *first, SEP, *second, *([SEP] if second else [])]
     segments = [0] * (len(first) + 2) + [1] * (len(ids) - len(first) - 2)
     labels = [IGNORED] * len(ids)
     places = [i for i, token in enumerate(ids) if token not in (CLS, SEP)]
     count = max(1, round(len(places) * SHARE + float(rng.uniform(-0.5, 0.5)))) if places else 0
+    hidden = [len(first) + 2 + place for place in hide]
+    for place in hidden:
+        labels[place], ids[place] = ids[place], MASK
+    places = [place for place in places if place not in hidden]
+    count = max(count - len(hidden), 0)
     for place in rng.choice(places, min(count, len(places)), replace=False) if places else ():
         labels[place] = ids[place]
         draw = rng.random()
@@ -124,6 +164,19 @@ def in_pairs(tokenizer: Any, couples: Sequence[tuple[str, str]], rng: Generator)
     return [
         example(a, o, 1, rng) if rng.random() < 0.5 else example(a, b, 0, rng)
         for a, b, o in zip(first, second, other, strict=True)
+    ]
+
+
+def with_shared(tokenizer: Any, couples: Sequence[Shared], rng: Generator) -> list[Example]:
+    """Sentence pairs with the word that they share masked in the second; whether it follows is not asked."""
+    parts = [
+        encode(tokenizer, [getattr(couple, name) for couple in couples])
+        for name in ("first", "before", "word", "after")
+    ]
+    return [
+        example(first, [*before, *word, *after], IGNORED, rng, range(len(before), len(before) + len(word)))
+        for first, before, word, after in zip(*parts, strict=True)
+        if len(before) + len(word) + len(after) <= POSITIONS // 2 - 2
     ]
 
 

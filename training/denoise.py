@@ -6,7 +6,9 @@ python -m training.denoise --corpus FOLDER --out FOLDER [--minutes 60 --workers 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import torch
 from numpy.random import Generator
 from transformers import BartTokenizer
 
-from bartviz.analysis.denoising import NOISE
+from bartviz.analysis.denoising import NOISE, Noised, sentences, words
 from training import corpus, networks, sequence
 from training.batches import Deck, Example, forever
 from training.checkpoint import Metrics
@@ -32,17 +34,23 @@ FOR_MANY = {
     "token deletion": 0.1,
     "document rotation": 0.1,
 }
+COMMON = 90  # words of each language that count as common
+MOST_DRAWS = 5  # of corruptions that take too many common words
 NO_END = 0.15  # share of single sentences that lose their last mark, so that input without a full stop works
 
 
 class Documents:
-    """Clean texts to draw from: sentences of both languages, groups of them, and passages that have an order."""
+    """Clean texts to draw from: sentences of both languages, groups of them, and passages that have an order.
+
+    `common` are the words that stand in every other sentence, as articles and pronouns do.
+    """
 
     def __init__(self, folder: Path, split: str) -> None:
         rows = corpus.pairs(folder, split)
         self.languages = [corpus.unique(row.en for row in rows), corpus.unique(row.de for row in rows)]
         self.single = [text for texts in self.languages for text in texts]
-        coherent = [text for text in self.single if len(_sentences(text)) > 1]
+        self.common = frozenset().union(*(commonest(texts, COMMON) for texts in self.languages))
+        coherent = [text for text in self.single if len(sentences(text)) > 1]
         self.coherent = corpus.passages(corpus.tales(folder, held_out=split != "train")) + coherent
 
     def group(self, rng: Generator, count: int) -> str:
@@ -75,8 +83,9 @@ class Denoising:
         single = [without_end(self.documents.single[i], rng) for i in self.decks[0].draw(one)]
         groups = [self.documents.group(rng, int(rng.integers(2, 5))) for _ in range(many)]
         coherent = [self.documents.coherent[i] for i in self.decks[1].draw(ordered)]
-        noised = [corrupt(text, FOR_ONE, rng) for text in single]
-        noised += [corrupt(text, FOR_MANY, rng) for text in groups + coherent]
+        common = self.documents.common
+        noised = [corrupt(text, FOR_ONE, rng, common) for text in single]
+        noised += [corrupt(text, FOR_MANY, rng, common) for text in groups + coherent]
         return examples(self.tokenizer, noised, single + groups + coherent)
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
@@ -103,11 +112,37 @@ def without_end(text: str, rng: Generator) -> str:
     return text[:-1] if rng.random() < NO_END and text[-1:] in ".!?" and len(text) > 3 else text
 
 
-def corrupt(text: str, choices: dict[str, float], rng: Generator) -> str:
-    """Corrupt with a function drawn by its share, at 0.5 to 1.5 times its default rate."""
+def corrupt(text: str, choices: dict[str, float], rng: Generator, common: AbstractSet[str] = frozenset()) -> str:
+    """Corrupt with a function drawn by its share, at 0.5 to 1.5 times its default rate.
+
+    Of what is masked or deleted, about half is `common` words and half others, though common words are more in number:
+    a corruption is drawn again with a probability that grows with the share of common words it takes.
+    """
     name = list(choices)[int(rng.choice(len(choices), p=list(choices.values())))]
     noise = NOISE[name]
-    return noise(text, rng, (noise.rate or 0.0) * float(rng.uniform(0.5, 1.5))).text
+    rate = (noise.rate or 0.0) * float(rng.uniform(0.5, 1.5))
+    noised = noise(text, rng, rate)
+    for _ in range(MOST_DRAWS):
+        if rng.random() < kept(noised, common):
+            break
+        noised = noise(text, rng, rate)
+    return noised.text
+
+
+def kept(noised: Noised, common: AbstractSet[str]) -> float:
+    """Probability to keep a corruption: 1 if what it takes is not common, less the more of it is."""
+    every = [word.text.lower() in common for word in noised.clean]
+    taken = [every[i] for i in noised.lost]
+    if not taken or not any(every) or all(every):
+        return 1.0
+    odds = min(1.0, (len(every) - sum(every)) / sum(every))
+    return 1.0 - (1.0 - odds) * sum(taken) / len(taken)
+
+
+def commonest(texts: Iterable[str], count: int) -> frozenset[str]:
+    """The most frequent words and marks of the texts, in small letters."""
+    counts = Counter(word.text.lower() for text in texts for word in words(text))
+    return frozenset(word for word, _ in counts.most_common(count))
 
 
 def examples(tokenizer: Any, noised: Sequence[str], clean: Sequence[str]) -> list[Example]:
@@ -134,12 +169,6 @@ def validation(folder: Path, tokenizer: Any, name: str, count: int) -> list[Exam
     texts = _validation_texts(folder, name, count)
     rng = np.random.default_rng(7)
     return examples(tokenizer, [NOISE[name](text, rng).text for text in texts], texts)
-
-
-def _sentences(text: str) -> Sequence[tuple[int, int]]:
-    from bartviz.analysis.denoising import sentences
-
-    return sentences(text)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Measure the models that ship, and print the tables that their cards quote.
 
-python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split test] [--only MODEL] [--cases]
+python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split test] [--only MODEL] [--cases | --own]
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from training import alignment, corpus, measure, sequence
+from training import alignment, corpus, everyday, measure, sequence
 from training.heads import JOBS, Floats
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
@@ -45,12 +46,16 @@ def main() -> None:
     parser.add_argument("--split", choices=("valid", "test"), default="test", help="split of the translation figures")
     parser.add_argument("--only", choices=(DENOISER, TRANSLATOR, BERT), help="measure one model")
     parser.add_argument("--cases", action="store_true", help="translate the everyday sentences and nothing else")
+    parser.add_argument("--own", action="store_true", help="measure the project's own lists and nothing else")
     parser.add_argument("--beams", type=int, nargs="*", default=[1, 4], help="beams to translate with, 1 is greedy")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
     measure.set_threads(given.threads)
     if given.cases:
         print(cases(given.models / TRANSLATOR))
+        return
+    if given.own:
+        print(own_lists(*measure.load_bart(given.models / TRANSLATOR)))
         return
     folder = corpus.folder(given.corpus)
     for name in (TRANSLATOR, DENOISER, BERT):
@@ -66,7 +71,7 @@ def report(name: str, given: argparse.Namespace, folder: Path) -> str:
 
 
 def translator(model_folder: Path, folder: Path, split: str, beams: Sequence[int]) -> str:
-    """BLEU, chrF and alignment error rates."""
+    """BLEU, chrF, the project's own lists, and alignment error rates."""
     model, tokenizer = measure.load_bart(model_folder)
     rows = corpus.pairs(folder, split, all_rows=True)
     found = [measure.translation(model, tokenizer, rows, count) for count in beams]
@@ -76,7 +81,25 @@ def translator(model_folder: Path, folder: Path, split: str, beams: Sequence[int
     ]
     gold = alignment.read_gold(folder / alignment.GOLD_FILE)
     rates = [error_rates(measure.alignments(model, tokenizer, gold, name), name) for name in alignment.LABELLINGS]
-    return "\n".join([table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body), *rates])
+    quality = table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body)
+    return "\n".join([quality, own_lists(model, tokenizer), *rates])
+
+
+def own_lists(model: Any, tokenizer: Any) -> str:
+    """Everyday sentences by kind, and names and numbers: the lists in `training/data`."""
+    counts = measure.everyday_right(model, tokenizer)
+    body = [[kind, str(good), str(count)] for kind, (good, count) in counts.items()]
+    single = [counts[kind] for kind in counts if kind != everyday.TWO]
+    body.insert(len(single), ["all of these", *(str(sum(column)) for column in zip(*single, strict=True))])
+    whole, pieces = measure.names_arrived(model, tokenizer)
+    return "\n".join(
+        [
+            table(["everyday sentences, greedy", "right", "of"], body),
+            table(
+                ["names, places, numbers, times", "share"], [["sentences", f"{whole:.2f}"], ["pieces", f"{pieces:.2f}"]]
+            ),
+        ]
+    )
 
 
 def error_rates(rates: measure.Rates, labelling: str) -> str:

@@ -1,8 +1,9 @@
 """One training loop for the three models: timed schedule, averaged workers, moving average, checkpoints, curve.
 
-The learning rate is a function of the share of `--minutes` that has passed, so that a run ends when it should on any
-machine. Several workers (one thread each) train copies on their own data, and their weights are averaged every few
-seconds (local SGD): no worker waits for another at every step, and sharing the machine with others costs little.
+The learning rate is a function of the share of `--minutes` that has passed: minutes of the processor's time, so that a
+run at low priority on a busy machine learns as much as one alone. Several workers (one thread each) train copies on
+their own data, and their weights are averaged every few seconds (local SGD): no worker waits for another at every step,
+and sharing the machine with others costs little.
 """
 
 from __future__ import annotations
@@ -117,6 +118,7 @@ class Loop:
     def round(self, batches: Iterator[Any]) -> None:
         """Train for some seconds, then average with the other workers."""
         begin, steps, seen, losses = time.monotonic(), 0, 0, 0.0
+        busy = time.process_time()
         share = self.elapsed / self.settings.minutes
         set_dropout(self.model, self.settings.dropout if share >= self.settings.dropout_from else 0.0)
         self.model.train()
@@ -127,7 +129,8 @@ class Loop:
             )
             steps, seen = steps + 1, seen + len(batch)
         counts = self.gather(torch.tensor([steps, seen, losses], dtype=torch.float64))
-        self.elapsed += (time.monotonic() - begin) / 60 if self.settings.workers == 1 else self.settings.sync / 60
+        worked = (time.process_time() - busy) / self.settings.threads
+        self.elapsed += (worked if self.settings.workers == 1 else self.settings.sync) / 60  # workers stay in step
         self.steps += int(counts[0])
         self.seen += int(counts[1])
         self.train_loss = float(counts[2] / counts[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
 
 from bartviz.analysis.denoising import NOISE
-from training import alignment, bert, corpus, denoise, heads, sequence
+from training import alignment, bert, corpus, denoise, everyday, heads, names_check, sequence
 from training.translate import bleu_chrf
 
 LONGEST = 60  # tokens of a translation
@@ -45,6 +46,16 @@ def translation(model: Any, tokenizer: Any, rows: Iterable[corpus.Pair], beams: 
     known = corpus.references(rows)
     found = sequence.translate(model, tokenizer, list(known), beams=beams, longest=LONGEST)
     return bleu_chrf(found, list(known.values()))
+
+
+def everyday_right(model: Any, tokenizer: Any) -> dict[str, tuple[int, int]]:
+    """Kind of everyday sentences -> how many of them are right, greedy, and how many there are."""
+    return everyday.by_kind(everyday.cases(), functools.partial(sequence.translate, model, tokenizer))
+
+
+def names_arrived(model: Any, tokenizer: Any) -> tuple[float, float]:
+    """Share of the sentences in which all names and numbers arrive, greedy, and share of names and numbers."""
+    return names_check.share(names_check.cases(), functools.partial(sequence.translate, model, tokenizer))
 
 
 def reconstruction(model: Any, tokenizer: Any, folder: Path) -> dict[str, tuple[float, float]]:

@@ -5,6 +5,7 @@ python -m training.translate --corpus FOLDER --out FOLDER --start FOLDER_OF_DENO
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,13 +14,15 @@ import torch
 from numpy.random import Generator
 from transformers import BartForConditionalGeneration, BartTokenizer
 
-from training import corpus, networks, sequence
-from training.batches import Deck, Example, forever
+from training import corpus, everyday, names_check, networks, sequence
+from training.batches import Example, forever
 from training.checkpoint import Metrics
 from training.loop import Settings, arguments, train
+from training.mix import Mix
 
 CHUNK = 8000  # pairs drawn, sorted and cut into batches together
-NO_END = 0.15  # share of pairs that lose the final mark on both sides, so that input without a full stop works
+DROPPED = 0.3  # share of texts whose English is cut into other pieces than usual
+DROP = 0.1  # of the merges of two pieces there
 SMOOTHING = 0.1
 
 
@@ -37,17 +40,16 @@ class Translating:
         self.rows = corpus.pairs(settings.corpus, "train")
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
-        """Endless batches of (English, German)."""
-        deck = Deck(self.rows, rng)
+        """Endless batches of (English, German); some English words come in other pieces each time."""
+        mix = Mix(self.rows, rng)
 
         def chunk(rng: Generator) -> list[Example]:
-            rows = [self.rows[i] for i in deck.draw(CHUNK)]
-            short = rng.random(len(rows)) < NO_END
-            en, de = zip(
-                *(without_end(row) if cut else (row.en, row.de) for row, cut in zip(rows, short, strict=True)),
-                strict=True,
-            )
-            return list(zip(sequence.encode(self.tokenizer, en), sequence.encode(self.tokenizer, de), strict=True))
+            rows = mix.draw(CHUNK)
+            rows = [rows[int(i)] for i in rng.permutation(len(rows))]
+            cut = int(len(rows) * DROPPED)
+            en = [row.en for row in rows]
+            source = sequence.encode(self.tokenizer, en[:cut], DROP) + sequence.encode(self.tokenizer, en[cut:])
+            return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
 
         return forever(chunk, self.settings.tokens, rng)
 
@@ -56,8 +58,8 @@ class Translating:
         return sequence.loss(self.model, batch, device, SMOOTHING, dtype)
 
     def checks(self) -> list[Callable[[], Metrics]]:
-        """BLEU and chrF of greedy translations, and loss, on the validation split."""
-        return [self.bleu, self.perplexity]
+        """BLEU and chrF of greedy translations, and loss, on the validation split; and the project's own lists."""
+        return [self.bleu, self.perplexity, self.own_lists]
 
     def bleu(self) -> Metrics:
         """Greedy, every sixth validation sentence."""
@@ -72,15 +74,18 @@ class Translating:
         loss, accuracy = sequence.score(self.model, list(zip(*sides, strict=True)))
         return {"loss": loss, "accuracy": accuracy}
 
+    def own_lists(self) -> Metrics:
+        """Share of sentences in which names and numbers arrive, and of everyday sentences that are right."""
+        translate = functools.partial(sequence.translate, self.model, self.tokenizer)
+        counts = everyday.by_kind(everyday.cases(), translate)
+        two, count = counts.pop(everyday.TWO)
+        single = sum(good for good, _ in counts.values()) / sum(many for _, many in counts.values())
+        names = names_check.share(names_check.cases(), translate)[0]
+        return {"names": names, "everyday": single, everyday.TWO: two / count}
+
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
         networks.export(self.model, self.tokenizer, out)
-
-
-def without_end(row: corpus.Pair) -> tuple[str, str]:
-    """Both sides without their final mark, where it is the same."""
-    same = row.en[-1:] == row.de[-1:] and row.en[-1:] in ".!?"
-    return (row.en[:-1], row.de[:-1]) if same else (row.en, row.de)
 
 
 def bleu_chrf(found: list[str], references: list[list[str]]) -> Metrics:

@@ -89,7 +89,7 @@ def shows(page: Page, step: Step) -> None:
 def absent(page: Page, step: Step) -> dict[str, object]:
     query = dict(re.findall(r"[?&]([^=&]+)=([^&]*)", page.url))
     found: dict[str, object] = {}
-    for key, value in step.view.items():
+    for key, value in step.shown.items():
         said = query.get(key)
         if said is not None and said.replace("%2F", "/").lower() != str(value).lower():
             found[key] = value

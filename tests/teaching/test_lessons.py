@@ -11,7 +11,7 @@ import pytest
 from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import records
+from bartviz.teaching.lessons import heads_found, records
 from bartviz.ui.frame.tour.walk import BY_WORD
 
 
@@ -45,7 +45,7 @@ def start() -> Record:
 
 
 def test_attention(start: Record) -> None:
-    line = weights(start, "cross", 2, 0)
+    line = weights(start, "cross", *heads_found.ahead(start))
     assert start.output is not None
     row = start.output.labels.index("kaufen")
     assert facts("attention", 1)["key"] == facts("attention", 2)["key"] == "buy"
@@ -54,12 +54,16 @@ def test_attention(start: Record) -> None:
     assert np.allclose(line.sum(axis=1), 1)  # "in this row as in every other"
     assert facts("attention", 3)["most_sum"] == pytest.approx(line.sum(axis=0).max(), abs=1e-4)
     assert facts("attention", 3)["least_sum"] < 0.2  # "hardly any"
-    before = weights(start, "encoder", 2, 4)
+    looks_back = heads_found.neighbour(start, -1)
+    before = weights(start, "encoder", *looks_back)
     assert [int(before[row].argmax()) for row in range(3, 8)] == [2, 3, 4, 5, 6]  # "nearly every token"
     assert facts("attention", 4)["key"] == "a"
     assert facts("attention", 4)["share"] == pytest.approx(np.diagonal(before, -1).sum() / 9, abs=1e-4)
     assert facts("attention", 4)["share"] > 5 * facts("attention", 4)["even"]
-    assert said(start, 2, 4, "the previous token") == (facts("attention", 4)["share"], facts("attention", 4)["even"])
+    assert said(start, *looks_back, "the previous token") == (
+        facts("attention", 4)["share"],
+        facts("attention", 4)["even"],
+    )
     assert facts("attention", 6)["chance"] == pytest.approx(start.steps[5].chosen.probability)
     assert start.steps[5].chosen.label == "kaufen"
 
@@ -79,7 +83,8 @@ def test_masks(start: Record) -> None:
 
 def test_arithmetic(start: Record) -> None:
     attention = start.attention("cross")
-    q, k = attention.q[2, 0, 5].astype(float), attention.k[2, 0].astype(float)
+    layer, head = heads_found.ahead(start)
+    q, k = attention.q[layer, head, 5].astype(float), attention.k[layer, head].astype(float)
     dots = k @ q
     assert facts("arithmetic", 1)["best"] == "buy"
     assert facts("arithmetic", 1)["score"] == pytest.approx(dots[4] / np.sqrt(32), rel=1e-4)
@@ -95,7 +100,7 @@ def test_arithmetic(start: Record) -> None:
     share = facts("arithmetic", 7)
     assert share["share"] > share["even"] > share["least_share"]
     assert share["weight"] > share["least_weight"] > 0.7  # "less clearly, but still"
-    one = inside(start.attention("cross"), 2, 0, 5)
+    one = inside(start.attention("cross"), layer, head, 5)
     assert one.v is not None
     assert one.context is not None
     assert np.allclose(one.weights @ one.v, one.context, atol=1e-5)  # the strips of weight x value sum to the output
@@ -105,13 +110,16 @@ def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> Non
     attention = start.attention("cross")
     assert attention.v is not None
     assert attention.out is not None
+    layer, chosen = heads_found.ahead(start)
     added = [
-        np.linalg.norm(attention.out[2, :, head] @ (weights(start, "cross", 2, head)[5] @ attention.v[2, head]))
+        np.linalg.norm(
+            attention.out[layer, :, head] @ (weights(start, "cross", layer, head)[5] @ attention.v[layer, head])
+        )
         for head in range(attention.shape[1])
     ]
-    assert int(np.argmax(added)) == 0
-    assert int(np.argmin(added)) == 4
-    assert facts("arithmetic", 7)["share"] == pytest.approx(added[0] / sum(added), rel=1e-3)
+    assert int(np.argmax(added)) == chosen
+    assert facts("arithmetic", 7)["least"] == f"H{np.argmin(added)}"
+    assert facts("arithmetic", 7)["share"] == pytest.approx(added[chosen] / sum(added), rel=1e-3)
 
 
 def test_heads() -> None:
@@ -119,23 +127,25 @@ def test_heads() -> None:
     first = facts("heads", 1)
     assert first["blurred"] == "L0"  # "the first layer still looks around"
     assert first["clear"] == "L2 and L3"
-    following, before = weights(words, "encoder", 0, 3), weights(words, "encoder", 0, 1)
+    back, on = heads_found.neighbours(words)
+    following, before = weights(words, "encoder", *on), weights(words, "encoder", *back)
     assert facts("heads", 2)["share"] == pytest.approx(np.diagonal(following, 1).sum() / 15, abs=1e-4)
     assert facts("heads", 3)["share"] == pytest.approx(np.diagonal(before, -1).sum() / 15, abs=1e-4)
-    assert said(words, 0, 3, "the next token") == (facts("heads", 2)["share"], facts("heads", 2)["even"])
-    assert said(words, 0, 1, "the previous token") == (facts("heads", 3)["share"], facts("heads", 3)["even"])
-    mean = np.mean([weights(words, "encoder", 0, head) for head in range(6)], axis=0)
+    assert said(words, *on, "the next token") == (facts("heads", 2)["share"], facts("heads", 2)["even"])
+    assert said(words, *back, "the previous token") == (facts("heads", 3)["share"], facts("heads", 3)["even"])
+    mean = np.mean([weights(words, "encoder", on[0], head) for head in range(6)], axis=0)
     assert facts("heads", 4)["next"] == pytest.approx(np.diagonal(mean, 1).sum() / 15, abs=1e-4)
     assert facts("heads", 4)["next"] < 0.4  # "pale"
     start = records.read("start")
     all_heads = [weights(start, "encoder", layer, head) for layer, head in np.ndindex(4, 8)]
     shares = [line[:, [0, 8]].sum(axis=1).mean() for line in all_heads]
-    assert np.argmax(shares) == 3 * 8 + 5  # the head that is shown
+    resting = heads_found.resting(start)
+    assert np.argmax(shares) == np.ravel_multi_index(resting, (4, 8))  # the head that is shown
     rest = facts("heads", 5)
     assert (rest["first"], rest["last"]) == ("<s>", "</s>")
     assert rest["share"] == pytest.approx(max(shares), abs=1e-4)
     assert rest["share"] > 3 * rest["even"]
-    assert said(start, 3, 5, "special tokens") == (rest["share"], rest["even"])
+    assert said(start, *resting, "special tokens") == (rest["share"], rest["even"])
     assert (facts("heads", 6)["previous"], facts("heads", 6)["next"]) == ("L0H1", "L0H3")
     assert facts("heads", 6)["many_previous"] + facts("heads", 6)["many_next"] < 12  # "most heads have no such job"
 
@@ -145,7 +155,7 @@ def test_encoder_meets_decoder(start: Record) -> None:
     assert facts("cross", 2)["word"] == "kaufen"
     shifted = facts("cross", 3)
     assert (shifted["key"], shifted["reads"], shifted["predicts"]) == ("car", "Auto", "kaufen")
-    assert shifted["weight"] == pytest.approx(weights(start, "cross", 1, 4)[5, 6], abs=1e-4)
+    assert shifted["weight"] == pytest.approx(weights(start, "cross", *heads_found.back(start))[5, 6], abs=1e-4)
     assert (facts("cross", 4)["reads_right"], facts("cross", 4)["predicts_right"]) == (3, 0)
     linked = facts("cross", 5)
     assert (linked["ein"], linked["auto"], linked["kaufen"]) == ("a", "car", "buy")
@@ -237,14 +247,16 @@ def test_how_not_to_be_fooled(start: Record) -> None:
     assert mean["agree"] == int((lines.argmax(axis=2) == 4).sum()) < 16  # "do most heads ...? No"
     assert (facts("pitfalls", 2)["other"], facts("pitfalls", 2)["weight"] > 0.9) == ("car", True)
     rest = facts("pitfalls", 3)
-    assert rest["share"] == pytest.approx(weights(start, "encoder", 3, 5)[:, [0, 8]].sum(axis=1).mean(), abs=1e-4)
+    resting = weights(start, "encoder", *heads_found.resting(start))
+    assert rest["share"] == pytest.approx(resting[:, [0, 8]].sum(axis=1).mean(), abs=1e-4)
     assert rest["share"] > 2 * rest["even"]
-    hidden, row = facts("pitfalls", 4), weights(start, "encoder", 3, 5)[4]
+    hidden, row = facts("pitfalls", 4), resting[4]
     assert hidden["divided"] == pytest.approx(row[1:7].max() / row[1:7].sum(), abs=1e-4)
     assert hidden["weight"] == pytest.approx(row[1:7].max(), abs=1e-4)
     assert hidden["share"] == pytest.approx(1 - row[1:7].sum(), abs=1e-4)  # of the row, not the mean of all rows
     assert hidden["divided"] == pytest.approx(hidden["weight"] / (1 - hidden["share"]), abs=1e-4)
-    shown = heads.view(start.attention("encoder"), layer=3, head=5, hide_sinks=True)
+    layer, head = heads_found.resting(start)
+    shown = heads.view(start.attention("encoder"), layer=layer, head=head, hide_sinks=True)
     assert hidden["all_rows"] == pytest.approx(shown.hidden_share, abs=1e-4)  # "the line under the map"
     assert facts("pitfalls", 5)["key"] == "car"
     empty = facts("pitfalls", 6)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from training import bert
+from training.vocabulary import train_bert
+
+RNG = np.random.default_rng(0)
 
 
 def test_an_example_hides_some_tokens_and_remembers_them() -> None:
@@ -37,3 +40,31 @@ def test_a_row_of_two_sentences_is_split() -> None:
     assert bert.split_in_two("I'm tired. Let's go!") == ("I'm tired.", "Let's go!")
     assert bert.split_in_two("I'm tired.") is None
     assert bert.split_in_two("") is None
+
+
+def test_tokens_to_hide_are_masked_in_any_case() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        ids, _, labels, _ = bert.example([10, 11], [12, 13, 14], bert.IGNORED, rng, hide=[1])
+        assert ids[5] == bert.MASK
+        assert labels[5] == 13
+        assert labels[3] == labels[7] == bert.IGNORED
+
+
+def test_texts_that_share_a_rare_word() -> None:
+    texts = ["A hedgehog sleeps.", "It is an owl.", "I saw the Hedgehog!"]
+    (found,) = bert.sharing(texts)
+    assert found == bert.Shared("A hedgehog sleeps.", "I saw the ", "Hedgehog", "!")
+    assert bert.sharing(["the cat sat"] * (bert.RARE + 1)) == []
+
+
+def test_the_shared_word_is_masked_in_the_second_text() -> None:
+    tokenizer = train_bert(["a hedgehog sleeps .", "i saw the hedgehog !"] * 20, 60)
+    rows = bert.with_shared(tokenizer, [bert.Shared("A hedgehog.", "I saw the ", "hedgehog", "!")] * 5, RNG)
+    word = tokenizer("hedgehog", add_special_tokens=False)["input_ids"]
+    assert len(rows) == 5
+    for ids, segments, labels, follows in rows:
+        start = segments.index(1) + 3  # i saw the
+        assert labels[start : start + len(word)] == word
+        assert ids[start : start + len(word)] == [bert.MASK] * len(word)
+        assert follows == [bert.IGNORED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,15 @@ def test_a_paused_run_goes_on_bit_for_bit(settings: Settings) -> None:
         loop.step(batch, 1e-2)
         loop.remember()
     torch.testing.assert_close(values(second), values(first), rtol=0, atol=0)
+
+
+def test_minutes_are_of_the_processor(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, busy = itertools.count(0, 2), itertools.count(0, 30)
+    monkeypatch.setattr("time.monotonic", lambda: float(next(wall)))
+    monkeypatch.setattr("time.process_time", lambda: float(next(busy)))
+    loop = Loop(Lines(1), settings, 0)
+    loop.round(loop.task.batches(np.random.default_rng(0)))
+    assert loop.elapsed == 0.5
 
 
 def test_without_a_checkpoint_a_run_begins(settings: Settings) -> None:

@@ -9,18 +9,19 @@ import numpy as np
 from bartviz.analysis.inside import Inside, inside
 from bartviz.record.attention import masked_softmax
 from bartviz.record.record import Record
+from bartviz.teaching.lessons.heads_found import ahead, at
 from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
-LAYER, HEAD, ROW, KEY = 2, 0, 5, 4  # cross-attention; reads "Auto", predicts "kaufen"; the key "buy"
-VIEW: View = {"kind": "cross", "layer": LAYER, "head": HEAD, "row": ROW}
+ROW, KEY = 5, 4  # of cross-attention: reads "Auto", predicts "kaufen"; the key "buy"
+VIEW: View = {"kind": "cross", "row": ROW}
 
 
 def _inside(record: Record, row: int = ROW) -> Inside:
-    return inside(record.attention("cross"), LAYER, HEAD, row)
+    return inside(record.attention("cross"), *ahead(record), row)
 
 
 def _inside_of(record: Record, head: int) -> Inside:
-    return inside(record.attention("cross"), LAYER, head, ROW)
+    return inside(record.attention("cross"), ahead(record)[0], head, ROW)
 
 
 def _named(record: Record, row: int = ROW) -> dict[str, object]:
@@ -93,7 +94,7 @@ def _share(record: Record) -> Mapping[str, object]:
     return {
         **_named(record),
         "heads": len(inside_head.shares),
-        "share": float(inside_head.shares[HEAD]),
+        "share": float(inside_head.shares[ahead(record)[1]]),
         "even": 1 / len(inside_head.shares),
         "least": f"H{least}",
         "least_share": float(inside_head.shares[least]),
@@ -106,12 +107,12 @@ LESSON = Lesson(
     "arithmetic",
     8,
     (
-        Step("inside", VIEW, facts=_named),
-        Step("inside", {**VIEW, "follow": False, "token": KEY}, facts=_products, focus="inside_products"),
-        Step("inside", {**VIEW, "follow": False, "token": KEY, "order": "size"}, facts=_scale, focus="inside_products"),
-        Step("inside", VIEW, facts=_ratio),
-        Step("inside", VIEW, facts=_output),
-        Step("inside", {**VIEW, "row": 0}, facts=_rest),
-        Step("inside", {**VIEW, "whole": False}, facts=_share, focus="inside_share"),
+        Step("inside", at(ahead, **VIEW), facts=_named),
+        Step("inside", at(ahead, **VIEW, follow=False, token=KEY), facts=_products, focus="inside_products"),
+        Step("inside", at(ahead, **VIEW, follow=False, token=KEY, order="size"), facts=_scale, focus="inside_products"),
+        Step("inside", at(ahead, **VIEW), facts=_ratio),
+        Step("inside", at(ahead, **VIEW), facts=_output),
+        Step("inside", at(ahead, kind="cross", row=0), facts=_rest),
+        Step("inside", at(ahead, **VIEW, whole=False), facts=_share, focus="inside_share"),
     ),
 )

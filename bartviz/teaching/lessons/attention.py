@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from bartviz.analysis import start
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
+from bartviz.teaching.lessons.heads_found import ahead, at, neighbour
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
-ALIGNS = (2, 0)  # the cross head of the ribbons
 ROW = 5  # reads "Auto", predicts "kaufen"
-PREVIOUS = (2, 4)  # an encoder head that looks one token back
-BACK = (1, 4)  # a decoder head
+DECODER = (1, 4)  # any head of the decoder
 WORD = "kaufen"
 
 
@@ -24,13 +24,14 @@ def _ribbons(record: Record) -> Mapping[str, object]:
 
 
 def _row(record: Record) -> Mapping[str, object]:
-    line = facts.weights(record, "cross", *ALIGNS)[ROW]  # (K,)
-    found = facts.looks_at(record, "cross", *ALIGNS, ROW)
+    head = ahead(record)
+    line = facts.weights(record, "cross", *head)[ROW]  # (K,)
+    found = facts.looks_at(record, "cross", *head, ROW)
     return {**found, "sum": float(line.sum()), "keys": len(line), "rest": float(1 - line.max())}
 
 
 def _column(record: Record) -> Mapping[str, object]:
-    sums = facts.weights(record, "cross", *ALIGNS).sum(axis=0)  # (K,)
+    sums = facts.weights(record, "cross", *ahead(record)).sum(axis=0)  # (K,)
     labels = record.attention("cross").key.labels
     most, least = int(sums.argmax()), int(sums.argmin())
     return {
@@ -42,8 +43,8 @@ def _column(record: Record) -> Mapping[str, object]:
 
 
 def _previous(record: Record) -> Mapping[str, object]:
-    line = facts.weights(record, "encoder", *PREVIOUS)  # (Q, K)
-    return {**facts.looks_at(record, "encoder", *PREVIOUS, 6), **facts.goes(line, -1)}
+    head = neighbour(record, -1)
+    return {**facts.looks_at(record, "encoder", *head, 6), **facts.goes(facts.weights(record, "encoder", *head), -1)}
 
 
 def _kaufen(record: Record) -> Mapping[str, object]:
@@ -55,10 +56,10 @@ LESSON = Lesson(
     6,
     (
         Step("start", facts=_ribbons),
-        Step("heads", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW, "view": "text"}, facts=_row),
-        Step("heads", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW}, facts=_column),
-        Step("heads", {"kind": "encoder", "layer": PREVIOUS[0], "head": PREVIOUS[1], "row": 6}, facts=_previous),
-        Step("heads", {"kind": "decoder", "layer": BACK[0], "head": BACK[1], "row": 4, "reading": "reads"}),
+        Step("heads", at(ahead, kind="cross", row=ROW, view="text"), facts=_row),
+        Step("heads", at(ahead, kind="cross", row=ROW), facts=_column),
+        Step("heads", at(partial(neighbour, by=-1), kind="encoder", row=6), facts=_previous),
+        Step("heads", {"kind": "decoder", "layer": DECODER[0], "head": DECODER[1], "row": 4, "reading": "reads"}),
         Step("decoding", {"step": 6}, facts=_kaufen),
     ),
 )

@@ -9,9 +9,9 @@ import numpy as np
 from bartviz.analysis import aligners, alignment
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
+from bartviz.teaching.lessons.heads_found import ahead, at, back
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
-ALIGNS, SHIFTED = (2, 0), (1, 4)  # one head looks at what comes next, the other at what has just been read
 ROW = 5  # reads "Auto", predicts "kaufen"
 
 
@@ -21,7 +21,7 @@ def _meet(record: Record) -> Mapping[str, object]:
 
 
 def _columns(record: Record) -> Mapping[str, object]:
-    weights = facts.weights(record, "cross", *ALIGNS)
+    weights = facts.weights(record, "cross", *ahead(record))
     column = record.attention("cross").key.labels.index("buy")
     row = int(weights[:, column].argmax())
     assert record.output is not None
@@ -30,7 +30,7 @@ def _columns(record: Record) -> Mapping[str, object]:
 
 def _shifted(record: Record) -> Mapping[str, object]:
     assert record.output is not None
-    values = facts.looks_at(record, "cross", *SHIFTED, ROW)
+    values = facts.looks_at(record, "cross", *back(record), ROW)
     return {**values, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
 
 
@@ -38,7 +38,7 @@ def _agree(record: Record) -> Mapping[str, object]:
     """How many content words a head aligns, with rows labelled by the token read and by the token predicted."""
     pairs = {"Ich": "I", "Auto": "car", "kaufen": "buy"}
     attention = record.attention("cross")
-    weights, keys = facts.weights(record, "cross", *SHIFTED), attention.key.labels
+    weights, keys = facts.weights(record, "cross", *back(record)), attention.key.labels
     values: dict[str, object] = {"all": len(pairs)}
     for name, tokens in (("reads", attention.query), ("predicts", record.output)):
         assert tokens is not None
@@ -67,19 +67,11 @@ LESSON = Lesson(
     "cross",
     8,
     (
-        Step("heads", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW}, facts=_meet),
-        Step(
-            "heads",
-            {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW, "view": "lines"},
-            facts=_columns,
-        ),
-        Step("heads", {"kind": "cross", "layer": SHIFTED[0], "head": SHIFTED[1], "row": ROW}, facts=_shifted),
-        Step(
-            "heads",
-            {"kind": "cross", "layer": SHIFTED[0], "head": SHIFTED[1], "row": ROW, "reading": "reads"},
-            facts=_agree,
-        ),
+        Step("heads", at(ahead, kind="cross", row=ROW), facts=_meet),
+        Step("heads", at(ahead, kind="cross", row=ROW, view="lines"), facts=_columns),
+        Step("heads", at(back, kind="cross", row=ROW), facts=_shifted),
+        Step("heads", at(back, kind="cross", row=ROW, reading="reads"), facts=_agree),
         Step("alignment", facts=_links),
-        Step("inside", {"kind": "cross", "layer": ALIGNS[0], "head": ALIGNS[1], "row": ROW}, facts=_meet),
+        Step("inside", at(ahead, kind="cross", row=ROW), facts=_meet),
     ),
 )

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
 
@@ -69,11 +68,6 @@ def _given(record: Record) -> Mapping[str, object]:
         "next_chance": after.chosen.probability,
         "one_in": 1 / least.chosen.probability,
     }
-
-
-def _car(record: Record) -> Mapping[str, object]:
-    row = facts.predicting(record, "Haus")
-    return {**facts.looks_at(record, "cross", 3, 1, row), **_given(record)}
 
 
 LESSON = Lesson(

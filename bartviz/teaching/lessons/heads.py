@@ -11,11 +11,11 @@ from bartviz.analysis.measures import entropy, of_record
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.lesson import Lesson, Step
+from bartviz.teaching.lessons.heads_found import Place, at, neighbours, resting
+from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
-NEXT, PREVIOUS = (0, 3), (0, 1)  # heads of bert-tiny-en
 ROW = 8  # "because"
-REST, REST_ROW = (3, 5), 4  # the head of the translator's encoder that looks most at special tokens; "buy"
+REST_ROW = 4  # "buy"
 NEAR = 0.05  # bits; layers within this of the clearest count as clear
 
 
@@ -34,7 +34,19 @@ def _overview(record: Record) -> Mapping[str, object]:
     }
 
 
-def _neighbour(record: Record, head: tuple[int, int], by: int) -> Mapping[str, object]:
+def _before(record: Record) -> Place:
+    return neighbours(record)[0]
+
+
+def _after(record: Record) -> Place:
+    return neighbours(record)[1]
+
+
+def _mean_of_both(record: Record) -> View:
+    return {"kind": "encoder", "weights": "layer", "layer": _after(record)[0], "row": ROW}
+
+
+def _neighbour(record: Record, head: Place, by: int) -> Mapping[str, object]:
     return {
         **facts.looks_at(record, "encoder", *head, ROW),
         "row": record.attention("encoder").query.labels[ROW],
@@ -43,22 +55,22 @@ def _neighbour(record: Record, head: tuple[int, int], by: int) -> Mapping[str, o
 
 
 def _next(record: Record) -> Mapping[str, object]:
-    return _neighbour(record, NEXT, 1)
+    return _neighbour(record, _after(record), 1)
 
 
 def _previous(record: Record) -> Mapping[str, object]:
-    return _neighbour(record, PREVIOUS, -1)
+    return _neighbour(record, _before(record), -1)
 
 
 def _mean(record: Record) -> Mapping[str, object]:
-    mean = record.attention("encoder").layer(0).mean(axis=0)  # (Q, K)
+    mean = record.attention("encoder").layer(_after(record)[0]).mean(axis=0)  # (Q, K)
     shares = {"previous": facts.goes(mean, -1)["share"], "next": facts.goes(mean, 1)["share"]}
     return {"heads": record.attention("encoder").shape[1], **shares}
 
 
 def _rest(record: Record) -> Mapping[str, object]:
     key = record.attention("encoder").key
-    share, even = facts.special_share(record, "encoder", *REST), float(np.mean(key.special))
+    share, even = facts.special_share(record, "encoder", *resting(record)), float(np.mean(key.special))
     return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even}
 
 
@@ -78,15 +90,10 @@ LESSON = Lesson(
     7,
     (
         Step("heads", {"kind": "cross", "layer": 0, "head": 0, "row": 5}, facts=_overview),
-        Step("heads", {"kind": "encoder", "layer": NEXT[0], "head": NEXT[1], "row": ROW}, facts=_next, record="words"),
-        Step(
-            "heads",
-            {"kind": "encoder", "layer": PREVIOUS[0], "head": PREVIOUS[1], "row": ROW},
-            facts=_previous,
-            record="words",
-        ),
-        Step("heads", {"kind": "encoder", "weights": "layer", "layer": 0, "row": ROW}, facts=_mean, record="words"),
-        Step("heads", {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": REST_ROW}, facts=_rest),
+        Step("heads", at(_after, kind="encoder", row=ROW), facts=_next, record="words"),
+        Step("heads", at(_before, kind="encoder", row=ROW), facts=_previous, record="words"),
+        Step("heads", _mean_of_both, facts=_mean, record="words"),
+        Step("heads", at(resting, kind="encoder", row=REST_ROW), facts=_rest),
         Step(
             "compare",
             {"kind": "encoder", "x": "previous", "y": "next", "colour": "entropy"},

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from bartviz.language import fill
 from bartviz.record.record import Record
 from bartviz.teaching import prose
+from bartviz.teaching.lessons import records
 
 HOME = Path(__file__).parent
 Value: TypeAlias = str | int | float | bool
@@ -40,22 +41,27 @@ ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # re
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. ``view`` maps address words of the page to the values of its pickers.
+    """One step. ``view`` maps address words of the page to the values of its pickers, or finds them in the record.
 
     ``facts`` fills in the placeholders of its text from the step's record, so that numbers and tokens always match the
     model. ``focus`` is the key of the element to scroll to, if that is not at the top of the page.
     """
 
     page: str
-    view: View = field(default_factory=dict)
+    view: View | Callable[[Record], View] = field(default_factory=dict)
     facts: Facts | None = None
     record: str = "start"
     focus: str = ""
 
     @property
+    def shown(self) -> View:
+        """The view of the step's record."""
+        return self.view(records.read(self.record)) if callable(self.view) else self.view
+
+    @property
     def whole(self) -> View:
         """The view, completed with the defaults of the page."""
-        return {**DEFAULTS[self.page], **self.view}
+        return {**DEFAULTS[self.page], **self.shown}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,30 @@ import numpy as np
 from bartviz.analysis import contributions
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
+from bartviz.teaching.lessons.heads_found import Place, at, back, hollow, resting, surest
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
-SURE, OTHER = (3, 2), (1, 4)  # two cross heads that look at different words in that row
-REST, EMPTY = (3, 5), (1, 6)  # encoder heads: one rests on special tokens, one looks at a token that adds little
 EMPTY_ROW = 4  # "buy"
-FORCED = (3, 1)  # a cross head that still looks at "car" while "Haus" is forced
+FORCED_ROW = 4  # of the record "given": "Haus" is forced
+
+
+def _sure(record: Record) -> Place:
+    """Which looks at the verb, and at little else."""
+    return surest(record, ROW, "buy")
+
+
+def _hollow(record: Record) -> Place:
+    return hollow(record, EMPTY_ROW)
+
+
+def _forced_head(record: Record) -> Place:
+    """Which still looks at "car"."""
+    return surest(record, FORCED_ROW, "car")
+
+
+def _name(head: Place) -> str:
+    return f"L{head[0]}H{head[1]}"
 
 
 def _mean(record: Record) -> Mapping[str, object]:
@@ -34,21 +51,27 @@ def _mean(record: Record) -> Mapping[str, object]:
 
 
 def _two(record: Record) -> Mapping[str, object]:
-    sure, other = (facts.looks_at(record, "cross", *head, ROW) for head in (SURE, OTHER))
-    return {**_mean(record), "other": other["key"], "other_weight": other["weight"], "weight": sure["weight"]}
+    sure, other = (facts.looks_at(record, "cross", *head, ROW) for head in (_sure(record), back(record)))
+    return {
+        **_mean(record),
+        "other": other["key"],
+        "other_weight": other["weight"],
+        "other_name": _name(back(record)),
+        "weight": sure["weight"],
+    }
 
 
 def _rest(record: Record) -> Mapping[str, object]:
     attention = record.attention("encoder")
     return {
-        "share": facts.special_share(record, "encoder", *REST),
+        "share": facts.special_share(record, "encoder", *resting(record)),
         "rows": len(attention.query),
         "even": float(np.mean(attention.key.special)),
     }
 
 
 def _hidden(record: Record) -> Mapping[str, object]:
-    weights, keys = facts.weights(record, "encoder", *REST), record.attention("encoder").key
+    weights, keys = facts.weights(record, "encoder", *resting(record)), record.attention("encoder").key
     kept = np.array([not special and label != "." for special, label in zip(keys.special, keys.labels, strict=True)])
     line = weights[EMPTY_ROW, kept]  # what is left of the row "buy"
     labels = [label for label, keep in zip(keys.labels, kept, strict=True) if keep]
@@ -65,14 +88,14 @@ def _hidden(record: Record) -> Mapping[str, object]:
 
 def _shift(record: Record) -> Mapping[str, object]:
     assert record.output is not None
-    values = facts.looks_at(record, "cross", *OTHER, ROW)
+    values = facts.looks_at(record, "cross", *back(record), ROW)
     return {**values, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
 
 
 def _empty(record: Record) -> Mapping[str, object]:
-    attention = record.attention("encoder")
-    weights = facts.weights(record, "encoder", *EMPTY)[EMPTY_ROW]  # (K,)
-    lengths = contributions.norms(attention, *EMPTY)[EMPTY_ROW]  # (K,)
+    attention, head = record.attention("encoder"), _hollow(record)
+    weights = facts.weights(record, "encoder", *head)[EMPTY_ROW]  # (K,)
+    lengths = contributions.norms(attention, *head)[EMPTY_ROW]  # (K,)
     best, most = int(weights.argmax()), int(lengths.argmax())
     return {
         "row": attention.query.labels[EMPTY_ROW],
@@ -86,14 +109,13 @@ def _empty(record: Record) -> Mapping[str, object]:
 
 
 def _forced(record: Record) -> Mapping[str, object]:
-    row = facts.predicting(record, "Haus")
-    step = facts.step_of(record, "Haus")
+    step, head = facts.step_of(record, "Haus"), _forced_head(record)
     return {
-        **facts.looks_at(record, "cross", *FORCED, row),
+        **facts.looks_at(record, "cross", *head, FORCED_ROW),
         "token": "Haus",
         "rather": step.candidates[0].label,
         "one_in": 1 / step.chosen.probability,
-        "name": f"L{FORCED[0]}H{FORCED[1]}",
+        "name": _name(head),
     }
 
 
@@ -102,17 +124,11 @@ LESSON = Lesson(
     9,
     (
         Step("heads", {"kind": "cross", "weights": "all", "row": ROW}, facts=_mean),
-        Step("heads", {"kind": "cross", "layer": SURE[0], "head": SURE[1], "row": ROW}, facts=_two),
-        Step("heads", {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW}, facts=_rest),
-        Step(
-            "heads",
-            {"kind": "encoder", "layer": REST[0], "head": REST[1], "row": EMPTY_ROW, "hide": True, "divide": True},
-            facts=_hidden,
-        ),
-        Step("heads", {"kind": "cross", "layer": OTHER[0], "head": OTHER[1], "row": ROW}, facts=_shift),
-        Step("inside", {"kind": "encoder", "layer": EMPTY[0], "head": EMPTY[1], "row": EMPTY_ROW}, facts=_empty),
-        Step(
-            "heads", {"kind": "cross", "layer": FORCED[0], "head": FORCED[1], "row": 4}, facts=_forced, record="given"
-        ),
+        Step("heads", at(_sure, kind="cross", row=ROW), facts=_two),
+        Step("heads", at(resting, kind="encoder", row=EMPTY_ROW), facts=_rest),
+        Step("heads", at(resting, kind="encoder", row=EMPTY_ROW, hide=True, divide=True), facts=_hidden),
+        Step("heads", at(back, kind="cross", row=ROW), facts=_shift),
+        Step("inside", at(_hollow, kind="encoder", row=EMPTY_ROW), facts=_empty),
+        Step("heads", at(_forced_head, kind="cross", row=FORCED_ROW), facts=_forced, record="given"),
     ),
 )

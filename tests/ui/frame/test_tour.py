@@ -57,7 +57,7 @@ def test_a_step_has_all_texts_in_every_language(lesson: Lesson, at: int) -> None
 def test_a_step_names_a_page_and_positions_of_its_record(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     assert sitemap.page(step.page).file.exists()
-    record, view = records.read(step.record), step.view
+    record, view = records.read(step.record), step.shown
     if "kind" in view:
         assert view["kind"] in record.kinds
         layers, heads, rows, keys = record.attention(str(view["kind"])).shape
@@ -208,7 +208,7 @@ def assert_stands(test: AppTest, lesson: Lesson, at: int) -> None:
     assert test.query_params["at"] in (str(at + 1), [str(at + 1)])
     assert f"Step {at + 1} of {len(lesson.steps)}" in strip_text(test)
     drawn = view_of(test, step)
-    assert drawn == dict(step.view)
+    assert drawn == dict(step.shown)
 
 
 def view_of(test: AppTest, step: Step) -> dict[str, object]:
@@ -220,7 +220,7 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
         for element in test.get(name)
     }
     found: dict[str, object] = {}
-    for key, value in step.view.items():
+    for key, value in step.shown.items():
         said = test.query_params[key] if key in spoken else widgets.get(key)
         found[key] = type(value)(said[0] if isinstance(said, list) else said) if said is not None else None
     return found

@@ -1,0 +1,95 @@
+"""The heads that the lessons show, found in their records by what they do: training puts them elsewhere each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bartviz.analysis import aligners, contributions
+from bartviz.record.attention import Kind
+from bartviz.record.record import Reading, Record
+from bartviz.teaching.lessons import facts
+from bartviz.teaching.lessons.lesson import Value, View
+
+Place = tuple[int, int]  # layer, head
+
+
+def at(find: Callable[[Record], Place], **view: Value) -> Callable[[Record], View]:
+    """A view of the head that ``find`` names."""
+
+    def shown(record: Record) -> View:
+        layer, head = find(record)
+        return {**view, "layer": layer, "head": head}
+
+    return shown
+
+
+def ahead(record: Record) -> Place:
+    """The cross head that aligns best with the word to come."""
+    return _aligning(record, "predicts")
+
+
+def back(record: Record) -> Place:
+    """The cross head that aligns best with the word just read."""
+    return _aligning(record, "reads")
+
+
+def neighbour(record: Record, by: int) -> Place:
+    """The encoder head with the largest share of weight ``by`` tokens ahead."""
+    return _most(record, "encoder", _goes(record, by))
+
+
+def neighbours(record: Record) -> tuple[Place, Place]:
+    """Two encoder heads of one layer: the one that looks most at the token before, and that which does at the next.
+
+    The layer is the one where the less clear of the two is clearest.
+    """
+    layers, heads = record.attention("encoder").shape[:2]
+    found: list[tuple[float, Place, Place]] = []
+    for layer in range(layers):
+        best = [max((_goes(record, by)(layer, head), head) for head in range(heads)) for by in (-1, 1)]
+        found.append((min(best)[0], (layer, best[0][1]), (layer, best[1][1])))
+    _, before, after = max(found)
+    return before, after
+
+
+def resting(record: Record) -> Place:
+    """The encoder head with most weight on special tokens."""
+    return _most(record, "encoder", lambda layer, head: facts.special_share(record, "encoder", layer, head))
+
+
+def surest(record: Record, row: int, key: str) -> Place:
+    """The cross head with most weight on the source token ``key`` in a row."""
+    column = record.attention("cross").key.labels.index(key)
+    return _most(record, "cross", lambda layer, head: float(facts.weights(record, "cross", layer, head)[row, column]))
+
+
+def hollow(record: Record, row: int) -> Place:
+    """The encoder head whose row looks most at one token while another brings more, by the largest difference."""
+    attention = record.attention("encoder")
+
+    def gap(layer: int, head: int) -> float:
+        weights = attention.head(layer, head)[row]  # (K,)
+        lengths = contributions.norms(attention, layer, head)[row]  # (K,)
+        best = int(weights.argmax())
+        return float(weights[best] - lengths[best] / lengths.sum()) if best != lengths.argmax() else -1.0
+
+    return _most(record, "encoder", gap)
+
+
+def _aligning(record: Record, reading: Reading) -> Place:
+    (head,) = aligners.best(aligners.aligners(record), reading).heads
+    return head.layer, head.head
+
+
+def _goes(record: Record, by: int) -> Callable[[int, int], float]:
+    return lambda layer, head: facts.goes(facts.weights(record, "encoder", layer, head), by)["share"]
+
+
+def _most(record: Record, kind: Kind, measure: Callable[[int, int], float]) -> Place:
+    """The head with the largest measure."""
+    layers, heads = record.attention(kind).shape[:2]
+    values = np.array([[measure(layer, head) for head in range(heads)] for layer in range(layers)])  # (L, H)
+    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    return int(layer), int(head)

@@ -1,0 +1,34 @@
+"""Rows of the project's own grammar: phrases with slots, clauses, and a greeting before either."""
+
+from __future__ import annotations
+
+import functools
+
+from numpy.random import Generator
+
+from training import clauses, lists, names, slots
+from training.corpus import Pair
+
+CLAUSES = 0.4  # share of rows that are clauses; the others are phrases
+GREETED = 0.08  # share of rows that begin with a greeting
+
+
+def drawn(rng: Generator) -> Pair:
+    """A row, drawn."""
+    row = clauses.drawn(rng) if rng.random() < CLAUSES else slots.filled(*names.pick(phrases(), rng), rng)
+    if rng.random() < GREETED:
+        hello = slots.filled(*names.pick(phrases("greetings"), rng), rng)
+        row = Pair(f"{hello.en} {row.en}", f"{hello.de} {row.de}")
+    return row
+
+
+@functools.cache
+def phrases(section: str = "") -> tuple[tuple[str, str], ...]:
+    """The patterns of a section of `phrases.txt`, or all."""
+    found, current = [], ""
+    for line in lists.lines("phrases.txt"):
+        if line.startswith("["):
+            current = line.strip("[]")
+        elif section in ("", current):
+            found.append(lists.two(line))
+    return tuple(found)

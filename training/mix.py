@@ -1,0 +1,59 @@
+"""What the translator is trained on, drawn anew all the time: rows of the corpus with other names and numbers, rows of
+the project's own grammar, and texts of two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from training import everyday, grammar, names_check, substitute
+from training.batches import Deck
+from training.corpus import Pair
+
+OWN = 0.28  # share of rows that are of the grammar
+JOINED = 0.14  # share of texts that are two sentences
+NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
+SHORT = 60  # characters of a sentence that is joined to another
+
+
+class Mix:
+    """Draws sentence pairs to train on."""
+
+    def __init__(self, rows: Sequence[Pair], rng: Generator) -> None:
+        self.rows, self.rng = rows, rng
+        self.deck = Deck(rows, rng)
+        self.measured = {case.en for case in everyday.cases()} | {case.en for case in names_check.cases()}
+
+    def draw(self, count: int) -> list[Pair]:
+        """The next `count` rows, some of them joined in twos; none that is measured on."""
+        own = round(count * OWN)
+        found = [self.of_corpus(i) for i in self.deck.draw(count - own)]
+        found += [self.of_grammar() for _ in range(own)]
+        found = joined([row for row in found if row.en not in self.measured], self.rng)
+        return [without_end(row) if self.rng.random() < NO_END else row for row in found]
+
+    def of_corpus(self, index: int) -> Pair:
+        """A row of the corpus, some words of it exchanged."""
+        row = substitute.substituted(self.rows[index], self.rng)
+        return Pair(substitute.spelled(row.en, self.rng), row.de)
+
+    def of_grammar(self) -> Pair:
+        """A row of the grammar."""
+        row = grammar.drawn(self.rng)
+        return Pair(substitute.spelled(row.en, self.rng), row.de)
+
+
+def joined(rows: Sequence[Pair], rng: Generator) -> list[Pair]:
+    """The rows, some of the short ones joined in twos."""
+    short = [i for i, row in enumerate(rows) if len(row.en) <= SHORT and row.en[-1:] in ".!?" and row.de[-1:] in ".!?"]
+    chosen = [short[int(i)] for i in rng.permutation(len(short))[: 2 * round(len(rows) * JOINED / (1 + JOINED))]]
+    twos = [(rows[a], rows[b]) for a, b in zip(chosen[::2], chosen[1::2], strict=False)]
+    alone = set(range(len(rows))) - set(chosen[: 2 * len(twos)])
+    return [rows[i] for i in sorted(alone)] + [Pair(f"{a.en} {b.en}", f"{a.de} {b.de}") for a, b in twos]
+
+
+def without_end(row: Pair) -> Pair:
+    """Both sides without their final mark, where it is the same."""
+    same = row.en[-1:] == row.de[-1:] and row.en[-1:] in ".!?"
+    return Pair(row.en[:-1], row.de[:-1]) if same else row
