@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import decoding, sentence_words
+from bartviz.analysis import sentence_words
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.ui.frame import levels, sitemap
@@ -40,7 +40,7 @@ def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
     chosen = {"kind": head.kind, "layer": str(head.layer), "head": str(head.head)}
     at = chosen if row is None else {**chosen, "row": str(row)}
     steps = [] if row is None or head.kind == "encoder" else [i for i, s in enumerate(record.steps) if s.row == row]
-    seen = head.kind == decoding.kind_of(record) if record.steps else False
+    seen = bool(record.steps) and head.kind == ("cross" if record.cross is not None else "decoder")
     roads = [
         Road("heads", mark("See its map"), {**at, "weights": "head", "view": "map"}),
         Road("inside", mark("Look inside it"), at),

@@ -125,13 +125,13 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
 
     answers.answer = answer
     page = app("heads", lang="ko")
-    assert [title.value for title in page.title] != ["Where does each word look?"]
+    assert [title.value for title in page.title] != ["Where does each head look?"]
     assert page.text_area(key="text").label == "텍스트"
     page = press(page, "실행")
     assert not page.exception
     assert len(answers.asked) == 1
     page.segmented_control(key="lang").set_value("en").run()
-    assert [title.value for title in page.title] == ["Where does each word look?"]
+    assert [title.value for title in page.title] == ["Where does each head look?"]
     assert page.text_area(key="text").value == "I want to buy a car."
 
 
