@@ -191,6 +191,7 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit:
     field.press("Control+Enter")
     settle(page)
     assert page.evaluate("window.heard") == 0
+    go(page, "Heads")  # a page with the field of the sidebar
     page.locator("[data-testid=stSidebar] textarea").first.press("Control+Enter")
     assert page.evaluate("window.heard") == 1
     settle(page)

@@ -44,7 +44,7 @@ def test_the_start_record_is_the_models_own() -> None:
 
 
 def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
-    page = visit(shipped)
+    page = visit(f"{shipped}/?level=expert")  # who sees every page and the whole status line
     run(page, TEXT)
     expect(page.locator(".ribbons .above")).to_contain_text("weather")
     go(page, "Heads")
@@ -58,7 +58,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: str) -> None:
-    page = visit(shipped)
+    page = visit(f"{shipped}/?level=expert")
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     run(page, text)
     for name in ("Masks", "Heads", "Decoding", "Start"):
