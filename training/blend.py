@@ -1,7 +1,7 @@
 """Weights between those of two models of one shape, where the second was trained on from the first.
 
-Training on new kinds of text costs a little of what was known before; a mean of both keeps most of each (Wortsman et al.
-2022, "Robust fine-tuning of zero-shot models").
+Training on new kinds of text costs a little of what was known before; a mean of both keeps most of each (Wortsman et
+al. 2022, "Robust fine-tuning of zero-shot models").
 
 python -m training.blend --before FOLDER --after FOLDER --share 0.75 --out FOLDER
 """
