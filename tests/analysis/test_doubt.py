@@ -19,10 +19,10 @@ OUTPUT = ("<s>", "Ich", " kau", "fe", ".", "</s>")
 BY_HAND = (0.9, 0.5, 0.4, 0.5, 0.8, 1.0)  # "kaufe" is 0.4 x 0.5
 # Sentences that the translator gets wrong, and plain ones that it gets right.
 WRONG = (
-    "Good evening! How are you?",
-    "We are going to the cinema tonight.",
-    "We live in a small flat in Munich.",
-    "The teacher explained the lesson to the students.",
+    "The pupils listened to the strict headmistress.",
+    "The blacksmith sharpened the scythe.",
+    "We toasted marshmallows over the campfire.",
+    "The plumber fixed the leaking faucet.",
 )
 RIGHT = ("I want to buy a car.", "Where is the train station?", "My brother is older than me.")
 

@@ -44,7 +44,7 @@ def test_without_words_or_special_tokens_the_direction_is_unknown(output: Tokens
 def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> None:
     """L1H4 of the translator aligns the word just read: labelled by what it predicts it is wrong by one everywhere."""
     model = bartviz.load("bart-tiny-en-de")
-    record = bartviz.capture(model, "My brother works in a small factory near the river.")
+    record = bartviz.capture(model, "The children play football in the park every day.")
     ranked = aligners.aligners(record)
     back = next(one for one in ranked if one.heads == (Head("cross", 1, 4),) and one.table.reading == "predicts")
     chosen = aligners.best(ranked, "predicts")
@@ -53,8 +53,8 @@ def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> N
     assert aligners.best(ranked, "reads").heads == (Head("cross", 1, 4),)
     words = links(chosen.table.weights, "mutual")
     named = {(chosen.table.source.labels[i], chosen.table.target.labels[j]) for i, j in words}
-    assert ("brother", "Bruder") in named
-    assert ("My", "Bruder") not in named
+    assert ("children", "Kinder") in named
+    assert ("The", "Kinder") not in named
     assert start.ribbons(record).head == chosen.heads[0]
     frame = aligners.ranking(ranked)
     assert set(frame["looks"]) == {"ahead", "back", ""}
@@ -83,7 +83,7 @@ def test_a_text_that_was_cut_off_is_judged_by_its_first_row() -> None:
     ("text", "most", "target"),
     [
         ("My brother works in a small factory near the river.", 5, None),
-        ("Yesterday my sister bought two very old books.", 5, None),
+        ("The children play football in the park every day.", 5, None),
         ("My brother works in a small factory near the river.", None, "Mein Bruder arbeitet"),
     ],
 )
@@ -108,7 +108,7 @@ def test_heads_of_a_text_that_was_cut_off_look_as_they_do_in_the_whole(
         ("My", "Mein"),
         ("brother", "Bruder"),
         ("works", "arbeitet"),
-        ("Yesterday", "Gestern"),
-        ("bought", "kaufte"),
-        ("my", "meine"),
+        ("The", "Die"),
+        ("children", "Kinder"),
+        ("play", "spielen"),
     }

@@ -99,7 +99,7 @@ def test_arithmetic(start: Record) -> None:
     assert attention.key.special[attention.key.labels.index(facts("arithmetic", 6)["best"])]
     share = facts("arithmetic", 7)
     assert share["share"] > share["even"] > share["least_share"]
-    assert share["weight"] > share["least_weight"] > 0.7  # "less clearly, but still"
+    assert share["weight"] > share["least_weight"] > 0.5  # "less clearly, but still"
     one = inside(start.attention("cross"), layer, head, 5)
     assert one.v is not None
     assert one.context is not None
@@ -126,7 +126,7 @@ def test_heads() -> None:
     words = records.read("words")
     first = facts("heads", 1)
     assert first["blurred"] == "L0"  # "the first layer still looks around"
-    assert first["clear"] == "L2 and L3"
+    assert first["clear"] == "L2"
     back, on = heads_found.neighbours(words)
     following, before = weights(words, "encoder", *on), weights(words, "encoder", *back)
     assert facts("heads", 2)["share"] == pytest.approx(np.diagonal(following, 1).sum() / 15, abs=1e-4)
