@@ -1,9 +1,9 @@
-"""Every page as axe-core sees it: light and dark, on a desk and on a phone, no serious and no critical finding."""
+"""Every page as axe-core sees it: light on a desk and dark on a phone, no serious and no critical finding."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page
@@ -13,7 +13,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-SIZES = ((1366, 768), (390, 844))
+SEEN: tuple[tuple[Literal["light", "dark"], int, int], ...] = (("light", 1366, 768), ("dark", 390, 844))
 # Streamlit's own menu of a phone puts its headings between the list and its items.
 RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]"] },
     { resultTypes: ["violations"] })).violations
@@ -32,15 +32,14 @@ def findings(page: Page) -> list[Any]:
 def test_axe_finds_nothing_serious(entry: sitemap.Page, visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}")
     page.evaluate(AXE.read_text("utf-8"))
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            assert findings(page) == [], f"{scheme}, {width} wide"
+    for scheme, width, height in SEEN:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        assert findings(page) == [], f"{scheme}, {width} wide"
 
 
 def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/lessons")
     page.evaluate(AXE.read_text("utf-8"))
-    page.evaluate("document.querySelector('h1').style.color = '#dddddd'")
-    assert [name for name, _nodes in findings(page)] == ["color-contrast"]
+    page.evaluate("document.body.append(document.createElement('button'))")  # beside the app: no run takes it away
+    assert [name for name, _nodes in findings(page)] == ["button-name"]
