@@ -62,6 +62,8 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for name, value in ({"level": "intermediate"} | query).items():
             test.query_params[name] = value
+        for section in ("file", "reading", "decoding"):
+            test.session_state[f"folded_{section}"] = query.get("level") != "beginner"
         if word != "start":
             test.switch_page(f"pages/{word}.py")
         return test.run()

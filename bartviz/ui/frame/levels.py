@@ -19,7 +19,7 @@ import streamlit as st
 from bartviz.language import _, mark
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
-from bartviz.ui.controls import pick
+from bartviz.ui.controls import fold, pick
 from bartviz.ui.frame import sitemap
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
@@ -30,7 +30,7 @@ KEY = "level"
 STYLE = Path(__file__).with_name("levels.css")
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 _LABELS = {entry.word: entry.label for entry in sitemap.PAGES}
-_SEEN, _UNFOLDED = "_level_seen", "_unfolded"
+_SEEN = "_level_seen"
 
 
 @dataclass(slots=True)
@@ -96,15 +96,12 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
     Yields whether it is open, so that the content of a closed section need not be computed. ``names`` are the URL words
     of the choices inside; a link (or a lesson) that sets one of them keeps the section open for the rest of the visit.
     """
-    unfolded: set[str] = st.session_state.setdefault(_UNFOLDED, set())
-    if any(name in st.query_params or name in st.session_state for name in names):
-        unfolded.add(key)
-    if key in unfolded or at_least("intermediate"):
+    if fold.asked_for(key, names) or at_least("intermediate"):
         with st.container(key=f"aside_{key}"):
             yield True
         return
-    with st.expander(label, key=f"folded_{key}", on_change="rerun") as expander:
-        yield bool(expander.open)
+    with fold.folded(label, key=key) as opened:
+        yield opened
 
 
 def _chip(term: Term, key: str, here: str) -> str:

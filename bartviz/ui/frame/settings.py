@@ -14,7 +14,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.record.vocabulary import BRANCHED_AT, CHOSEN_BY_YOU, MODES
 from bartviz.record.vocabulary import STOPS as STOPPED
 from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
-from bartviz.ui.controls import pick, show
+from bartviz.ui.controls import fold, pick, show
 from bartviz.ui.controls.names import OWN, USED
 from bartviz.ui.state import address, session
 
@@ -63,10 +63,9 @@ KEYS = (
 
 
 def draw(kind: ModelKind) -> None:
-    """The expander with the decoding settings; changing them does not redraw the page."""
+    """The folded decoding settings; opening and changing them does not redraw the page."""
     if kind != "encoder":
-        with st.expander(_("Decoding")):
-            st.fragment(_fields)()
+        st.fragment(_section)()
 
 
 def read() -> Search:
@@ -122,6 +121,13 @@ def own() -> GenerationConfig | None:
     """The chosen checkpoint's own decoding settings; None until it is loaded."""
     model = session.engine().models.peek(str(st.session_state.get("model", "")))
     return getattr(model, "generation", None)
+
+
+def _section() -> None:
+    """Drawn from the first opening on: a field that is not drawn would lose its value."""
+    with fold.folded(_("Decoding"), key="decoding") as opened:
+        if opened or fold.asked_for("decoding", KEYS):
+            _fields()
 
 
 def _fields() -> None:

@@ -21,7 +21,7 @@ from bartviz.serving.engine import Request
 from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate, read_upload
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui.controls import large_type, pick, show
+from bartviz.ui.controls import fold, large_type, pick, show
 from bartviz.ui.frame import ctrl_enter, languages, levels, menu, settings, status, theme
 from bartviz.ui.frame.examples import Example, examples
 from bartviz.ui.state import session
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
-LINKED = ("model", "text", "pair", "target", "too_long", "special", *settings.KEYS)
+FILE, READING = ("file", "encoding"), ("too_long", "special")
+LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
 
 def draw() -> None:
@@ -51,7 +52,8 @@ def draw() -> None:
                 if st.session_state.get("_bare"):
                     show.note(_("This link had no text, so its settings are shown on the example."))
                 _examples(kind)
-                _settings()
+            st.fragment(_file)()
+            st.fragment(_reading)()
             settings.draw(kind)
         levels.choose()
         languages.choose()
@@ -222,8 +224,10 @@ def _examples(kind: ModelKind) -> None:
             )
 
 
-def _settings() -> None:
-    with st.expander(_("From a file")):
+def _file() -> None:
+    with fold.folded(_("From a file"), key="file") as opened:
+        if not (opened or fold.asked_for("file", FILE)):
+            return
         st.file_uploader(_("A text file"), ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
         st.selectbox(
             _("Its encoding"),
@@ -234,7 +238,12 @@ def _settings() -> None:
         )
         messages = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
         show.note(" ".join(map(_, messages)))
-    with st.expander(_("Settings")):
+
+
+def _reading() -> None:
+    with fold.folded(_("Settings"), key="reading") as opened:
+        if not (opened or fold.asked_for("reading", READING)):
+            return
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
         st.toggle(
@@ -280,7 +289,7 @@ def _run() -> None:
 
 def _read_file() -> None:
     """Put a newly uploaded file into the text field. Raises TextError."""
-    file, encoding = st.session_state.get("file"), st.session_state["encoding"]
+    file, encoding = st.session_state.get("file"), st.session_state.get("encoding", "utf-8")
     if file is None or file.file_id == st.session_state.get("_file"):
         return
     read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)

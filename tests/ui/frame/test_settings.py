@@ -42,6 +42,19 @@ def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:
     assert shown(page) == set()
 
 
+def test_what_stays_folded_is_not_drawn_and_keeps_its_values(app: App, answers: Answers) -> None:
+    page = app("start", level="beginner")
+    assert shown(page) == set()
+    press(page, "Run")
+    assert answers.asked[-1].search == Search()
+    page.session_state["folded_decoding"] = True
+    page = page.run().number_input(key="ngrams").set_value(3).run()
+    page.session_state["folded_decoding"] = False
+    press(page.run(), "Run")
+    assert answers.asked[-1].search == Search(ngrams=3)
+    assert shown(page) == COMMON
+
+
 def test_beams_are_requested_as_set(app: App, answers: Answers) -> None:
     page = app().selectbox(key="search").set_value("beams").run()
     page.number_input(key="beams").set_value(3)

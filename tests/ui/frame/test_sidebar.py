@@ -14,13 +14,14 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.serving import engine as engine_module
 from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine, Request
 from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
-from bartviz.ui.frame import sidebar
+from bartviz.ui.frame import settings
 from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
@@ -353,15 +354,15 @@ def test_what_is_typed_after_an_example_counts(app: App, answers: Answers) -> No
 def test_a_first_run_that_is_broken_off_still_starts_its_link(
     app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draw, calls = sidebar._settings, []
+    draw, calls = settings.draw, []
 
-    def breaks() -> None:
+    def breaks(kind: ModelKind) -> None:
         calls.append("drawn")
         if len(calls) == 1:
             st.rerun()
-        draw()
+        draw(kind)
 
-    monkeypatch.setattr(sidebar, "_settings", breaks)
+    monkeypatch.setattr(settings, "draw", breaks)
     page = settled(app("start", text="Linked text."))
     assert len(calls) > 1
     assert [request.text for request in answers.asked] == ["Linked text."]
