@@ -178,7 +178,7 @@ class Engine:
     def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
         """Start a request of a session and stop its earlier one; returns at once."""
         key = {"work": "record"} | asdict(request)
-        return self.work(owner, request.model, key, partial(_record, request=request), _bytes_of_record, alive=alive)
+        return self.work(owner, request.model, key, partial(record, request=request), _bytes_of_record, alive=alive)
 
     def work(
         self,
@@ -295,17 +295,17 @@ def _borrowed(result: object) -> list[Floats]:
     return [attention if attention.base is None else attention.base for attention in shared]
 
 
-def _record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
+def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
     """The record with values and output projections; if they do not fit, without them and with a notice."""
     ticket.report(later("Running the model"))
     try:
         return _captured(model, ticket, request, values=True)
     except BudgetError:
-        record = _captured(model, ticket, request, values=False)
+        made = _captured(model, ticket, request, values=False)
     notice = later(
         "The text is long for this model: values were not kept, so contributions of single words are not shown."
     )
-    return replace(record, provenance=replace(record.provenance, notices=(*record.provenance.notices, notice)))
+    return replace(made, provenance=replace(made.provenance, notices=(*made.provenance.notices, notice)))
 
 
 def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values: bool) -> Record:

@@ -58,31 +58,28 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
 
 
 def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/compare?a=cross+L1H1")
+    page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Record").click()
+        page.get_by_role("button", name="Record", exact=True).click()
     download.value.save_as(tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
-    page.get_by_role("button", name="Other run").click()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
     expect(page.get_by_text("B: cross L1H1 of stand-in")).to_be_visible()
     expect(page.get_by_text("A and B are the same (")).to_be_visible()
 
 
 def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?a=cross+L1H1")
+    page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
-    page.get_by_role("button", name="Other run").click()
     page.locator("input[type=file]").last.set_input_files(str(EMBEDDED / "records" / "start.safetensors"))
     expect(page.get_by_text("Kept beside this run: bart-tiny-en-de")).to_be_visible()
 
 
 def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:
     records.encoder_only(("[CLS]", "ein", " <b>Wort</b>", "[SEP]")).save(tmp_path / "other.safetensors")
-    page = visit(f"{server}/compare?a=encoder+L1H1&kind=Encoder")
+    page = visit(f"{server}/compare?a=encoder+L1H1&kind=Encoder&against=run")
     drawn(page)
-    page.get_by_role("button", name="Other run").click()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "other.safetensors"))
     expect(page.get_by_text("needs the same tokens on both sides").first).to_be_visible()
     drawn(page, charts=2)
@@ -91,9 +88,8 @@ def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, serv
 
 def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server: str, tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}      ")
-    page = visit(f"{server}/compare")
+    page = visit(f"{server}/compare?against=run")
     drawn(page)
-    page.get_by_role("button", name="Other run").click()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "x.safetensors"))
     expect(page.get_by_text("This is not a bartviz record")).to_be_visible()
 

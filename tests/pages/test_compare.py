@@ -14,8 +14,8 @@ from bartviz.analysis import compare, distance, similar
 from bartviz.analysis.measures import of_record
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import codes, decode
+from bartviz.ui.controls import tasks
 from bartviz.ui.state import session
-from bartviz.ui.views.compare import pins
 from tests.support import records, stand_in, visits
 
 TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]
@@ -23,7 +23,8 @@ TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribu
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
     """The page with this record as the visitor's last run, and another one kept beside it."""
-    return visits.opened("compare", record, {} if other is None else {"_pinned": other}, **query)
+    kept = {} if other is None else {"_pinned": other}
+    return visits.opened("compare", record, kept, **({} if other is None else {"against": "run"}), **query)
 
 
 def words(app: AppTest) -> str:
@@ -152,11 +153,10 @@ def test_the_nearest_heads_are_listed_and_pinned(record: Record) -> None:
 
 
 def test_a_run_is_pinned_as_b_and_forgotten_again(record: Record) -> None:
-    app = opened(record, a="cross L1H2")
+    app = opened(record, a="cross L1H2", against="run")
     app.button(key="pin_run").click().run()
     assert not app.exception
     assert app.selectbox(key="b").value == "cross L1H2"
-    assert app.session_state["b_run"] == pins.OTHER
     assert "A and B are the same (" in words(app)
     app.session_state[session.RECORD] = stand_in.record(("<s>", "a", "</s>"))
     app.run()
@@ -172,7 +172,7 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Record, "nbytes", property(lambda _: 300_000_000))
-    app = opened(record)
+    app = opened(record, against="run")
     app.button(key="pin_run").click().run()
     assert "This run holds 300 MB" in app.error[0].value
     assert "at most 256 MB" in app.error[0].value
@@ -183,12 +183,40 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
 def test_a_head_of_another_model_is_shown_next_to_it(record: Record) -> None:
     other = records.encoder_only(layers=1, heads=2)
     app = opened(record, other, a="encoder L0H1", b="encoder L0H0", kind="Encoder")
-    app.session_state["b_run"] = pins.OTHER
-    app.run()
-    assert not app.exception
     assert app.selectbox(key="b").options == ["encoder L0H0", "encoder L0H1"]
     assert "B: encoder L0H0 of stand-in" in words(app)
     assert "A and B are" in words(app)  # the same text, other layers: the tokens are the same
+
+
+def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, asked = records.encoder_only(layers=1, heads=2), []
+
+    def ask(_name: str, model: str, key: dict[str, object], *_: object) -> Record | None:
+        asked.append((model, key["text"]))
+        return other if model != record.model.name else None
+
+    monkeypatch.setattr(tasks, "ask", ask)
+    app = opened(record, against="model", b_model="bert-tiny-en", a="encoder L0H1", kind="Encoder")
+    assert asked[-1] == ("bert-tiny-en", record.source_text)
+    assert app.selectbox(key="b").options == ["encoder L0H0", "encoder L0H1"]
+    assert app.selectbox(key="b").value == "encoder L0H1"  # where A is
+    assert "B: encoder L0H1 of stand-in" in words(app)
+    asked.clear()
+    app = opened(record, against="text", kind="Encoder")
+    assert asked == []  # nothing was typed
+    app.text_input(key="b_text").set_value("Another text.").run()
+    assert not app.exception
+    assert asked[-1] == (record.model.name, "Another text.")
+    assert len(app.selectbox(key="b").options) > 2  # until the other run is ready, B is of this one
+
+
+def test_a_click_on_a_head_of_this_run_ends_the_comparison_with_another(record: Record) -> None:
+    app = opened(record, records.encoder_only(), below="All heads", a="encoder L0H1")
+    assert app.selectbox(key="against").value == "run"
+    app.button(key="pin_nearest").click().run()
+    assert app.selectbox(key="against").value == "head"
 
 
 def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:

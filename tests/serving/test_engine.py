@@ -14,7 +14,7 @@ import pytest
 from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
 from bartviz.models.model import Model
 from bartviz.serving import engine as engine_module
-from bartviz.serving.engine import Engine, Request, Run, _record
+from bartviz.serving.engine import Engine, Request, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from tests.support import loaded, networks
@@ -86,7 +86,7 @@ def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
 )
 def test_a_given_output_goes_on_after_a_space_where_the_model_only_goes_on(text: str, target: str, whole: str) -> None:
     ticket: Any = SimpleNamespace(cancelled=lambda: False, report=lambda *told: None)
-    record = _record(loaded.model("gpt2"), ticket, Request("any", text, target=target))
+    record = engine_module.record(loaded.model("gpt2"), ticket, Request("any", text, target=target))
     assert (record.source_text, record.target_text) == (text, whole)
 
 
@@ -132,7 +132,7 @@ def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: p
             if ticket.cancelled():  # type: ignore[attr-defined]
                 raise Cancelled("The run was stopped.")
 
-    monkeypatch.setattr(engine_module, "_record", slow)
+    monkeypatch.setattr(engine_module, "record", slow)
     running = engine.start("a", Request("small-bert", TEXT))
     assert begun.wait(120)
     waiting = engine.start("b", Request("small-bert", TEXT + " b"))
@@ -169,7 +169,7 @@ def test_a_model_that_loads_late_does_not_replace_a_newer_request(
         assert proceed.wait(60)
         return "stopped" if ticket.cancelled() else "wanted"
 
-    monkeypatch.setattr(engine_module, "_record", slow)
+    monkeypatch.setattr(engine_module, "record", slow)
     monkeypatch.setattr(engine_module, "_bytes_of_record", len)
     newer = engine.start("a", Request("small-bert", TEXT + " b"))
     assert begun.wait(60)
@@ -220,7 +220,7 @@ def test_a_run_stops_when_its_session_is_closed(engine: Engine, monkeypatch: pyt
             pass
         raise Cancelled("The run was stopped.")
 
-    monkeypatch.setattr(engine_module, "_record", slow)
+    monkeypatch.setattr(engine_module, "record", slow)
     run = engine.start("a", Request("small-bert", TEXT), alive=lambda: here[0])
     assert begun.wait(120)
     here[0] = False

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 MOST_TOKENS, MOST_CANDIDATES, MOST_KEPT = 512, 50, 1000
+OTHER_TEXT = "b_text"  # the text that another one is compared with
+TEXTS = ("text", "pair", "target", OTHER_TEXT)  # what a visitor typed: in a link only if they want it
 LONG_LINK = 2000  # characters; many programs truncate longer links
 SEARCHES: Mapping[str, By] = {"greedy": "greedy", "beams": "beams", "sampling": "sampling", "checkpoint": "checkpoint"}
 SEARCH_NAMES = {
@@ -287,7 +289,7 @@ def _translated(value: str) -> str:
 def long_link() -> None:
     """A warning if the texts make the link longer than many programs accept."""
     state = st.session_state
-    count = sum(len(quote_plus(state.get(key) or "")) for key in ("text", "pair", "target"))
+    count = sum(len(quote_plus(state.get(key) or "")) for key in TEXTS)
     if count > LONG_LINK:
         message = _(
             "The texts make a link of {count:,} characters. This app takes it, but mail and chat programs often cut "

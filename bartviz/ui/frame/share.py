@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 KEY, WITH_TEXT = "share", "link"
-TEXTS = ("text", "pair", "target")
 LONGEST_CODE = 1500  # characters of a link that a phone still reads from a projector
 _OPENED = "_share_opened"
 
@@ -59,9 +58,9 @@ def draw(button: DeltaGenerator) -> None:
 
 def link(*, with_text: bool) -> str:
     """The address of this page with the choices of this visit; texts and the model are those in the sidebar."""
-    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in TEXTS}
+    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in settings.TEXTS}
     if with_text:
-        query |= {key: [value] for key in ("model", *TEXTS) if (value := st.session_state.get(key))}
+        query |= {key: [value] for key in ("model", *settings.TEXTS) if (value := st.session_state.get(key))}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query, doseq=True)}" if query else address
 

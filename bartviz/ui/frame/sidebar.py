@@ -93,7 +93,7 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
         }
     chosen = st.session_state["model"]
     if isinstance(error, ModelError):
-        record, known = session.current_record(), _names()
+        record, known = session.current_record(), models()
         fallback = record.model.name if record is not None and record.model.name in known else known[0]
         return {} if fallback == chosen else {_("Use {name}", name=fallback): partial(again, "model", fallback)}
     if isinstance(error, TextError) and not str(st.session_state["text"] or "").strip():
@@ -108,7 +108,7 @@ def _begin() -> None:
     The first script run may be interrupted by the browser's next message; the run after it does the rest.
     """
     record = session.current_record()
-    st.session_state["_link"] = any(key in st.query_params for key in ("text", "pair", "target"))
+    st.session_state["_link"] = any(key in st.query_params for key in settings.TEXTS)
     st.session_state["_linked"] = linked = any(key in st.query_params for key in LINKED)
     st.session_state["_bare"], st.session_state[session.FRESH] = linked and "text" not in st.query_params, not linked
     st.session_state["_source"] = record.source_text if record is not None else ""
@@ -130,7 +130,7 @@ def _echo() -> None:
         st.session_state["_echo"] = {}
 
 
-def _names() -> list[str]:
+def models() -> list[str]:
     """Model names: embedded ones, then folders, then those of the hub."""
     embedded = [known.name for known in CATALOGUE if known.source == "embedded"]
     hub = [known.name for known in CATALOGUE if known.source == "hub"]
@@ -138,7 +138,7 @@ def _names() -> list[str]:
 
 
 def _model() -> ModelKind:
-    names = _names()
+    names = models()
     first = first_record.record()  # the same for every visit, because links leave out the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
     chosen = st.selectbox(
@@ -184,10 +184,14 @@ def _kind_of_folder(name: str) -> ModelKind | None:
         return None
 
 
+def linked() -> bool:
+    """Whether the visitor's texts are in the address."""
+    return bool(st.session_state.get("link", st.session_state["_link"]))
+
+
 def _texts(kind: ModelKind) -> None:
-    linked, source = st.session_state.get("link", st.session_state["_link"]), st.session_state["_source"]
-    bind: Literal["query-params"] | None = "query-params" if linked else None
-    st.text_area(_("Text"), source, key="text", height=96, bind=bind, persist_state="session")
+    bind: Literal["query-params"] | None = "query-params" if linked() else None
+    st.text_area(_("Text"), st.session_state["_source"], key="text", height=96, bind=bind, persist_state="session")
     if kind == "encoder":
         st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
     else:

@@ -84,7 +84,7 @@ def test_a_record_that_was_opened_is_forgotten_as_a_file(
     monkeypatch.setattr(session, "release", lambda file: released.append(file.name))
     record = stand_in.record(("<s>", "Other", "</s>"))
     record.save(tmp_path / "other.safetensors")
-    page = app("compare")
+    page = app("compare", against="run")
     before = answers.results.bytes
     data = (tmp_path / "other.safetensors").read_bytes()
     page.file_uploader(key="_pin_file").set_value(("other.safetensors", data, "application/octet-stream")).run()

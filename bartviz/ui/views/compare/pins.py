@@ -1,34 +1,27 @@
-"""The two heads A and B of the compare page: any head of the current run, or of a second run that is kept."""
+"""The two heads A and B of the compare page: A of the current run, B of the same or of another one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from textwrap import shorten
 
 import streamlit as st
 
 from bartviz.analysis import distance, heads, naming, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.arrays import Floats
-from bartviz.errors import BartvizError
-from bartviz.language import _, later, mark, named
+from bartviz.language import _, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
-from bartviz.record.record import Record, open_record
+from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state import session, uploads
+from bartviz.ui.controls import pick
 from bartviz.ui.state.once import once
-
-LARGEST = 256  # MB of a second run that a session may keep
-THIS, OTHER = "this", "other"
-RUNS = {THIS: mark("this run"), OTHER: mark("pinned run")}
-_KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
+from bartviz.ui.views.compare import others
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A head of a record. ``letter`` A or B; ``other``: of the pinned run."""
+    """A head of a record. ``letter`` A or B; ``other``: of another run than the current one."""
 
     letter: str
     record: Record
@@ -56,18 +49,7 @@ class Pin:
     def label(self) -> str:
         """The head's name, and its run unless that is the current one."""
         name = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
-        return _("{head} of {run}", head=name, run=about(self.record)) if self.other else name
-
-
-def about(record: Record) -> str:
-    """A run in a few words: its model and the beginning of its text."""
-    return f"{record.model.name}, “{shorten(' | '.join(record.texts), 42, placeholder=' …')}”"
-
-
-def kept() -> Record | None:
-    """The second run, if one is kept."""
-    record: Record | None = st.session_state.get(_KEPT)
-    return record
+        return _("{head} of {run}", head=name, run=others.about(self.record)) if self.other else name
 
 
 def measured(record: Record, kind: Kind) -> Measured:
@@ -93,15 +75,16 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 
 def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
-    """The pickers of A and B, of the pin that a click sets (URL ``click``), and of the other run."""
-    first, second, target, run = st.columns([1.3, 1.3, 1.5, 0.9], vertical_alignment="bottom")
-    with run, st.popover(_("Other run"), width="stretch"):
-        other_run(record)
+    """The pickers of A, of what it is compared with (URL ``against``), of B, and of the pin that a click sets."""
+    first, second, third, fourth = st.columns([1.25, 1.25, 1.25, 1.25], vertical_alignment="bottom")
     with first:
-        a = choose(record, "A", _default(measured, threshold))
+        a = _choose(record, "A", _default(measured, threshold))
     with second:
-        b = choose(record, "B", _default(measured, threshold, but=a.head))
-    with target:
+        against = pick.select(_("Compare it with"), named(others.KINDS), key=others.KEY)
+    other = others.draw(against, record)
+    with third:
+        b = _choose(other or record, "B", a.head if other else _default(measured, threshold, but=a.head), other=other)
+    with fourth:
         pick.one_of(_("A click above pins a head as"), ["A", "B"], key="click")
     return a, b
 
@@ -115,16 +98,13 @@ def _default(measured: Measured, threshold: float, but: Head | None = None) -> H
     return next((head for head in heads if head != but), heads[0])
 
 
-def choose(record: Record, letter: str, default: Head) -> Pin:
-    """The picker of one pin (URL ``a`` or ``b``), and of its run if a second one is kept (``a_run``, ``b_run``)."""
-    other = kept()
-    of_other = other is not None and _run(letter) == OTHER
-    shown = other if other is not None and of_other else record
-    options = names(shown, default.kind)
+def _choose(record: Record, letter: str, default: Head, *, other: Record | None = None) -> Pin:
+    """The picker of one pin (URL ``a`` or ``b``)."""
+    options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
-    labels = once(partial(_called, options))
-    return Pin(letter, shown, Head.parse(pick.select(label, labels, key=letter.lower(), default=first)), of_other)
+    chosen = pick.select(label, once(partial(_called, options)), key=letter.lower(), default=first)
+    return Pin(letter, record, Head.parse(chosen), other is not None)
 
 
 def _called(names: list[str]) -> dict[str, str]:
@@ -133,82 +113,9 @@ def _called(names: list[str]) -> dict[str, str]:
     return {name: sentence_words.head(head.kind, head.layer, head.head) for name, head in heads.items()}
 
 
-def _run(letter: str) -> str:
-    """The run of a pin; the picker is drawn only if there are two runs."""
-    key = f"{letter.lower()}_run"
-    if st.session_state.get(key) not in (THIS, OTHER):
-        st.session_state[key] = THIS
-    label, runs = _("{letter} is of", letter=letter), named(RUNS)
-    return str(
-        st.segmented_control(
-            label, list(runs), format_func=runs.__getitem__, key=key, required=True, persist_state="session"
-        )
-    )
-
-
 def put(head: Head, letter: str | None = None) -> None:
     """Pin a head of the current run as that letter, or as the one that a click pins: in a callback."""
     key = (letter or ("B" if st.session_state.get("click") == "B" else "A")).lower()
     st.session_state[key] = str(head)
-    if kept() is not None:
-        st.session_state[f"{key}_run"] = THIS
-
-
-def other_run(record: Record) -> None:
-    """Keep the current run, open a saved one, or drop the second run."""
-    other = kept()
-    if other is None:
-        show.note(_("No other run is kept."))
-    else:
-        show.note(_("Kept beside this run: {run}.", run=about(other)))
-    st.button(_("Pin this run as B"), on_click=_keep, args=(record,), key="pin_run", width="stretch")
-    st.file_uploader(
-        _("Or open a saved record"),
-        ["safetensors"],
-        key=_FILE,
-        max_upload_size=uploads.largest(),
-        on_change=_open,
-        help=_("The file that “Record” under any page's downloads saves."),
-    )
-    if st.session_state.get(_REFUSED):
-        st.error(show.plain(_(st.session_state[_REFUSED])))
-    if other is not None:
-        st.button(_("Forget it"), on_click=_forget, key="unpin_run", width="stretch")
-    show.note(_("It stays in this visit alone, and is in no link: send the file along."))
-
-
-def _keep(record: Record) -> None:
-    """Keep a run as the second one, and set B to its head A; call it in a callback."""
-    st.session_state[_REFUSED] = ""
-    if record.nbytes > LARGEST * 1_000_000:
-        st.session_state[_REFUSED] = later(
-            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Use a shorter text.",
-            size=record.nbytes / 1e6,
-            limit=LARGEST,
-        )
-        return
-    st.session_state[_KEPT] = record
-    st.session_state["b_run"] = OTHER
-    if "a" in st.session_state:
-        st.session_state["b"] = st.session_state["a"]
-
-
-def _open() -> None:
-    file = st.session_state.get(_FILE)
-    if file is None:
-        return
-    try:
-        record = open_record(file.getvalue())
-    except BartvizError as error:
-        st.session_state[_REFUSED] = str(error)
-        return
-    session.release(file)
-    session.note(session.owner())
-    session.engine().results.count(record, record.nbytes)
-    _keep(record)
-
-
-def _forget() -> None:
-    for letter in "ab":
-        st.session_state.pop(f"{letter}_run", None)
-    st.session_state[_KEPT] = None
+    if key == "b":
+        st.session_state[others.KEY] = others.HEAD

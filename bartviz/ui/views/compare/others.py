@@ -1,0 +1,139 @@
+"""What head A is compared with: a head of the same run, or one of another model, another text or a saved run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bartviz.errors import BartvizError
+from bartviz.language import _, later, mark
+from bartviz.record.record import Record, open_record
+from bartviz.serving import engine
+from bartviz.serving.engine import Request
+from bartviz.ui.controls import show, tasks
+from bartviz.ui.frame import settings, sidebar
+from bartviz.ui.state import session, uploads
+
+if TYPE_CHECKING:
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+KEY, HEAD = "against", "head"
+KINDS = {
+    HEAD: mark("another head"),
+    "model": mark("another model"),
+    "text": mark("another text"),
+    "run": mark("a saved run"),
+}
+LARGEST = 256  # MB of a second run that a session may keep
+_KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
+
+
+def draw(against: str, record: Record) -> Record | None:
+    """The controls of the other run, and the run; None for a head of the same run, and until there is another."""
+    others = {"model": _of_model, "text": _of_text, "run": _of_run}
+    return others[against](record) if against in others else None
+
+
+def about(record: Record) -> str:
+    """A run in a few words: its model and the beginning of its text."""
+    return f"{record.model.name}, “{shorten(' | '.join(record.texts), 42, placeholder=' …')}”"
+
+
+def _of_model(record: Record) -> Record | None:
+    """The same text, read by another model (URL ``b_model``)."""
+    names = [name for name in sidebar.models() if name != record.model.name]
+    model = st.selectbox(
+        _("Other model"), names, key="b_model", bind="query-params", accept_new_options=True, persist_state="session"
+    )
+    return _run(Request(model, record.source_text, record.pair_text)) if model else None
+
+
+def _of_text(record: Record) -> Record | None:
+    """Another text, read by the same model; it is in the address only if the sidebar's text is."""
+    text = st.text_input(
+        _("Other text"),
+        key=settings.OTHER_TEXT,
+        placeholder=_("Type a text and press Enter"),
+        bind="query-params" if sidebar.linked() else None,
+        persist_state="session",
+    )
+    return _run(Request(record.model.name, text)) if text else None
+
+
+def _run(request: Request) -> Record | None:
+    """The record of a request besides the sidebar's; None until it is ready."""
+    request = replace(request, allow_special=bool(st.session_state.get("special")))
+    key = {"text": request.text, "pair": request.pair, "special": request.allow_special}
+    found: Record | None = tasks.ask("beside", request.model, key, partial(_record, request=request), _bytes)
+    return found
+
+
+def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record:
+    return engine.record(model, ticket, request if model.info.kind == "encoder" else replace(request, pair=None))
+
+
+def _bytes(record: Record) -> int:
+    return record.nbytes
+
+
+def _of_run(record: Record) -> Record | None:
+    """The current run, kept for later, or a saved one."""
+    other: Record | None = st.session_state.get(_KEPT)
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    with right:
+        st.file_uploader(
+            _("Open a saved record"),
+            ["safetensors"],
+            key=_FILE,
+            max_upload_size=uploads.largest(),
+            on_change=_open,
+            help=_("The file that “Record” under any page's downloads saves."),
+        )
+    with left:
+        st.button(_("Keep this run"), on_click=_keep, args=(record,), key="pin_run", width="stretch")
+        if other is not None:
+            st.button(_("Forget it"), on_click=_forget, key="unpin_run", width="stretch")
+    if st.session_state.get(_REFUSED):
+        st.error(show.plain(_(st.session_state[_REFUSED])))
+    said = _("No other run is kept.") if other is None else _("Kept beside this run: {run}.", run=about(other))
+    show.note(f"{said} {_('It stays in this visit alone, and is in no link: send the file along.')}")
+    return other
+
+
+def _keep(record: Record) -> None:
+    """Keep a run as the second one; call it in a callback."""
+    st.session_state[_REFUSED] = ""
+    if record.nbytes > LARGEST * 1_000_000:
+        st.session_state[_REFUSED] = later(
+            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Use a shorter text.",
+            size=record.nbytes / 1e6,
+            limit=LARGEST,
+        )
+        return
+    st.session_state[_KEPT] = record
+    if "a" in st.session_state:
+        st.session_state["b"] = st.session_state["a"]
+
+
+def _open() -> None:
+    file: Any = st.session_state.get(_FILE)
+    if file is None:
+        return
+    try:
+        record = open_record(file.getvalue())
+    except BartvizError as error:
+        st.session_state[_REFUSED] = str(error)
+        return
+    session.release(file)
+    session.note(session.owner())
+    session.engine().results.count(record, record.nbytes)
+    _keep(record)
+
+
+def _forget() -> None:
+    st.session_state[_KEPT] = None
