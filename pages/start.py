@@ -26,20 +26,16 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
-    most = (
-        mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
-        if not cross
-        else mark(
+    reason = mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
+    if cross:
+        reason = mark(
             "{head}: among {count} heads, of those that look for the next word the one whose words choose each other "
             "most ({score:.2f})."
         )
-    )
-    message = _(
-        most,
-        head=sentence_words.capitalized(sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)),
-        count=layers * heads,
-        score=chosen.score,
-    )
+    if not levels.at_least("intermediate"):
+        reason = mark("{head}, one of {count} heads, chosen because its picture is the clearest.")
+    head = sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)
+    message = _(reason, head=sentence_words.capitalized(head), count=layers * heads, score=chosen.score)
     longest = max(len(chosen.above), len(chosen.below))
     if longest > start.MOST_WORDS:
         message += " " + _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)

@@ -238,18 +238,25 @@ def notice(found: Ablation) -> str:
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
     was, now = (sentence_words.percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
-    return _(
-        "With {heads} {done}, log p of its {tokens} changed by {effect} nats; the best token is another one at "
-        "{turned} of {rows}; {token} went from {was} to {now}.",
-        tokens=count(len(found.rows)),
-        effect=sentence_words.signed(found.effect, "+.2f"),
-        turned=len(found.turned),
-        rows=len(found.rows),
+    went = _(
+        "With {heads} {done}, {token} went from {was} to {now}.",
         token=quote(found.targets[worst]),
         was=was,
         now=now,
         **who,
     )
+    rows, turned = len(found.rows), len(found.turned)
+    best = (
+        _("The best token is another one at {turned} of {rows}", turned=turned, rows=rows)
+        if turned
+        else _("The best token stays the same at all {rows}", rows=rows)
+    )
+    changed = _(
+        "log p of its {tokens} changed by {effect} nats.",
+        tokens=count(rows),
+        effect=sentence_words.signed(found.effect, "+.2f"),
+    )
+    return f"{went} {best}; {changed}"
 
 
 def doing(factors: set[float]) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _ENDS = re.compile(r"[.!?…。！？｡؟۔।]+")  # punctuation that ends a sentence
 LINKS = 2  # how many of the strongest links a sentence names
 STRIKING = 0.2  # the share of attention above which a direction is named
+FAINT = 0.005  # a link below this is not named: it would read 0.00
+MOST = 0.5  # a direction with more than this share of the attention is said before the links
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,21 +174,22 @@ def hidden_note(shown: View) -> str:
 
 
 def notice(shown: View) -> str:
-    """One sentence computed for this text: the strongest links, and where most of the attention goes."""
+    """One sentence computed for this text: the strongest links among words, and where most of the attention goes."""
     named = [
         _("{query} to {key} ({weight:.2f})", query=quote(query), key=quote(key), weight=weight)
         for query, key, weight in links(shown)
     ]
     both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
-    parts = [_("strongest from {links}", links=both)] if named else []
-    parts += [
-        _("{share:.0%} goes to {where} (evenly {even:.0%})", where=where, share=share, even=even)
-        for where, share, even in directions(shown)
+    parts = [_("among words strongest from {links}", links=both)] if named else []
+    where = directions(shown)
+    said = [
+        _("{share:.0%} goes to {where} (evenly {even:.0%})", where=to, share=had, even=even) for to, had, even in where
     ]
+    parts = [*said, *parts] if where and where[0][1] > MOST else [*parts, *said]
     if shown.hidden_labels and not shown.renormalised:
         parts.append(_("{share:.0%} to hidden columns", share=shown.hidden_share))
-    found = "; ".join(parts) or _("no row has a choice")
-    return f"{sentence_words.capitalized(shown.name)}: {found}."
+    nothing = _("no link between words") if shown.has_choice.any() else _("no row has a choice")
+    return f"{sentence_words.capitalized(shown.name)}: {'; '.join(parts) or nothing}."
 
 
 def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
@@ -201,7 +204,7 @@ def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
     return [
         (shown.query_labels[row], shown.key_labels[best[row]], float(weights[row, best[row]]))
         for row in rows.tolist()
-        if weights[row, best[row]] > 0
+        if weights[row, best[row]] >= FAINT
     ]
 
 

@@ -109,8 +109,17 @@ def test_the_first_row_of_a_causal_head_has_no_choice() -> None:
 
 def test_notice_names_links_and_shares() -> None:
     sentence = heads.notice(heads.view(by_hand(PREVIOUS), 0, 0))
-    assert sentence.startswith("Encoder L0H0: strongest from “b” to “a” (0.75)")
+    assert sentence.startswith("Encoder L0H0: among words strongest from “b” to “a” (0.75)")
     assert "56% goes to the previous token (evenly 19%)" in sentence
+
+
+def test_a_resting_place_is_said_before_the_words() -> None:
+    rests = heads.view(by_hand([[1, 0, 0, 0], [0.8, 0, 0.2, 0], [0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]]), 0, 0)
+    assert heads.notice(rests).startswith(
+        "Encoder L0H0: 90% goes to special tokens (evenly 25%); among words strongest"
+    )
+    alone = heads.view(by_hand([[1, 0, 0, 0]] * 4), 0, 0)
+    assert heads.notice(alone) == "Encoder L0H0: 100% goes to special tokens (evenly 25%)."
 
 
 def test_tables_and_arrays_hold_every_number() -> None:
