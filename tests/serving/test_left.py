@@ -16,12 +16,12 @@ import sys, weakref
 sys.path.insert(0, {root!r})
 from bartviz.serving import engine
 if not hasattr(engine, "made"):
-    engine.made, record = [], engine._record
+    engine.made, record = [], engine.record
     def watched(*given, **named):
         made = record(*given, **named)
         engine.made.append(weakref.ref(made))
         return made
-    engine._record = watched
+    engine.record = watched
 import streamlit as st
 exec(compile(open({app!r}).read(), "app.py", "exec"))
 alive = sum(one() is not None for one in engine.made)

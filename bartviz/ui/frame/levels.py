@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
@@ -27,7 +26,6 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 DEFAULT: Level = "beginner"
 NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "expert": mark("Expert")}
 KEY = "level"
-STYLE = Path(__file__).with_name("levels.css")
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 _LABELS = {entry.word: entry.label for entry in sitemap.PAGES}
 _SEEN = "_level_seen"
@@ -53,8 +51,7 @@ def at_least(level: str) -> bool:
 
 
 def choose() -> Level:
-    """The level picker of the sidebar, and the style that the terms of all pages need."""
-    st.html(STYLE)
+    """The level picker of the sidebar."""
     pick.one_of(
         _("Explained for"),
         {level: _(name) for level, name in NAMES.items()},

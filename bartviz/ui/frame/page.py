@@ -62,7 +62,6 @@ def frame() -> Frame:
         st.switch_page(sitemap.page(word).file, query_params={**kept, **choices})
     st.set_page_config(page_title=f"{navigation.title} · bartviz")
     st.session_state[_FRAME] = True
-    st.html(_HERE / "style.css")
     st.logo(ICON, size="large")
     _check_settings()
     address.begin()

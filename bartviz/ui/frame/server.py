@@ -23,6 +23,7 @@ from bartviz.errors import SettingError
 from bartviz.safety import logs
 from bartviz.serving import hosts
 from bartviz.serving.limits import Limits
+from bartviz.ui.frame.assets import Assets
 from bartviz.ui.frame.place import APP
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Guard:
             await PlainTextResponse(REFUSED, 403)(scope, receive, _with_headers(send))
 
 
-MIDDLEWARE = [Middleware(Guard)]
+MIDDLEWARE = [Middleware(Guard), Middleware(Assets)]
 
 
 def serve(host: str, port: int, names: Sequence[str]) -> None:

@@ -51,13 +51,18 @@ def html(sent: Sent) -> str:
 @pytest.mark.parametrize("word", [page.word for page in PAGES if page.word != "textbook"])
 def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str, word: str) -> None:
     first, *later = runs(address, word if word != PAGES[0].word else "", SAME)
-    assert STYLE in html(first)
+    assert STYLE not in html(first)  # it came with the page
     for sent in later:
-        assert STYLE not in html(sent)
         assert sent.bytes <= RERUN
         assert len(sent.messages) <= MESSAGES
         large = [message for message in sent.messages if message.delta.new_element.ByteSize() > 1100]
         assert not large, [message.delta.new_element.WhichOneof("type") for message in large]
+
+
+def test_the_style_stands_in_the_page(address: str) -> None:
+    page = urllib.request.Request(address, headers={"Accept": "text/html"})
+    with urllib.request.urlopen(page) as answer:
+        assert STYLE in answer.read().decode("utf-8").split("</head>")[0]
 
 
 @pytest.mark.slow

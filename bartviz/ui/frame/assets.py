@@ -1,0 +1,121 @@
+"""What a browser loads before the first script run: the page, with our style in it, and Streamlit's scripts.
+
+The style stands in the page itself, so nothing moves when it arrives. The scripts of the elements that every page has
+are asked for with the page: the elements then stand at once, where a grey box of another height would be first. And
+Streamlit sends its scripts as they are, 3 to 9 MB for a first visit: they are compressed here, once per server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SCRIPTS = Path(streamlit.__file__).parent / "static" / "static" / "js"
+ELEMENTS = (
+    "Html",
+    "purify",
+    "PageLink",
+    "BidiComponent",
+    "ButtonGroup",
+    "Selectbox",
+    "DownloadButton",
+    "Slider",
+    "Tabs",
+)
+STYLES = tuple(Path(__file__).with_name(name) for name in ("first.css", "style.css", "levels.css"))
+PACKED = ("text/javascript", "application/javascript", "text/css")
+MOST = 500  # compressed files that are kept; Streamlit has about 200
+LEAST = 1000  # bytes; a smaller answer is not worth compressing
+_CONDITIONS = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class Assets:
+    """Puts the style into each page and sends scripts compressed; passes everything else on."""
+
+    def __init__(self, app: ASGIApp, styles: Iterable[Path] = STYLES) -> None:
+        self.app = app
+        style = "\n".join(file.read_text("utf-8") for file in styles)
+        self._head = f"<style>{style}</style>{_early()}</head>".encode()
+        self._packed: dict[str, _Answer] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" and scope["method"] == "GET" else Headers({})
+        if "text/html" in headers.get("accept", ""):
+            await self._page(scope, receive, send)
+        elif scope.get("path", "").endswith((".js", ".css")) and "gzip" in headers.get("accept-encoding", ""):
+            await self._script(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._asked(scope, receive)
+        if _type(answer).startswith("text/html"):
+            answer = _with(answer, answer.body.replace(b"</head>", self._head, 1))
+        await _send(answer, scope, receive, send)
+
+    async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
+        packed = self._packed.get(scope["path"])
+        if packed is None:
+            packed = await self._asked(scope, receive)
+            if packed.status == 200 and _type(packed).startswith(PACKED) and len(packed.body) >= LEAST:
+                body = await asyncio.to_thread(gzip.compress, packed.body, 6)
+                packed = _with(packed, body, **{"content-encoding": "gzip", "vary": "Accept-Encoding"})
+                if len(self._packed) < MOST:
+                    self._packed[scope["path"]] = packed
+        await _send(packed, scope, receive, send)
+
+    async def _asked(self, scope: Scope, receive: Receive) -> _Answer:
+        """The whole answer, neither compressed nor shortened to what the browser lacks."""
+        kept = [(name, value) for name, value in scope["headers"] if name not in _CONDITIONS]
+        started: list[Message] = []
+        parts: list[bytes] = []
+
+        async def hold(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                started.append(message)
+            elif message["type"] == "http.response.body":
+                parts.append(message.get("body", b""))
+
+        await self.app({**scope, "headers": kept}, receive, hold)
+        return _Answer(started[0]["status"], list(started[0]["headers"]), b"".join(parts))
+
+
+def _early() -> str:
+    """Links that ask for the elements' scripts; none for an element that this version of Streamlit does not have."""
+    files = (file.name for element in ELEMENTS for file in sorted(SCRIPTS.glob(f"{element}.*.js")))
+    return "".join(f'<link rel="modulepreload" crossorigin href="./static/js/{name}">' for name in files)
+
+
+def _type(answer: _Answer) -> str:
+    return Headers(raw=answer.headers).get("content-type", "")
+
+
+def _with(answer: _Answer, body: bytes, **headers: str) -> _Answer:
+    """The answer with another body, which no longer is what its tag and date stand for."""
+    changed = MutableHeaders(
+        raw=[pair for pair in answer.headers if pair[0].lower() not in (b"etag", b"last-modified")]
+    )
+    changed.update({"content-length": str(len(body)), **headers})
+    return _Answer(answer.status, changed.raw, body)
+
+
+async def _send(answer: _Answer, scope: Scope, receive: Receive, send: Send) -> None:
+    response = Response(answer.body, answer.status)
+    response.raw_headers = answer.headers
+    await response(scope, receive, send)

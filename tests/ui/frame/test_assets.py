@@ -1,0 +1,109 @@
+"""What a browser loads first: pages with our style, scripts compressed once, and the rest as Streamlit answers it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from bartviz.ui.frame.assets import Assets
+
+SCRIPT = b"let long = 1;\n" * 500
+BROWSER = {"accept": "text/html,application/xhtml+xml", "accept-encoding": "gzip, br"}
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def app(tmp_path: Path, asked: list[str]) -> Assets:
+    (tmp_path / "style.css").write_text(".bv-lead { margin: 0; }", "utf-8")
+    (tmp_path / "long.js").write_bytes(SCRIPT)
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse("<html><head></head><body>a page</body></html>", headers={"etag": '"1"'})
+
+    async def script(request: Request) -> Response:
+        asked.append(request.url.path)
+        return FileResponse(tmp_path / "long.js", media_type="text/javascript")
+
+    async def short(_: Request) -> Response:
+        return Response("1", media_type="text/javascript")
+
+    async def missing(_: Request) -> Response:
+        return HTMLResponse("<html><head></head>no</html>", 404)
+
+    async def data(_: Request) -> Response:
+        return JSONResponse({"well": True})
+
+    routes = [
+        Route("/", page),
+        Route("/static/long.js", script),
+        Route("/static/short.js", short),
+        Route("/static/none.js", missing),
+        Route("/data", data),
+    ]
+    return Assets(Starlette(routes=routes), [tmp_path / "style.css"])
+
+
+def get(app: Any, path: str, headers: dict[str, str]) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
+            return await client.get(path, headers=headers)
+
+    return asyncio.run(ask())
+
+
+def test_the_style_stands_in_the_head_of_a_page_and_its_tag_is_gone(app: Assets) -> None:
+    answer = get(app, "/", BROWSER | {"if-none-match": '"1"'})
+    assert answer.status_code == 200
+    head = answer.text.split("</head>")[0]
+    assert "<style>.bv-lead { margin: 0; }</style>" in head
+    assert answer.text.endswith("<body>a page</body></html>")
+    assert "etag" not in answer.headers
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_every_element_that_comes_early_is_a_script_that_streamlit_has(app: Assets) -> None:
+    from bartviz.ui.frame import assets
+
+    links = get(app, "/", BROWSER).text.split('href="./static/js/')[1:]
+    names = [link.split('"')[0] for link in links]
+    assert {name.split(".")[0] for name in names} >= {"Html", "PageLink", "BidiComponent"}
+    assert all((assets.SCRIPTS / name).is_file() for name in names)
+
+
+def test_a_script_is_compressed_once(app: Assets, asked: list[str]) -> None:
+    first, second = (get(app, "/static/long.js", {"accept-encoding": "gzip"}) for _ in range(2))
+    assert first.content == second.content == SCRIPT  # as the client unpacks it
+    assert first.headers["content-encoding"] == "gzip"
+    assert int(first.headers["content-length"]) == len(gzip.compress(SCRIPT, 6, mtime=0)) < len(SCRIPT) / 10
+    assert first.headers["vary"] == "Accept-Encoding"
+    assert asked == ["/static/long.js"]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/static/long.js", {"accept-encoding": "identity"}),
+        ("/static/short.js", {"accept-encoding": "gzip"}),
+        ("/static/none.js", {"accept-encoding": "gzip"}),
+        ("/data", BROWSER),
+        ("/", {"accept": "*/*"}),
+    ],
+)
+def test_everything_else_is_as_it_was_answered(app: Assets, path: str, headers: dict[str, str]) -> None:
+    answer, plain = get(app, path, headers), get(app.app, path, headers)
+    assert (answer.status_code, answer.content) == (plain.status_code, plain.content)
+    assert "content-encoding" not in answer.headers
+    assert answer.headers["content-type"] == plain.headers["content-type"]
