@@ -33,6 +33,7 @@ NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 class ModelInfo:
     """The model that made a record. ``fingerprint`` changes when any weight or setting changes.
 
+    ``source``: ``memory`` for a network that the caller had loaded, without a name to load it by.
     ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
@@ -40,7 +41,7 @@ class ModelInfo:
     """
 
     name: str
-    source: Literal["embedded", "folder", "hub"]
+    source: Literal["embedded", "folder", "hub", "memory"]
     family: str
     architecture: str
     kind: ModelKind
