@@ -23,7 +23,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
-from bartviz.models import build, checkpoint, weights
+from bartviz.models import adapters, build, checkpoint, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
@@ -34,7 +34,7 @@ from bartviz.tape.tape import check_family
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
-def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None, *, name: str | None = None) -> Model:
+def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name: str | None = None) -> Model:
     """A model from a network that is already loaded, of any supported family and class, and its tokenizer.
 
     name: what records call it; None: the name that it was loaded by, else that of its class.
@@ -43,13 +43,14 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None, *,
 
     Everything is computed in float32, on the CPU and without dropout, as by ``bartviz.load`` of the same network. Its
     float32 weights on the CPU are shared, not copied; half-precision weights, and those on another device, are copied
-    to float32 (4 bytes each). Its hooks are not called, which a notice says. The body of a task class is used; one
-    that writes but has no output layer uses its input embedding as such, with a notice.
+    to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy. Its
+    hooks are not called, which a notice says. The body of a task class is used; one that writes but has no output
+    layer uses its input embedding as such, with a notice.
     The Model is for the weights as they are now: once they have changed (training, loading others) it is refused, and
     the network is to be wrapped again. Do not change them while a run computes. Changes through ``.data`` go unseen.
 
-    Raises ModelError for a family that is not supported, modules that are not the family's own (adapters that are not
-    merged, quantized layers), weights that are not in memory, and a tokenizer that is missing or does not fit;
+    Raises ModelError for a family that is not supported, modules that are not the family's own (replaced,
+    patched, quantized), weights that are not in memory, and a tokenizer that is missing or does not fit;
     BudgetError if the copies would not fit in memory.
     """
     unforeseen = later("The network cannot be wrapped: it is not as transformers builds it. Save it and load it again.")
@@ -57,7 +58,7 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None, *,
         return _wrap(network, tokenizer, name)
 
 
-def model_of(model: Model | PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) -> Model:
+def model_of(model: Model | nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> Model:
     """A model, or a network wrapped with its tokenizer. Raises SettingError, and ModelError as ``wrap``."""
     if isinstance(model, nn.Module):
         return wrap(model, tokenizer)
@@ -68,31 +69,32 @@ def model_of(model: Model | PreTrainedModel, tokenizer: PreTrainedTokenizerBase 
     return made
 
 
-def _wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None, name: str | None) -> Model:
-    body = _body(network)
-    settings = _settings(body)
+def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: str | None) -> Model:
+    plain = adapters.merged(network)
+    body = _body(plain)
+    settings = _settings(body, network)
     _check_modules(body, build.outline(settings))
     words = _tokenizer(tokenizer)
     vocabulary.check(words, settings)
     _check_memory(body)
-    changed = _changes(body)
+    changed = _changes(network)
     stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
     made, notices = build.network_of(settings, stored, job)
     build.probe(made, words)
     content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
-    info = describe(name or _name(network), "memory", made, settings, fingerprint)
-    notices = (*_notices(network, body), *settings.notices, *vocabulary.notices(words), *notices)
+    info = describe(name or _name(plain), "memory", made, settings, fingerprint)
+    notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words), *notices)
     return Model(info, made, words, made.config, settings.generation, notices, build.nbytes(made), changed=changed)
 
 
-def _body(network: PreTrainedModel) -> PreTrainedModel:
+def _body(network: nn.Module) -> PreTrainedModel:
     """The network itself if it is of a class that is loaded, else its base model. Raises ModelError."""
     if not isinstance(network, PreTrainedModel):
         raise ModelError(
             later(
                 "A network of transformers is expected, such as BertModel or BartForConditionalGeneration, not a "
-                "{name}. Of a network with adapters, pass what merge_and_unload() returns.",
+                "{name}.",
                 name=type(network).__name__,
             )
         )
@@ -116,10 +118,10 @@ def _class_name(network: nn.Module) -> str | None:
     return name if getattr(transformers, name, None) is type(network) else None
 
 
-def _settings(body: PreTrainedModel) -> Settings:
+def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
     """The settings that saving the network would write, for the smallest class that has all of its layers."""
     raw = json.loads(body.config.to_json_string())
-    dtypes = {part.dtype for part in body.parameters() if part.is_floating_point()} - {torch.float32}
+    dtypes = {part.dtype for part in network.parameters() if part.is_floating_point()} - {torch.float32}
     classes = FAMILIES[body.config.model_type].classes
     name = type(body).__name__
     raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
@@ -136,8 +138,8 @@ def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
         if type(module) is not kind or "forward" in vars(module):
             raise ModelError(
                 later(
-                    "The network's {name} is not the {kind} of its family: it was replaced or patched. Merge adapters "
-                    "first (merge_and_unload), or wrap the network without the change.",
+                    "The network's {name} is not the {kind} of its family: it was replaced or patched. Wrap the "
+                    "network without the change, adapters merged into its weights.",
                     name=weights.shown([name]),
                     kind=kind.__name__,
                 )
@@ -192,9 +194,9 @@ def _check_memory(body: PreTrainedModel) -> None:
     build.refuse_over(sum(copied.values()))
 
 
-def _changes(body: PreTrainedModel) -> Callable[[], bool]:
+def _changes(network: nn.Module) -> Callable[[], bool]:
     """A function that reports whether any weight has been written to since; it does not keep the weights in memory."""
-    versions = [(weakref.ref(part), _version(part)) for part in (*body.parameters(), *body.buffers())]
+    versions = [(weakref.ref(part), _version(part)) for part in (*network.parameters(), *network.buffers())]
 
     def changed() -> bool:
         return any((part := known()) is not None and _version(part) != version for known, version in versions)
@@ -207,18 +209,20 @@ def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
 
 
-def _name(network: PreTrainedModel) -> str:
+def _name(network: nn.Module) -> str:
     """The hub id or folder that a network was loaded from, without its path; else its class."""
-    given = network.name_or_path or ""
+    given = str(getattr(network, "name_or_path", "") or "")
     if _HUB_ID.fullmatch(given) and not Path(given).exists():
         return given
     return re.split(r"[\\/]", given.rstrip("\\/"))[-1] or type(network).__name__
 
 
-def _notices(network: PreTrainedModel, body: PreTrainedModel) -> Iterator[str]:
+def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:
     if any(map(_hooked, network.modules())):
         yield later("The network's hooks are not called.")
-    if FAMILIES[body.config.model_type].kind != "encoder" and network.get_output_embeddings() is None:
+    if FAMILIES[body.config.model_type].kind == "encoder" or not isinstance(network, PreTrainedModel):
+        return
+    if network.get_output_embeddings() is None:
         yield later("{name} has no output layer: its input embedding serves as one.", name=type(network).__name__)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
@@ -32,7 +32,7 @@ from bartviz.text.tokens import Tokens
 
 
 def capture(
-    model: Model | PreTrainedModel,
+    model: Model | torch.nn.Module,
     text: str,
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 
 import torch
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -61,7 +61,7 @@ class Options:
 
 
 def decode(
-    model: Model | PreTrainedModel,
+    model: Model | torch.nn.Module,
     text: str,
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,

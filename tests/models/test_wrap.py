@@ -460,4 +460,4 @@ def test_a_network_without_wrapping_says_what_to_do() -> None:
     with pytest.raises(SettingError, match="A model has its own tokenizer"):
         bartviz.capture(opened("bert"), TEXT, tokenizer=words)
     with pytest.raises(BartvizError, match="not a str"):
-        bartviz.capture("bert", TEXT, tokenizer=words)
+        bartviz.capture("bert", TEXT, tokenizer=words)  # type: ignore[arg-type]
