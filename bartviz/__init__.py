@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bartviz.experiments.edits import edit, reach
     from bartviz.experiments.verify import verify
     from bartviz.models.load import load
+    from bartviz.models.wrap import wrap
     from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.run.branches import branch
     from bartviz.run.forward import capture, capture_batch
@@ -44,6 +45,7 @@ _HOMES = {
     "open": ("bartviz.record.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "verify": ("bartviz.experiments.verify", "verify"),
+    "wrap": ("bartviz.models.wrap", "wrap"),
     "figures": ("bartviz.figures", None),
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "parameters",
     "reach",
     "verify",
+    "wrap",
 ]
 
 

@@ -37,6 +37,10 @@ class SettingError(BartvizError, ValueError):
     """A setting has a value that does not exist; the message lists the choices."""
 
 
+class PackageError(BartvizError, ImportError):
+    """A package is not installed that only this needs; the message says how to install it."""
+
+
 class BudgetError(BartvizError):
     """The work would need more memory than allowed; the message gives the number and the limit."""
 

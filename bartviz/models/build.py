@@ -35,10 +35,17 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
         config = config.to_dict()
     settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
     unforeseen = ModelError(later("The model's network cannot be built from its configuration."))
-    with alone(None), torch.device("meta"), guarded(unforeseen):
-        network = _class(_candidate_classes(settings)[0])(settings.config)
+    with guarded(unforeseen):
+        network = outline(settings)
     untied = getattr(settings.config, "scale_decoder_outputs", True) is False  # T5 1.1: an output matrix of its own
     return nbytes(network) + 4 * settings.sizes.vocabulary * settings.sizes.width * untied
+
+
+def outline(settings: Settings) -> PreTrainedModel:
+    """The largest network of the settings' family, on the meta device: its modules without their numbers."""
+    with alone(None), torch.device("meta"):
+        network: PreTrainedModel = _class(_candidate_classes(settings)[0])(settings.config)
+    return network
 
 
 def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int:
@@ -46,8 +53,14 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int
 
     budget: None means the free memory. stored: bytes of the checkpoint's tensors as float32, if already known.
     """
-    limit = free_memory() if budget is None else budget
     needed = max(predicted_bytes(settings), stored)
+    refuse_over(needed, budget)
+    return needed
+
+
+def refuse_over(needed: int, budget: int | None = None) -> None:
+    """Raise BudgetError if a network needs more bytes than ``budget``; None: than are free."""
+    limit = free_memory() if budget is None else budget
     if limit is not None and needed > limit:
         raise BudgetError(
             later(
@@ -57,7 +70,6 @@ def check_budget(settings: Settings, budget: int | None, stored: int = 0) -> int
                 limit=_size(limit),
             )
         )
-    return needed
 
 
 def free_memory() -> int | None:
@@ -89,16 +101,16 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
     """The largest network of the family that the checkpoint fills completely, attached to the tape, with notices."""
     notices: tuple[str, ...] = ()
     classes = _candidate_classes(settings)
+    no_pooler = bool(settings.sizes.family.pooler) and not any("pooler." in key for key in stored.tensors)
     for name in classes:
         job.check()
-        network, info = _build(name, settings, stored, job)
+        options = {"add_pooling_layer": False} if no_pooler and name == classes[-1] else {}
+        network, info = _build(name, settings, stored, job, **options)
         missing = info["missing_keys"]
         if not missing or not weights.absent_heads(network, missing, stored.tensors):
             break
         if name != classes[-1]:
             notices = (later("The checkpoint has no head for {name}: loaded without it.", name=name),)
-        elif all("pooler." in key for key in missing):
-            network, info = _build(name, settings, stored, job, add_pooling_layer=False)
     notices += weights.judge(network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors)
     network.generation_config = settings.generation if network.can_generate() else None
     network.config.architectures = [name]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -27,7 +27,7 @@ from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims
 
-Source = Literal["embedded", "folder", "hub"]
+Source = Literal["embedded", "folder", "hub", "memory"]
 Stamp = tuple[tuple[str, int, int, int], ...]
 Location = tuple[Source, Path, str | None, tuple[str, ...]]
 
@@ -47,8 +47,7 @@ class Model:
     notices: tuple[str, ...]
     nbytes: int
     revision: str | None = None
-    folder: Path = field(default=Path(), repr=False)
-    stamp: Stamp = field(default=(), repr=False)
+    changed: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     def __repr__(self) -> str:
         info = self.info
@@ -56,14 +55,22 @@ class Model:
         return f"<Model {info.name}: {info.architecture}, {state}, {info.parameters:,} parameters, {info.source}>"
 
     def stale(self) -> bool:
-        """Whether the files have been replaced since loading; the network in memory is still the validated one."""
-        return _stamp(self.folder) != self.stamp
+        """Whether the files, or the weights of a wrapped network, have changed since the model was validated.
+
+        A loaded model goes on with the weights that were validated. A wrapped network is refused from then on.
+        """
+        return self.changed()
 
 
 def expect_model(model: object, record: object = None) -> None:
-    """Raise SettingError unless the arguments are a model and, if given, a record."""
+    """Raise SettingError unless the arguments are a model and, if given, a record; ModelError if the weights of a
+    wrapped network have changed."""
     if not isinstance(model, Model):
-        raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {type(model).__name__}.")
+        advice = " Wrap it first: bartviz.wrap(network, tokenizer)." if isinstance(model, PreTrainedModel) else ""
+        name = type(model).__name__
+        raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {name}.{advice}")
+    if model.info.source == "memory" and model.stale():
+        raise ModelError(later("The network's weights have changed since it was wrapped. Wrap it again."))
     if not isinstance(record, Record | None):
         raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
 
@@ -103,10 +110,18 @@ def _read(location: Location, name: str, roots: Roots | None, budget: int | None
             f"{stored.digest} {tokenizer_digest} {type(network).__name__} {settings.content}".encode()
         )
         notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *network_notices)
-        info = _info(name, source, network, settings, content.hexdigest()[:32])
+        info = describe(name, source, network, settings, content.hexdigest()[:32])
         size = build.nbytes(network)
         model = Model(
-            info, network, tokenizer, network.config, settings.generation, notices, size, commit, folder, stamp
+            info,
+            network,
+            tokenizer,
+            network.config,
+            settings.generation,
+            notices,
+            size,
+            commit,
+            lambda: _stamp(folder) != stamp,
         )
         claim.become(model, size)
     return model
@@ -143,7 +158,8 @@ def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple
         return vocabulary.read(files, settings)
 
 
-def _info(name: str, source: Source, network: PreTrainedModel, settings: Settings, fingerprint: str) -> ModelInfo:
+def describe(name: str, source: Source, network: PreTrainedModel, settings: Settings, fingerprint: str) -> ModelInfo:
+    """What records say of a network."""
     sizes = settings.sizes
     return ModelInfo(
         name=name if source != "folder" else Path(name).name,

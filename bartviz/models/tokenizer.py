@@ -53,7 +53,7 @@ def read(files: Mapping[str, Path], settings: Settings) -> tuple[PreTrainedToken
             digest.update(content)
         tokenizer = _build(folder)
         _restore_paths(tokenizer, files)
-        _check(tokenizer, settings)
+        check(tokenizer, settings)
     return tokenizer, digest.hexdigest()
 
 
@@ -118,7 +118,7 @@ def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]
             setattr(tokenizer, name, str(files[Path(value).name]) if Path(value).name in files else "")
 
 
-def _check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
+def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
     """Raise ModelError for a tokenizer with ids beyond the network's embedding rows."""
     rows = settings.sizes.vocabulary
     largest = max(tokenizer.get_vocab().values(), default=-1) + 1

@@ -20,6 +20,7 @@ from bartviz.models.deadline import Job
 from bartviz.safety import memory
 
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
+_FLOAT_TYPES = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
 _UNTRAINED_SPREAD = 0.01
 # Left over in old checkpoints, or recomputed from the configuration.
 _HARMLESS = re.compile(
@@ -79,6 +80,31 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                 raise MemoryError from None  # becomes BudgetError in foreign.guarded
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())
+
+
+def of(network: nn.Module, job: Job) -> Weights:
+    """The tensors of a network in memory: float32 ones on the CPU are shared with it, all others are copied.
+
+    A tensor with several names is hashed, and copied, once. Raises ModelError as ``read`` does.
+    """
+    digest = hashlib.sha256()
+    tensors: dict[str, Tensor] = {}
+    names: dict[object, str] = {}
+    for key, tensor in sorted(network.state_dict().items()):
+        job.check()
+        if tensor.dtype not in _FLOAT_TYPES:
+            _refuse_quantized(key, str(tensor.dtype).removeprefix("torch."))
+            continue
+        first = names.setdefault(identity(tensor), key)
+        if first != key:
+            digest.update(f"{key} is {first}".encode())
+        tensors[key] = tensors[first] if first != key else _to_float32(tensor.detach().cpu(), key, digest)
+    return Weights(tensors, digest.hexdigest())
+
+
+def identity(tensor: Tensor) -> tuple[object, ...]:
+    """Equal for two names of the same numbers in memory."""
+    return tensor.device, tensor.dtype, tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
 
 
 def _to_float32(stored: Tensor, key: str, digest: Any) -> Tensor:

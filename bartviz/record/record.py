@@ -10,19 +10,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from bartviz.arrays import Floats
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.families.family import ModelKind
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
-from bartviz.record import checks, store
+from bartviz.record import checks, store, tables
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
 from bartviz.record.valid import check_sides, check_texts
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
@@ -33,6 +37,7 @@ NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 class ModelInfo:
     """The model that made a record. ``fingerprint`` changes when any weight or setting changes.
 
+    ``source``: ``memory`` for a network that the caller had loaded, without a name to load it by.
     ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
@@ -40,7 +45,7 @@ class ModelInfo:
     """
 
     name: str
-    source: Literal["embedded", "folder", "hub"]
+    source: Literal["embedded", "folder", "hub", "memory"]
     family: str
     architecture: str
     kind: ModelKind
@@ -208,6 +213,30 @@ class Record:
         """Whether every check passes. False for an older file and for a record made by hand, which cannot be
         verified."""
         return all(check.passed for check in self.checked)
+
+    def to_numpy(self, *kinds: str) -> dict[Kind, Floats]:
+        """Kind -> weights (L, H, Q, K) float32, as ``attention(kind).head(layer, head)`` gives them.
+
+        kinds: those to convert; all if none is named. Raises SettingError, BudgetError (over 2 GB).
+        """
+        return tables.arrays(self, kinds)
+
+    def to_dataframe(self, *kinds: str, reading: Reading | None = None) -> pd.DataFrame:
+        """One line for each cell of each head, in the order of ``to_numpy``: kind, layer, head, query, key,
+        query token, key token, weight.
+
+        Layers, heads, queries and keys count from 0; a masked cell has the weight 0. reading: what labels the rows, as
+        in ``rows``. Raises SettingError, BudgetError (over 2 GB).
+        """
+        return tables.table(self, kinds, reading)
+
+    def to_xarray(self, *kinds: str, reading: Reading | None = None) -> dict[Kind, Any]:
+        """Kind -> xarray.DataArray of the weights: dimensions layer, head, query and key, coordinates "query token" and
+        "key token".
+
+        Raises PackageError if xarray is not installed, SettingError, BudgetError (over 2 GB).
+        """
+        return tables.labelled(self, kinds, reading)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record as one safetensors file, which ``bartviz.open`` reads without torch. Raises OSError."""

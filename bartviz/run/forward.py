@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
+from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run.batch import Batch, Heads, check_budget, head_factors
@@ -30,9 +32,10 @@ from bartviz.text.tokens import Tokens
 
 
 def capture(
-    model: Model,
+    model: Model | torch.nn.Module,
     text: str,
     *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
     pair: str | None = None,
     target: str | None = None,
     top_k: int = 10,
@@ -45,15 +48,17 @@ def capture(
 ) -> Record:
     """Run a model once on a text and keep all its attention.
 
+    model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
+        call (``bartviz.wrap`` says how; for several calls wrap it once).
     pair: second sentence of an encoder-only model.
     target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily; of a decoder-only
         model the continuation, character for character (a new word begins with a space); only its tokens are steps.
     values: keep the value vectors too.
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
     truncate: which part to keep of a text that is too long (else TextError).
-    Raises TextError, SettingError, BudgetError, Cancelled.
+    Raises TextError, SettingError, BudgetError, Cancelled; ModelError for a network that cannot be wrapped.
     """
-    expect_model(model)
+    model = model_of(model, tokenizer)
     kind = model.info.kind
     if pair is not None and kind != "encoder":
         raise SettingError(

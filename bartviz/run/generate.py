@@ -16,11 +16,12 @@ from types import MappingProxyType
 from typing import Literal
 
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.models.model import Model, expect_model
+from bartviz.models.model import Model
+from bartviz.models.wrap import model_of
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
@@ -60,9 +61,10 @@ class Options:
 
 
 def decode(
-    model: Model,
+    model: Model | torch.nn.Module,
     text: str,
     *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
     beams: int | Literal["own"] = 1,
     length_penalty: float | None = None,
     early_stopping: EarlyStopping | None = None,
@@ -82,6 +84,8 @@ def decode(
 ) -> Record:
     """Generate a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
 
+    model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
+    call.
     beams: 1 is greedy search; 2 or more is beam search, whose tree is ``record.beams`` and whose best text is the
     record; "own" uses beams (or sampling) as the checkpoint sets them. length_penalty, early_stopping: of beam search,
     None for the checkpoint's (BeamTree explains them). sample: draw each token instead (one text, with a seed).
@@ -90,8 +94,9 @@ def decode(
     top_k: candidates kept per step. force: position of a generated token -> the token (id, or text that may be several
     tokens) to put there. ablate: heads to silence. values: keep the value vectors too.
     on_step: called with the steps done and the most there can be.
-    Raises TextError, SettingError, BudgetError, Cancelled.
+    Raises TextError, SettingError, BudgetError, Cancelled; ModelError for a network that cannot be wrapped.
     """
+    model = model_of(model, tokenizer)
     _check_writer(model)
     started = time.perf_counter()
     options = Options(
@@ -169,7 +174,6 @@ def write(
 
 
 def _check_writer(model: Model) -> None:
-    expect_model(model)
     if model.info.kind == "encoder":
         raise SettingError(
             later("An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2.")

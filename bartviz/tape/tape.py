@@ -127,15 +127,7 @@ def attach(network: PreTrainedModel) -> None:
     A network's configuration may name another implementation, which overrides an argument at loading; so the
     implementation is set after loading, and checked.
     """
-    family = getattr(network.config, "model_type", "unknown")
-    if family not in FAMILIES:
-        raise ModelError(
-            later(
-                "Models of type {family} do not offer their attention. Supported types: {names}.",
-                family=family,
-                names=choices(sorted(FAMILIES)),
-            )
-        )
+    check_family(getattr(network.config, "model_type", "unknown"))
     sites = _sites(network)
     for name, site in sites.items():
         setattr(network.get_submodule(name), _SITE, site)
@@ -151,6 +143,18 @@ def attach(network: PreTrainedModel) -> None:
                     count=tagged[kind],
                 )
             )
+
+
+def check_family(family: str) -> None:
+    """Raise ModelError for a model type whose attention cannot be recorded."""
+    if family not in FAMILIES:
+        raise ModelError(
+            later(
+                "Models of type {family} do not offer their attention. Supported types: {names}.",
+                family=family,
+                names=choices(sorted(FAMILIES)),
+            )
+        )
 
 
 def depths(network: PreTrainedModel) -> dict[Kind, int]:

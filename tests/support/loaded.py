@@ -22,9 +22,7 @@ SPREAD = {"t5": 0.2, "t5-gated": 0.2}
 @cache
 def model(family: str, seed: int = 0) -> Model:
     """A model of the family; encoder and decoder differ in depth and heads. Shared by all tests."""
-    return bartviz.load(
-        networks.save(family, _folder() / f"{family}-{seed}", seed=seed, spread=SPREAD.get(family, 0.3))
-    )
+    return bartviz.load(networks.save(family, folder() / f"{family}-{seed}", seed=seed, spread=SPREAD.get(family, 0.3)))
 
 
 @cache
@@ -36,7 +34,7 @@ def reference(family: str, seed: int = 0, implementation: str = "eager") -> PreT
 
 
 @cache
-def _folder() -> Path:
+def folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="bartviz-models-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

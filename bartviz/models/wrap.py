@@ -1,0 +1,232 @@
+"""bartviz.wrap: a network that the caller has loaded becomes a Model, and is itself only read.
+
+The Model has a network of its own, built and checked as if the caller's had been saved and loaded again, whose weights
+are the caller's tensors where they are float32 on the CPU. So there is nothing to put back after a run, after an error
+or while another thread runs the caller's network: its attention implementation, hooks and mode are never changed.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+import transformers
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from bartviz.errors import ModelError, SettingError
+from bartviz.families.registry import FAMILIES
+from bartviz.language import later
+from bartviz.models import adapters, build, checkpoint, weights
+from bartviz.models import tokenizer as vocabulary
+from bartviz.models.checkpoint import Settings
+from bartviz.models.deadline import DEADLINE, Job
+from bartviz.models.model import Model, describe, expect_model
+from bartviz.safety.foreign import guarded
+from bartviz.tape.tape import check_family
+
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name: str | None = None) -> Model:
+    """A model from a network that is already loaded, of any supported family and class, and its tokenizer.
+
+    name: what records call it; None: the name that it was loaded by, else that of its class.
+    The network is left as it was: weights, configuration, attention implementation, hooks, training mode, random
+    numbers. It may run in other threads meanwhile, and runs of the Model may overlap, as those of a loaded one.
+
+    Everything is computed in float32, on the CPU and without dropout, as by ``bartviz.load`` of the same network. Its
+    float32 weights on the CPU are shared, not copied; half-precision weights, and those on another device, are copied
+    to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy. Its
+    hooks are not called, which a notice says. The body of a task class is used; one that writes but has no output
+    layer uses its input embedding as such, with a notice.
+    The Model is for the weights as they are now: once they have changed (training, loading others) it is refused, and
+    the network is to be wrapped again. Do not change them while a run computes. Changes through ``.data`` go unseen.
+
+    Raises ModelError for a family that is not supported, modules that are not the family's own (replaced,
+    patched, quantized), weights that are not in memory, and a tokenizer that is missing or does not fit;
+    BudgetError if the copies would not fit in memory.
+    """
+    unforeseen = later("The network cannot be wrapped: it is not as transformers builds it. Save it and load it again.")
+    with guarded(ModelError(unforeseen)):
+        return _wrap(network, tokenizer, name)
+
+
+def model_of(model: Model | nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> Model:
+    """A model, or a network wrapped with its tokenizer. Raises SettingError, and ModelError as ``wrap``."""
+    if isinstance(model, nn.Module):
+        return wrap(model, tokenizer)
+    expect_model(model)
+    if tokenizer is not None:
+        raise SettingError(later("A model has its own tokenizer: leave it out, or pass the network itself."))
+    made: Model = model
+    return made
+
+
+def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: str | None) -> Model:
+    plain = adapters.merged(network)
+    body = _body(plain)
+    settings = _settings(body, network)
+    _check_modules(body, build.outline(settings))
+    words = _tokenizer(tokenizer)
+    vocabulary.check(words, settings)
+    _check_memory(body)
+    changed = _changes(network)
+    stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
+    made, notices = build.network_of(settings, stored, job)
+    build.probe(made, words)
+    content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
+    fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
+    info = describe(name or _name(plain), "memory", made, settings, fingerprint)
+    notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words), *notices)
+    return Model(info, made, words, made.config, settings.generation, notices, build.nbytes(made), changed=changed)
+
+
+def _body(network: nn.Module) -> PreTrainedModel:
+    """The network itself if it is of a class that is loaded, else its base model. Raises ModelError."""
+    if not isinstance(network, PreTrainedModel):
+        raise ModelError(
+            later(
+                "A network of transformers is expected, such as BertModel or BartForConditionalGeneration, not a "
+                "{name}.",
+                name=type(network).__name__,
+            )
+        )
+    check_family(getattr(network.config, "model_type", "unknown"))
+    body = network if _class_name(network) in FAMILIES[network.config.model_type].classes else network.base_model
+    away = [name for name, part in body.named_parameters() if part.is_meta]
+    if away:
+        raise ModelError(
+            later(
+                "The network's weights are not in memory (meta device): {names}. Load it without device_map, or onto "
+                "one device.",
+                names=weights.shown(away),
+            )
+        )
+    return body
+
+
+def _class_name(network: nn.Module) -> str | None:
+    """The name of the network's class if it is one of transformers', else None."""
+    name = type(network).__name__
+    return name if getattr(transformers, name, None) is type(network) else None
+
+
+def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
+    """The settings that saving the network would write, for the smallest class that has all of its layers."""
+    raw = json.loads(body.config.to_json_string())
+    dtypes = {part.dtype for part in network.parameters() if part.is_floating_point()} - {torch.float32}
+    classes = FAMILIES[body.config.model_type].classes
+    name = type(body).__name__
+    raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
+    raw["architectures"] = [name if name in classes else classes[-1]]
+    rules = json.loads(body.generation_config.to_json_string()) if body.can_generate() else None
+    return checkpoint.sanitise(raw, rules)
+
+
+def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
+    """Raise ModelError where a module runs other code than the family's own of that name."""
+    named = dict(_modules(expected))
+    for name, module in _modules(body):
+        kind = type(named.get(name, module))
+        if type(module) is not kind or "forward" in vars(module):
+            raise ModelError(
+                later(
+                    "The network's {name} is not the {kind} of its family: it was replaced or patched. Wrap the "
+                    "network without the change, adapters merged into its weights.",
+                    name=weights.shown([name]),
+                    kind=kind.__name__,
+                )
+            )
+    if _class_name(body) is None:
+        raise ModelError(
+            later(
+                "{name} is a class of its own, which may compute something else. Pass its part that is a class of "
+                "transformers.",
+                name=type(body).__name__,
+            )
+        )
+
+
+def _modules(network: PreTrainedModel) -> Iterator[tuple[str, nn.Module]]:
+    """The modules by name, the same name in a base model and in a network that contains one."""
+    prefix = f"{network.base_model_prefix}."
+    for name, module in network.named_modules():
+        inside = name.removeprefix(prefix)
+        if inside and f"{name}." != prefix:
+            yield inside, module
+
+
+def _tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase:
+    """A copy without truncation or padding; Marian's, which bartviz only reads, itself. Raises ModelError."""
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise ModelError(
+            later("The network needs its tokenizer, as AutoTokenizer.from_pretrained returns it: pass it as tokenizer.")
+        )
+    if not tokenizer.is_fast:
+        return tokenizer
+    words = copy.deepcopy(tokenizer)
+    words.backend_tokenizer.no_truncation()
+    words.backend_tokenizer.no_padding()
+    return words
+
+
+def _digest(words: PreTrainedTokenizerBase) -> str:
+    """SHA-256 of how a tokenizer divides texts."""
+    pipeline = words.backend_tokenizer.to_str() if words.is_fast else json.dumps(sorted(words.get_vocab().items()))
+    languages = (getattr(words, "src_lang", None), getattr(words, "tgt_lang", None))
+    return hashlib.sha256(f"{type(words).__name__} {languages} {pipeline}".encode()).hexdigest()
+
+
+def _check_memory(body: PreTrainedModel) -> None:
+    """Raise BudgetError if the float32 copies of the weights do not fit in the free memory."""
+    copied = {
+        weights.identity(part): 4 * part.numel()
+        for part in body.parameters()
+        if part.dtype != torch.float32 or part.device.type != "cpu"
+    }
+    build.refuse_over(sum(copied.values()))
+
+
+def _changes(network: nn.Module) -> Callable[[], bool]:
+    """A function that reports whether any weight has been written to since; it does not keep the weights in memory."""
+    versions = [(weakref.ref(part), _version(part)) for part in (*network.parameters(), *network.buffers())]
+
+    def changed() -> bool:
+        return any((part := known()) is not None and _version(part) != version for known, version in versions)
+
+    return changed
+
+
+def _version(tensor: Tensor) -> int:
+    """torch's count of the writes to a tensor; an inference tensor has none."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _name(network: nn.Module) -> str:
+    """The hub id or folder that a network was loaded from, without its path; else its class."""
+    given = str(getattr(network, "name_or_path", "") or "")
+    if _HUB_ID.fullmatch(given) and not Path(given).exists():
+        return given
+    return re.split(r"[\\/]", given.rstrip("\\/"))[-1] or type(network).__name__
+
+
+def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:
+    if any(map(_hooked, network.modules())):
+        yield later("The network's hooks are not called.")
+    if FAMILIES[body.config.model_type].kind == "encoder" or not isinstance(network, PreTrainedModel):
+        return
+    if network.get_output_embeddings() is None:
+        yield later("{name} has no output layer: its input embedding serves as one.", name=type(network).__name__)
+
+
+def _hooked(module: nn.Module) -> bool:
+    """Whether the caller has hooks on a module. transformers leaves its own there once attentions were asked for."""
+    hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())  # torch offers no public list
+    return any(not getattr(hook, "__module__", "").startswith("transformers.") for hook in hooks)

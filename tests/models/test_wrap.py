@@ -1,0 +1,463 @@
+"""bartviz.wrap: records of a network that is already loaded, which is left as it was."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import hashlib
+import threading
+import weakref
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from transformers import PreTrainedModel
+
+import bartviz
+from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, SettingError, TextError
+from bartviz.models import build
+from bartviz.models.model import Model
+from bartviz.record.record import Record
+from tests.support import loaded, networks
+
+TEXT = "The cat is sleeping on the sofa, but the children played outside."
+OTHER = "How many people live in this house?"
+TARGET = "Die Katze schläft auf dem Sofa."
+Words = Any  # a tokenizer of transformers, which has no types
+
+
+@cache
+def folder(family: str) -> Path:
+    """A checkpoint of the family, with peaked attention and moved gains."""
+    spread = loaded.SPREAD.get(family, 0.3)
+    return networks.save(family, loaded.folder() / f"wrapped-{family}", seed=5, spread=spread, trained=True)
+
+
+@cache
+def opened(family: str) -> Model:
+    return bartviz.load(folder(family))
+
+
+def network_of(family: str, implementation: str = "sdpa", cls: str | None = None) -> tuple[Any, Words]:
+    """The checkpoint as transformers opens it; in training mode, with gradients and a hook, as one may find it."""
+    recipe = networks.FAMILIES[family]
+    kind = getattr(transformers, cls or recipe.network or recipe.family.classes[0])
+    network = kind.from_pretrained(folder(family), attn_implementation=implementation)
+    return network.train(), networks.tokenizer(family)
+
+
+def record_of(model: Any, text: str = TEXT, **options: Any) -> Record:
+    """One pass; with a given target where the family has cross-attention."""
+    config = model.config
+    return bartviz.capture(model, text, target=TARGET if config.is_encoder_decoder else None, **options)
+
+
+IDS = torch.tensor([[5, 17, 30, 6, 22, 9, 41, 4]])
+
+
+def logits(network: PreTrainedModel) -> torch.Tensor:
+    """What the network answers next, with its dropout if it is in training mode."""
+    inputs = {"input_ids": IDS}
+    if network.config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = IDS[:, :6]
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(11)
+        made: torch.Tensor = network(**inputs)[0]
+    return made
+
+
+def state(network: PreTrainedModel, words: Words) -> dict[str, Any]:
+    """All that could be changed of a network, its tokenizer and the source of random numbers."""
+    tensors = {name: tensor.detach().view(torch.uint8).numpy() for name, tensor in network.state_dict().items()}
+    attributes = {
+        (name, key): (id(value), list(value) if isinstance(value, dict | list) else None)
+        for name, module in network.named_modules()
+        for key, value in vars(module).items()
+    }
+    return {
+        "weights": {name: hashlib.sha256(tensor.tobytes()).hexdigest() for name, tensor in tensors.items()},
+        "parameters": [
+            (name, id(part), part.requires_grad, part.data_ptr()) for name, part in network.named_parameters()
+        ],
+        "attributes": attributes,
+        "configuration": copy.deepcopy(network.config.to_dict()),
+        "generation": network.generation_config.to_dict() if network.can_generate() else None,
+        "implementation": [module.config._attn_implementation for module in _configured(network)],
+        "tokenizer": words.backend_tokenizer.to_str() if words.is_fast else vars(words).keys(),
+        "random": torch.get_rng_state().tolist(),
+        "logits": logits(network).tolist(),
+    }
+
+
+def _configured(network: PreTrainedModel) -> list[Any]:
+    return [module for module in network.modules() if hasattr(module, "config")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_the_network_is_left_as_it_was(family: str) -> None:
+    network, words = network_of(family, "eager")
+    calls: list[int] = []
+    network.base_model.register_forward_hook(lambda *_: calls.append(1))
+    if words.is_fast:
+        words.backend_tokenizer.enable_truncation(5)
+    before = state(network, words)
+    calls.clear()
+    model = bartviz.wrap(network, words)
+    record = record_of(model)
+    with pytest.raises(SettingError):
+        record_of(model, ablate=["encoder L9H9"])
+    with pytest.raises(TextError):
+        record_of(model, "")
+    with pytest.raises(Cancelled):
+        record_of(model, cancelled=lambda: True)
+    assert not calls
+    assert "hooks" in " ".join(model.notices)
+    assert state(network, words) == before
+    assert len(record.source) > 5
+    assert record.sound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_records_are_those_of_the_checkpoint_opened_by_name(family: str) -> None:
+    network, words = network_of(family)
+    made, expected = record_of(network, tokenizer=words), record_of(opened(family))
+    assert made.kinds == expected.kinds
+    for kind in made.kinds:
+        assert made.attention(kind) == expected.attention(kind)
+    assert made.output == expected.output
+    assert made.steps == expected.steps
+    assert made.model.trained
+    assert (made.model.source, made.model.architecture) == ("memory", expected.model.architecture)
+    assert bool(bartviz.open(_saved(made)).sound)
+
+
+def _saved(record: Record) -> Path:
+    path = loaded.folder() / "wrapped.safetensors"
+    record.save(path)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_heads_are_those_of_the_callers_own_eager_attention(family: str) -> None:
+    network, words = network_of(family, "eager")
+    record = record_of(network, tokenizer=words)
+    inputs = {"input_ids": torch.tensor([record.source.ids.tolist()])}
+    if record.cross is not None:
+        inputs["decoder_input_ids"] = torch.tensor([record.cross.query.ids.tolist()])
+    with torch.no_grad():
+        out = network.eval()(**inputs, output_attentions=True)
+    names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
+    for kind in record.kinds:
+        layers = out[names[kind]] if record.cross is not None else out.attentions
+        assert record.attention(kind).shape[0] == len(layers)
+        for layer, weights in enumerate(layers):
+            torch.testing.assert_close(torch.tensor(record.attention(kind).layer(layer)), weights[0], atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["bert", "bart"])
+def test_float32_weights_are_shared_and_not_copied(family: str) -> None:
+    network, words = network_of(family)
+    own = {part.data_ptr() for part in network.base_model.parameters()}
+    made = {part.data_ptr() for part in bartviz.wrap(network, words).network.base_model.parameters()}
+    assert made == own
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_number_formats_are_computed_in_float32(dtype: torch.dtype, tmp_path: Path) -> None:
+    network, words = network_of("bart")
+    network = network.to(dtype)
+    before = state(network, words) if dtype != torch.float16 else None
+    model = bartviz.wrap(network, words)
+    made = record_of(model)
+    assert {part.dtype for part in network.parameters()} == {dtype}
+    assert {part.dtype for part in model.network.parameters()} == {torch.float32}
+    assert any("computed in float32" in notice for notice in model.notices)
+    assert before is None or state(network, words) == before
+    network.save_pretrained(tmp_path)
+    words.save_pretrained(tmp_path)
+    expected = record_of(bartviz.load(tmp_path))
+    assert [made.attention(kind) for kind in made.kinds] == [expected.attention(kind) for kind in made.kinds]
+
+
+TASKS = {
+    "BertModel": "bert",
+    "BertForSequenceClassification": "bert",
+    "BertForTokenClassification": "bert",
+    "RobertaForSequenceClassification": "roberta",
+    "AlbertForQuestionAnswering": "albert",
+    "DistilBertForSequenceClassification": "distilbert",
+    "ElectraForTokenClassification": "electra",
+    "BartModel": "bart",
+    "BartForSequenceClassification": "bart",
+    "MBartForQuestionAnswering": "mbart",
+    "MarianModel": "marian",
+    "T5Model": "t5",
+    "T5ForSequenceClassification": "t5",
+    "GPT2Model": "gpt2",
+    "GPT2ForSequenceClassification": "gpt2",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cls", TASKS)
+def test_the_body_of_a_task_class_gives_the_same_attention(cls: str) -> None:
+    family = TASKS[cls]
+    network, words = network_of(family, cls=cls)
+    random = torch.get_rng_state()
+    model = bartviz.wrap(network, words)
+    made, expected = record_of(model), record_of(opened(family))
+    for kind in made.kinds:
+        assert made.attention(kind) == expected.attention(kind)
+    assert torch.equal(torch.get_rng_state(), random)
+    assert network.training
+    if made.decoder is not None:
+        assert any(f"{cls} has no output layer" in notice for notice in model.notices)
+        assert made.steps == expected.steps
+
+
+def test_a_network_of_ones_own_around_a_known_body(tmp_path: Path) -> None:
+    body, words = network_of("bert", cls="BertModel")
+
+    class Mine(transformers.BertPreTrainedModel):  # type: ignore[misc]
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.bert = body
+            self.score = torch.nn.Linear(32, 3)
+
+    assert record_of(Mine(body.config), tokenizer=words).encoder == record_of(opened("bert")).encoder
+
+
+@pytest.mark.slow
+def test_two_threads_with_different_texts_and_a_third_that_uses_the_network_plainly() -> None:
+    network, words = network_of("bart", "eager")
+    network.eval()
+    expected = {text: record_of(network, text, tokenizer=words) for text in (TEXT, OTHER)}
+    whole: Any = {"input_ids": IDS, "decoder_input_ids": IDS[:, :6], "output_attentions": True}
+    with torch.no_grad():
+        plain = network(**whole)[0]
+    before = state(network, words)
+    assert not bartviz.wrap(network, words).notices  # transformers' own hooks are none
+    start, finished, wrong = threading.Barrier(3), threading.Event(), []
+
+    def capture(text: str) -> None:
+        start.wait()
+        for _ in range(4):
+            made = record_of(network, text, tokenizer=words)
+            if any(made.attention(kind) != expected[text].attention(kind) for kind in made.kinds):
+                wrong.append(text)
+
+    def use() -> None:
+        start.wait()
+        while not finished.is_set():
+            with torch.no_grad():
+                out = network(**whole)
+            if not torch.equal(out[0], plain) or len(out.cross_attentions) != network.config.decoder_layers:
+                wrong.append("plain")
+
+    threads = [threading.Thread(target=capture, args=(text,)) for text in expected]
+    reader = threading.Thread(target=use)
+    for thread in (reader, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    finished.set()
+    reader.join()
+    assert not wrong
+    assert state(network, words) == before
+
+
+def test_one_line_decodes_and_captures() -> None:
+    network, words = network_of("bart")
+    record = bartviz.decode(network, TEXT, tokenizer=words, max_new_tokens=5, beams=2)
+    expected = bartviz.decode(opened("bart"), TEXT, max_new_tokens=5, beams=2)
+    assert record.target_text == expected.target_text
+    assert record.cross == expected.cross
+    greedy = bartviz.capture(network, TEXT, tokenizer=words, max_new_tokens=5)
+    assert greedy.cross == bartviz.capture(opened("bart"), TEXT, max_new_tokens=5).cross
+
+
+def test_a_wrapped_network_takes_part_in_everything_that_a_loaded_one_does() -> None:
+    network, words = network_of("bart")
+    model, opened_model = bartviz.wrap(network, words), opened("bart")
+    record, expected = record_of(model), record_of(opened_model)
+    assert all(check.passed for check in bartviz.verify(model, record))
+    assert bartviz.ablate(model, record, ["cross L1H0"]).effect == pytest.approx(
+        bartviz.ablate(opened_model, expected, ["cross L1H0"]).effect
+    )
+    assert bartviz.parameters(model)["count"].sum() == bartviz.parameters(opened_model)["count"].sum()
+
+
+def test_the_fingerprint_follows_weights_tokenizer_and_settings() -> None:
+    network, words = network_of("bart")
+    first = bartviz.wrap(network, words)
+    assert bartviz.wrap(network, words).info.fingerprint == first.info.fingerprint
+    network.generation_config.num_beams = 3
+    settings = bartviz.wrap(network, words)
+    more = copy.deepcopy(words)
+    more.add_tokens(["Auto"])
+    with torch.no_grad():
+        network.model.shared.weight[7, 7] += 1
+    others = [settings.info.fingerprint, bartviz.wrap(network, words).info.fingerprint]
+    network, _ = network_of("bart")
+    network.resize_token_embeddings(len(more))
+    others.append(bartviz.wrap(network, more).info.fingerprint)
+    assert len({first.info.fingerprint, *others}) == 4
+
+
+def test_a_network_that_was_trained_on_is_refused_until_it_is_wrapped_again() -> None:
+    network, words = network_of("bert")
+    model = bartviz.wrap(network, words)
+    assert not model.stale()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    network(input_ids=torch.tensor([[2, 7, 3]]), labels=torch.tensor([[2, 7, 3]])).loss.backward()
+    assert not model.stale()
+    optimizer.step()
+    assert model.stale()
+    with pytest.raises(ModelError, match="changed since it was wrapped"):
+        bartviz.capture(model, TEXT)
+    assert record_of(bartviz.wrap(network, words)).encoder != record_of(opened("bert")).encoder
+
+
+def test_a_wrapped_network_outlives_the_callers() -> None:
+    network, words = network_of("bert")
+    model, seen = bartviz.wrap(network, words), weakref.ref(network)
+    del network
+    gc.collect()
+    assert seen() is None
+    assert record_of(model).encoder == record_of(opened("bert")).encoder
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("", "BertForMaskedLM"),
+        ("bert-base-cased", "bert-base-cased"),
+        ("google/bert", "google/bert"),
+        ("/home/somebody/models/mine", "mine"),
+        ("C:\\models\\mine", "mine"),
+    ],
+)
+def test_a_record_names_the_model_but_no_path(given: str, name: str) -> None:
+    network, words = networks.build("bert")
+    network.name_or_path = given
+    assert bartviz.wrap(network, words).info.name == name
+    assert bartviz.wrap(network, words, name="chosen").info.name == "chosen"
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+def _unknown_family() -> tuple[Any, Any]:
+    config = transformers.OPTConfig(
+        vocab_size=99, hidden_size=8, num_hidden_layers=1, ffn_dim=8, num_attention_heads=2, word_embed_proj_dim=8
+    )
+    return transformers.OPTModel(config), networks.tokenizer("gpt2")
+
+
+def _on_meta() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    return network.to("meta"), words
+
+
+def _other_tokenizer() -> tuple[Any, Any]:
+    return networks.build("bert", vocab_size=50)
+
+
+def _replaced_module() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+
+    class Adapter(torch.nn.Linear):
+        pass
+
+    network.bert.encoder.layer[1].attention.self.query = Adapter(32, 32)
+    return network, words
+
+
+def _patched_forward() -> tuple[Any, Any]:
+    network, words = networks.build("bart")
+    network.model.decoder.layers[0].fc1.forward = lambda x: x
+    return network, words
+
+
+def _other_activation() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    network.bert.encoder.layer[0].intermediate.intermediate_act_fn = torch.nn.ReLU()
+    return network, words
+
+
+def _own_class() -> tuple[Any, Any]:
+    class Mine(transformers.BertModel):  # type: ignore[misc]
+        pass
+
+    network, words = networks.build("bert")
+    return Mine(network.config), words
+
+
+def _quantized() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    weight = network.bert.encoder.layer[0].output.dense.weight
+    network.bert.encoder.layer[0].output.dense.weight = torch.nn.Parameter(weight.to(torch.int8), requires_grad=False)
+    return network, words
+
+
+def _not_finite() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    network.bert.encoder.layer[0].output.dense.bias[3] = float("nan")
+    return network, words
+
+
+def _half_of_a_model() -> tuple[Any, Any]:
+    network, words = networks.build("t5")
+    return transformers.T5EncoderModel(network.config), words
+
+
+REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
+    "a family": (_unknown_family, r"type opt do not offer.* Supported types: albert, bart, bert, .* or t5"),
+    "no network": (lambda: (torch.nn.Linear(2, 2), networks.tokenizer("bert")), "expected, such as .*, not a Linear"),
+    "no tokenizer": (lambda: (networks.build("bert")[0], None), "needs its tokenizer"),
+    "no weights": (_on_meta, "not in memory .meta device.: bert.embeddings.word_embeddings.weight"),
+    "another tokenizer": (_other_tokenizer, "knows .* tokens, but the network has only 50"),
+    "a replaced module": (_replaced_module, "encoder.layer.1.attention.self.query is not the Linear"),
+    "a patched module": (_patched_forward, "decoder.layers.0.fc1 is not the Linear"),
+    "another activation": (_other_activation, "intermediate_act_fn is not the GELU"),
+    "a class of its own": (_own_class, "Mine is a class of its own"),
+    "quantized": (_quantized, "stored as int8: quantized models cannot be read"),
+    "numbers that are not finite": (_not_finite, "not finite"),
+    "half of a model": (_half_of_a_model, "lacks .* of the network's weights"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_wrapped_is_refused_with_a_reason(case: str) -> None:
+    made, message = REFUSED[case]
+    network, words = made()
+    with pytest.raises(ModelError, match=message):
+        bartviz.wrap(network, words)
+
+
+def test_copies_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, words = networks.build("bert")
+    monkeypatch.setattr(build, "free_memory", lambda: 1000)
+    assert bartviz.wrap(network, words)
+    with pytest.raises(BudgetError, match="memory as float32"):
+        bartviz.wrap(network.half(), words)
+
+
+def test_a_network_without_wrapping_says_what_to_do() -> None:
+    network, words = networks.build("bert")
+    with pytest.raises(ModelError, match="needs its tokenizer"):
+        bartviz.capture(network, TEXT)
+    with pytest.raises(SettingError, match=r"not a BertForMaskedLM\. Wrap it first: bartviz\.wrap"):
+        bartviz.capture_batch(network, [TEXT])
+    with pytest.raises(SettingError, match="A model has its own tokenizer"):
+        bartviz.capture(opened("bert"), TEXT, tokenizer=words)
+    with pytest.raises(BartvizError, match="not a str"):
+        bartviz.capture("bert", TEXT, tokenizer=words)  # type: ignore[arg-type]
