@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their full-width forms
+_NUMBERS = "biuf"  # kinds of columns that hold no text
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
@@ -28,8 +29,13 @@ def csv(table: pd.DataFrame) -> bytes:
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
     """
-    safe = table.map(_quoted).rename(columns=_quoted)
-    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
+    safe = table.rename(columns=_quoted).apply(_quoted_cells)
+    data: str = safe.to_csv(index=False, lineterminator="\r\n")
+    return data.encode("utf-8-sig")
+
+
+def _quoted_cells(cells: pd.Series[Any]) -> pd.Series[Any]:
+    return cells if cells.dtype.kind in _NUMBERS else cells.map(_quoted)
 
 
 def _quoted(value: object) -> object:

@@ -141,4 +141,4 @@ def _drawn(said: str) -> bool:
 
 def _spread(seconds: Sequence[float]) -> str:
     middle, high = np.percentile(seconds, [50, 95])
-    return f"median {middle:.2f} s, 95 % within {high:.2f} s, at most {max(seconds):.2f} s"
+    return f"median {middle:.2f} s, 95% within {high:.2f} s, at most {max(seconds):.2f} s"

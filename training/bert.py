@@ -29,7 +29,7 @@ from training.vocabulary import POSITIONS, train_bert
 CHUNK = 8000
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5
 IGNORED = -100
-SHARE = 0.15  # of the tokens is to be predicted: of these 80 % become [MASK], 10 % another word, 10 % stay
+SHARE = 0.15  # of the tokens is to be predicted: of these 80% become [MASK], 10% another word, 10% stay
 PAIRS = 0.35  # share of texts that are sentence pairs; half of them do not belong together
 SHARING = 0.15  # share of texts that are two sentences with a rare word in common, which is masked in the second
 LEAST_LETTERS = 2  # of a word that is rare

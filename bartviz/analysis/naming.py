@@ -1,7 +1,7 @@
 """Names for heads, always with score and threshold; a head that passes no threshold has no name.
 
 A head is named after what it does if that takes at least half of its weight, as in Clark et al. 2019, section 3.1
-("more than 50 % on the previous token"), and clearly more than even attention would. Voita et al. 2019, section 5, name
+("more than 50% on the previous token"), and clearly more than even attention would. Voita et al. 2019, section 5, name
 positional and rare-word heads by stricter thresholds of the same kind. A name holds for this text.
 """
 

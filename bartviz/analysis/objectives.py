@@ -50,7 +50,7 @@ def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> t
 
 
 def _bert(text: str, seed: int) -> Example:
-    """Of the chosen words 80 % are masked, 10 % replaced by others, 10 % kept (Devlin et al. 2019, section 3.1)."""
+    """Of the chosen words 80% are masked, 10% replaced by others, 10% kept (Devlin et al. 2019, section 3.1)."""
     random = np.random.default_rng(seed)
     masked = token_masking(text, random, max(BERT_RATE, 1 / len(words(text))))
     clean = [word.text for word in masked.clean]

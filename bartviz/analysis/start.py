@@ -98,11 +98,11 @@ def notice(ribbons: Ribbons) -> str:
     crossed, t, s = max(pairs, key=lambda pair: (pair[0], len(ribbons.below[rows[pair[1]]].text), weights[pair[1:]]))
     pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
     if ribbons.head.kind != "cross":
-        return _('Follow one ribbon: "{below}" looks mostly at "{above}" ({weight:.2f}).', **pair)
+        return _("Follow one ribbon: “{below}” looks mostly at “{above}” ({weight:.2f}).", **pair)
     if crossed:
-        return _('Ribbons cross where the order of words differs: "{below}" looks at "{above}" ({weight:.2f}).', **pair)
+        return _("Ribbons cross where the order of words differs: “{below}” looks at “{above}” ({weight:.2f}).", **pair)
     return _(
-        'Follow one ribbon: while "{below}" was written, the model looked mostly at "{above}" ({weight:.2f}).', **pair
+        "Follow one ribbon: while “{below}” was written, the model looked mostly at “{above}” ({weight:.2f}).", **pair
     )
 
 
@@ -190,7 +190,7 @@ def plain(line: tuple[Word, ...]) -> list[int]:
 
 
 def _quoted(word: Word) -> str:
-    return word.text if word.special else f'"{word.text}"'
+    return word.text if word.special else f"“{word.text}”"
 
 
 def _say_row(

@@ -54,7 +54,7 @@ ALBERT = replace(
     training=replace(
         BERT.training,
         tokenizer=parts.SENTENCEPIECE,
-        objective=mark("fill masked pieces (15 %) and judge the order of A and B"),
+        objective=mark("fill masked pieces (15%) and judge the order of A and B"),
         paper="Lan et al. 2020",
     ),
 )

@@ -88,7 +88,7 @@ BART = Family(
         parts.BYTE_PAIRS,
         "<s> A </s>",
         "<s> A </s></s> B </s>",
-        mark("restore a text whose spans (30 %) are each one mask and whose sentences are shuffled"),
+        mark("restore a text whose spans (30%) are each one mask and whose sentences are shuffled"),
         parts.WHOLE,
         "Lewis et al. 2020",
     ),

@@ -54,7 +54,7 @@ BERT = Family(
         parts.WORDPIECE,
         "[CLS] A [SEP]",
         "[CLS] A [SEP] B [SEP]",
-        mark("fill masked pieces (15 %) and judge whether B follows A"),
+        mark("fill masked pieces (15%) and judge whether B follows A"),
         mark("the masked pieces alone"),
         "Devlin et al. 2019",
     ),

@@ -23,7 +23,7 @@ MBART = replace(
         parts.SENTENCEPIECE,
         "A </s> en_XX",
         None,
-        mark("restore a text in one of 25 languages whose spans (35 %) are each one mask, sentences shuffled"),
+        mark("restore a text in one of 25 languages whose spans (35%) are each one mask, sentences shuffled"),
         parts.WHOLE,
         "Liu et al. 2020",
     ),

@@ -43,7 +43,7 @@ def prepare(
     encoded = encode(cleaned.text)
     limit = model.info.positions
     if limit is None or len(encoded) <= limit:
-        return Prepared(cleaned.text, encoded, notices + _unknown(model, encoded), after)
+        return Prepared(cleaned.text, encoded, notices + _unfamiliar(model, encoded), after)
     if truncate is None:
         clean.check_length(len(encoded), limit)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
@@ -53,7 +53,7 @@ def prepare(
         else mark("The first {count:,} of {all:,} tokens are shown.")
     )
     notice = later(which, count=len(encoded), all=len(encode(cleaned.text)))
-    return Prepared(shorter, encoded, (*notices, notice, *_unknown(model, encoded)), after)
+    return Prepared(shorter, encoded, (*notices, notice, *_unfamiliar(model, encoded)), after)
 
 
 def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) -> tuple[str, Tokens]:
@@ -69,11 +69,19 @@ def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) ->
     raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
 
 
-def _unknown(model: Model, encoded: Tokens) -> tuple[str, ...]:
-    share = tokenize.unknown_share(encoded, model.tokenizer)
-    if share < 0.5:
-        return ()
-    return (later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=share),)
+def _unfamiliar(model: Model, encoded: Tokens) -> tuple[str, ...]:
+    """A notice if the model's vocabulary lacks most of the text: a script that the model does not read."""
+    unknown, split = (share(encoded, model.tokenizer) for share in (tokenize.unknown_share, tokenize.split_share))
+    if unknown >= 0.5:
+        message = mark("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.")
+        return (later(message, share=unknown),)
+    if split >= 0.5:
+        message = mark(
+            "{share:.0%} of the tokens are bytes of characters that are not in the model's vocabulary: it has hardly "
+            "learned this script, and its output may mean nothing."
+        )
+        return (later(message, share=split),)
+    return ()
 
 
 def _is_empty(text: str) -> bool:

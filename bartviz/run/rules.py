@@ -1,6 +1,6 @@
 """A checkpoint's rules, which may override the most probable token, each with a name.
 
-``generate()`` applies them silently: a forced step then looks 100 % certain. Here probabilities come from the raw
+``generate()`` applies them silently: a forced step then looks 100% certain. Here probabilities come from the raw
 logits and the rule that overrode them is named. The order is that of transformers' ``generate``.
 """
 

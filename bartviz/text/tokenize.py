@@ -174,12 +174,22 @@ def unknown_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
     encoder = encoder_of(tokenizer)
     if encoder.unknown is None or encoder.unknown not in tokens.ids:
         return 0.0
-    inside = [
-        token_id == encoder.unknown
-        for token_id, special in zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)
-        if not special and not encoder.piece(token_id).blank
-    ]
+    inside = [token_id == encoder.unknown for token_id in _written(tokens, encoder)]
     return sum(inside) / len(inside) if inside else 0.0
+
+
+def split_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
+    """The share of tokens in the text that are bytes of a character, which the vocabulary lacks, 0..1, not counting
+    spaces."""
+    encoder = encoder_of(tokenizer)
+    inside = [encoder.piece(token_id).text is None for token_id in _written(tokens, encoder)]
+    return sum(inside) / len(inside) if inside else 0.0
+
+
+def _written(tokens: Tokens, encoder: Encoder) -> list[int]:
+    """The ids of the tokens in the text, without spaces."""
+    ids = zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)
+    return [token_id for token_id, special in ids if not special and not encoder.piece(token_id).blank]
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:

@@ -60,7 +60,7 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     assert found.effect == pytest.approx(np.log(0.5))
     assert found.turned.tolist() == [1]
     assert analysis.notice(found) == (
-        "With cross L1H2 silenced, “b” went from 50 % to 25 %. The best token is another one at 1 of 3; log p of its 3 "
+        "With cross L1H2 silenced, “b” went from 50% to 25%. The best token is another one at 1 of 3; log p of its 3 "
         "tokens changed by −0.69 nats."
     )
     same = analysis.notice(ablation([0.5, 0.5, 0.8], [0.5, 0.25, 0.8], [7, 7, 7]))
@@ -68,7 +68,7 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
 
 
 def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:
-    assert "“b” went from 20 % to <0.1 %." in analysis.notice(ablation([0.5, 0.2, 0.8], [0.5, 0.0004, 0.8], [7, 3, 7]))
+    assert "“b” went from 20% to <0.1%." in analysis.notice(ablation([0.5, 0.2, 0.8], [0.5, 0.0004, 0.8], [7, 3, 7]))
 
 
 def test_heads_are_named_in_the_order_of_the_model() -> None:

@@ -94,7 +94,7 @@ def test_no_node_without_its_parent_and_none_lost_from_the_count(seed: int, most
 def test_where_the_winner_was_not_the_locally_best() -> None:
     assert [step.position for step, _token in beams.turns(trees.record())] == [0]
     said = beams.notice(trees.record())
-    assert "At step 1 the winner has “Ho” (40 %) though “Ha” had 50 %" in said
+    assert "At step 1 the winner has “Ho” (40%) though “Ha” had 50%" in said
     assert "2 texts ended" in said
 
 
@@ -118,7 +118,7 @@ def test_greedy_search_is_said_to_be_the_same_only_where_it_is() -> None:
     assert same in beams.notice(ruled(0, "forced first token", 0))
     assert same in beams.notice(ruled(2, "minimum length", 8))  # the token is the most probable one all the same
     chosen = ruled(0, "chosen by you", 0)
-    assert "though “Ha” had 50 %: greedy search would have gone there" in beams.notice(chosen)
+    assert "though “Ha” had 50%: greedy search would have gone there" in beams.notice(chosen)
     assert [(step.position, token.label) for step, token in beams.turns(chosen)] == [(0, "Ha")]
 
 

@@ -65,7 +65,7 @@ def test_the_notice_with_and_without_numbers() -> None:
     words = "The model was unsure of this text: it may be wrong. Least sure: “kaufe”."
     assert notice(record(), numbers=False) == words
     assert notice(record()) == (
-        "The model was unsure of this text: it may be wrong. Least sure: “kaufe” (20 %). The probabilities of its 5 "
+        "The model was unsure of this text: it may be wrong. Least sure: “kaufe” (20%). The probabilities of its 5 "
         "tokens have a geometric mean of 0.60; below 0.75 this line appears."
     )
 

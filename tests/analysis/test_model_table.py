@@ -137,7 +137,7 @@ def test_bert_predicts_only_what_was_chosen() -> None:
     for seed in range(40):
         found = objectives(TEXT, seed=seed)[0]
         chosen = found.predicts.split(" … ")
-        assert len(chosen) in (3, 4)  # 15 % of 26 words and marks
+        assert len(chosen) in (3, 4)  # 15% of 26 words and marks
         assert all(word in TEXT for word in chosen)
 
 

@@ -77,13 +77,13 @@ def test_a_word_in_pieces_has_the_product_of_their_probabilities() -> None:
     found = start.ribbons(two_words())
     assert [word.text for word in found.below] == ["Katze", "</s>"]
     np.testing.assert_allclose(found.weights, [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7]], atol=1e-6)
-    assert found.say_below[0] == '"Katze" was chosen with 25 %, looking mostly at "cat" (0.70).'
+    assert found.say_below[0] == "“Katze” was chosen with 25%, looking mostly at “cat” (0.70)."
     assert found.say_below[1] == (
-        '</s> was chosen with 50 %, looking mostly at </s> (0.70), and among the words at "cat" (0.20).'
+        "</s> was chosen with 50%, looking mostly at </s> (0.70), and among the words at “cat” (0.20)."
     )
     assert found.say_above == (
-        '"old" is looked at most by "Katze" (0.20).',
-        '"cat" is looked at most by "Katze" (0.70).',
+        "“old” is looked at most by “Katze” (0.20).",
+        "“cat” is looked at most by “Katze” (0.70).",
         "</s> is looked at most by </s> (0.70).",
     )
     assert found.edges() == [(0, 0, 0.2), (0, 1, 0.7), (0, 2, 0.1), (1, 0, 0.1), (1, 1, 0.2), (1, 2, 0.7)]
@@ -99,9 +99,9 @@ def test_the_table_has_every_weight() -> None:
 
 def test_a_rule_and_a_given_output_are_never_called_a_choice() -> None:
     forced = start.ribbons(two_words(rule="forced first token"))
-    assert forced.say_below[0].startswith('"Katze" was not chosen but set by a rule (forced first token), looking')
+    assert forced.say_below[0].startswith("“Katze” was not chosen but set by a rule (forced first token), looking")
     given = start.ribbons(two_words(mode="given target"))
-    assert given.say_below[0].startswith('"Katze" was given; the model would have chosen it with 25 %, looking')
+    assert given.say_below[0].startswith("“Katze” was given; the model would have chosen it with 25%, looking")
 
 
 def test_a_text_that_looks_at_itself(record: Record) -> None:
@@ -132,7 +132,7 @@ def test_the_notice_names_the_word_whose_ribbon_crosses_most() -> None:
         steps=(),
     )
     said = start.notice(start.ribbons(record))
-    assert said == 'Ribbons cross where the order of words differs: "long" looks at "d" (0.98).'
+    assert said == "Ribbons cross where the order of words differs: “long” looks at “d” (0.98)."
 
 
 def test_the_notice_does_not_invent_a_pair() -> None:

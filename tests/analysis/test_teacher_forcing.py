@@ -39,7 +39,7 @@ def test_a_rank_beyond_the_candidates_is_stated() -> None:
 def test_the_notice_names_the_surprise() -> None:
     said = teacher_forcing.notice(small())
     assert "1 of 2 tokens are the model's own first choice; log p −2.08, perplexity 2.83." in said
-    assert "Least expected: “</s>” (25 %), where “Ho” had 50 %." in said
+    assert "Least expected: “</s>” (25%), where “Ho” had 50%." in said
 
 
 def test_nothing_is_surprising_where_all_are_first(record: Record) -> None:

@@ -174,7 +174,7 @@ def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
     chart = page.locator(".js-plotly-plot").first
     expect(chart.locator(".scatterlayer .textpoint").first).to_be_attached()
     assert chart.locator(".scatterlayer .textpoint").count() == 12
-    expect(page.get_by_text("though “Ha” had 50 %").first).to_be_visible()
+    expect(page.get_by_text("though “Ha” had 50%").first).to_be_visible()
     page.set_viewport_size({"width": 420, "height": 900})  # its words keep their room, the page its width
     page.wait_for_function("document.querySelector('.js-plotly-plot .main-svg').clientWidth >= 700")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

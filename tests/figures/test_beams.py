@@ -46,7 +46,7 @@ def test_every_continuation_is_at_its_step_and_rank() -> None:
 def test_the_hover_text_has_p_total_score_and_reason() -> None:
     said = nodes(beams(trees.record()))[9][2]
     assert "<b>&lt;/s&gt;</b>, step 3, rank 2" in said
-    assert "p 80 %<br>sum of log p −1.609<br>score −0.536" in said
+    assert "p 80%<br>sum of log p −1.609<br>score −0.536" in said
     assert "lower score than the winner" in said
     assert "rule: minimum length" in nodes(beams(trees.record()))[11][2]
 

@@ -56,7 +56,7 @@ def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
     assert matrix["parents"] == "shared"
     assert "used as encoder input, decoder input, output layer" in matrix["customdata"]
     assert "50,265 × 768" in matrix["customdata"]
-    assert found["encoder"]["labels"] == "Encoder · 43.3 M · 31 % + shared matrix"
+    assert found["encoder"]["labels"] == "Encoder · 43.3 M · 31% + shared matrix"
     assert "head" not in found  # nothing of its own
 
 

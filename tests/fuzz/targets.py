@@ -17,7 +17,7 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
 from bartviz.record import store
 from bartviz.record.record import Record
-from bartviz.text import clean
+from bartviz.text import uploads
 from tests.fuzz import mutations
 from tests.fuzz.use import NotUsed, use
 
@@ -233,7 +233,7 @@ class Uploads(Target):
         if random.random() < 0.1:
             name = random.choice(("", ".", "..", "a", "a\0.txt", "\ud800.txt", "x" * 500 + ".csv", "a.TXT", "../a.csv"))
         encoding = random.choice((None, None, None, "utf-8", "latin-1", "utf-16", "cp1252", "euc-kr", "no such"))
-        found = clean.read_upload(name, data, encoding=encoding)
+        found = uploads.read_upload(name, data, encoding=encoding)
         assert all(text.encode() for text in found.texts)
         found.name.encode()
 

@@ -56,4 +56,10 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
 
 def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
     page = app()
-    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]
+    assert [button.proto.label for button in page.get("download_button")] == [
+        "CSV",
+        "NPZ",
+        "HTML",
+        "All heads (CSV)",
+        "Record",
+    ]

@@ -242,6 +242,16 @@ def test_settings_that_mean_nothing_are_refused() -> None:
         bartviz.decode(loaded.model("bart"), TEXT, top_k=0)
 
 
+def test_a_script_that_the_model_does_not_read_is_reported() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    korean = bartviz.decode(model, "나는 오늘 새 자동차를 사고 싶어요.", max_new_tokens=2)
+    assert [notice.split(" ", 1)[1][:47] for notice in korean.provenance.notices] == [
+        "of the tokens are bytes of characters that are "
+    ]
+    for text in ("I want to buy a car. 🐈", "Größe für dich"):
+        assert bartviz.decode(model, text, max_new_tokens=2).provenance.notices == ()
+
+
 def test_a_forced_position_that_is_never_reached_is_reported() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=3, force={9: np.int64(33)})  # type: ignore[dict-item]
     assert record.provenance.notices == ("The text ended before position 9: what was forced there is not in it.",)

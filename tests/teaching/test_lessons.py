@@ -223,7 +223,7 @@ def test_parameters() -> None:
     base = facts("parameters", 1)
     assert base["words"] * base["width"] == base["count"] == 38_603_520
     assert base["total"] == 139_420_416
-    assert base["share"] == "28 %"  # "more than a quarter"
+    assert base["share"] == "28%"  # "more than a quarter"
     shared = facts("parameters", 2)
     assert (shared["uses"], shared["places"]) == (3, 4)  # "where it is kept, and its 3 uses"
     assert shared["naive"] == shared["total"] + 3 * base["count"] == 255_230_976
@@ -235,7 +235,7 @@ def test_parameters() -> None:
     assert layer["forward"] == 2 * width * forward + width + forward + 2 * width
     assert facts("parameters", 4)["more"] == layer["attention"]  # cross-attention is another attention
     sizes = facts("parameters", 5)
-    assert (sizes["large_share"], sizes["base_share"]) == ("13 %", base["share"])
+    assert (sizes["large_share"], sizes["base_share"]) == ("13%", base["share"])
     assert facts("parameters", 6)["total"] == facts("parameters", 6)["agrees"]
 
 

@@ -506,6 +506,17 @@ def test_unknown_share() -> None:
     assert tokenize.unknown_share(tokenize.encode(bert, ""), bert) == 0.0
 
 
+def test_split_share() -> None:
+    own = tokenizer("gpt2")
+    assert tokenize.split_share(tokenize.encode(own, "뷁"), own) == 1.0
+    mixed = tokenize.encode(own, "car 뷁")
+    assert tokenize.split_share(mixed, own) == (len(mixed) - len(tokenize.encode(own, "car"))) / len(mixed)
+    assert tokenize.split_share(tokenize.encode(own, "a car"), own) == 0.0
+    assert tokenize.split_share(tokenize.encode(own, ""), own) == 0.0
+    for name in ("bert", "t5", "marian"):  # their pieces are whole characters, known or not
+        assert tokenize.split_share(tokenize.encode(tokenizer(name), "뷁 a 간다"), tokenizer(name)) == 0.0
+
+
 def test_neither_torch_nor_transformers_is_imported() -> None:
     code = "import sys, bartviz.text.tokenize; print({'torch', 'transformers'} & {*sys.modules})"
     assert printed(code).strip() == "set()"

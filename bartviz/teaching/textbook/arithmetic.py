@@ -134,7 +134,7 @@ def _variance(evidence: Evidence) -> Verdict:
         number(later("after division by 8"), 1, round(float((dots / 8).var()), 3), abs(dots.var() / 64 - 1) < 0.05),
         number(
             later("share of products beyond ±8: easily reached"),
-            "> 10 %",
+            "> 10%",
             f"{(np.abs(dots) > 8).mean():.0%}",
             bool((np.abs(dots) > 8).mean() > 0.1),
         ),
@@ -198,7 +198,7 @@ def _cosine(evidence: Evidence) -> Verdict:
         number(later("rows whose strongest key is the one with the largest dot product"), every, dot, core=False),
         number(
             later("share of cosines below 0, where no weight can be proportional"),
-            "0 %",
+            "0%",
             f"{np.mean(ratio):.0%}",
             bool(np.mean(ratio) == 0),
         ),

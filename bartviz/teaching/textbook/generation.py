@@ -52,7 +52,7 @@ def _expensive(_evidence: Evidence) -> Verdict:
         ),
         number(
             later("saved by encoding once instead of at each step"),
-            "> 90 %",
+            "> 90%",
             f"{1 - (once + every) / (again + every):.0%}",
             1 - (once + every) / (again + every) > 0.9,
         ),

@@ -63,7 +63,7 @@ def _kinds(evidence: Evidence) -> Verdict:
         number(later("heads that look at the previous or the next token"), "> 0", neighbours, neighbours > 0),
         number(
             later("largest weight of a head on [CLS] and [SEP]"),
-            "> 50 %",
+            "> 50%",
             f"{delimiters:.0%}",
             delimiters > 0.5,
             core=False,

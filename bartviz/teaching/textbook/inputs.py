@@ -93,7 +93,7 @@ def _positions(_evidence: Evidence) -> Verdict:
     )
     why = later(
         "The rotation that the formula gives is exact; the best linear map for the learned table of {model} "
-        "misses {one:.0%} of the spread at a shift of 1 (100 % is as bad as always predicting the mean).",
+        "misses {one:.0%} of the spread at a shift of 1 (100% is as bad as always predicting the mean).",
         model=TINY_BERT,
         one=one,
     )

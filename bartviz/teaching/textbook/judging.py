@@ -53,7 +53,7 @@ START, PAIR, WORDS_RECORD = "start", "mask", "words"  # records that ship with t
 BERT_RUN = {"model": "bert-tiny-en", "text": "The cat did not cross the street because it was too tired."}
 PAIR_RUN = {"model": "bert-tiny-en", "text": "I want to buy a [MASK].", "pair": "It is very old.", "special": "true"}
 MODEL = "bart-tiny-en-de"  # what the lines without a check of their own are run on
-ABOUT = 0.02  # "about 110 million": within 2 %
+ABOUT = 0.02  # "about 110 million": within 2%
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
 
 

@@ -81,7 +81,7 @@ def _patterns(_evidence: Evidence) -> Verdict:
             int(window.sum()),
         ),
         number(
-            later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25 %", f"{share:.1%}", share < 0.25
+            later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25%", f"{share:.1%}", share < 0.25
         ),
     )
     why = later(

@@ -136,7 +136,7 @@ def _feed_forward(_evidence: Evidence) -> Verdict:
         ),
     }
     numbers = tuple(
-        number(later("share of the feed-forward layers: {of}", of=of), "> 50 %", f"{share:.2%}", share > 0.5, core=core)
+        number(later("share of the feed-forward layers: {of}", of=of), "> 50%", f"{share:.2%}", share > 0.5, core=core)
         for of, (share, core) in found.items()
     )
     bert, bart = (share for share, _core in found.values())

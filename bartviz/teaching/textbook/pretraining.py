@@ -11,7 +11,7 @@ from bartviz.language import later, mark
 from bartviz.teaching.textbook.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 
 TEXT = "the cat sat on the mat. it was warm there. then it slept."
-SEEDS, SPAN, RATE = 200, 3, 0.15  # T5 drops 15 % of the tokens in spans of 3 on average (Raffel et al. 2020, 3.3.4)
+SEEDS, SPAN, RATE = 200, 3, 0.15  # T5 drops 15% of the tokens in spans of 3 on average (Raffel et al. 2020, 3.3.4)
 
 
 def _noise(evidence: Evidence) -> Verdict:
@@ -106,7 +106,7 @@ def _short_targets(_evidence: Evidence) -> Verdict:
     target = lost + spans + 1  # each span with its sentinel, and the last one
     whole, short = (int(costs.operations(n, m)["multiply_adds"].sum()) for m in (n, target))
     numbers = (
-        number(later("target tokens for a text of 512, 15 % lost in spans of 3"), "< 512", target, target < n),
+        number(later("target tokens for a text of 512, 15% lost in spans of 3"), "< 512", target, target < n),
         number(later("multiply-adds of one pass, on BART base"), f"< {whole:,}", short, short < whole),
     )
     why = later(

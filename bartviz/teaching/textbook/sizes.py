@@ -134,7 +134,7 @@ def _table(_evidence: Evidence) -> Verdict:
         numbers.append(number(label, "{} + {}".format(*claimed), "{} + {}".format(*depth(name))))
     own = total(T5_LARGE) + parameter_totals.shared(rows(T5_LARGE))[0].elements
     why = later(
-        "Within 2 %, but for {models}. T5 large has {found:,} as released, because its output layer is its embeddings; "
+        "Within 2%, but for {models}. T5 large has {found:,} as released, because its output layer is its embeddings; "
         "with a matrix of its own it would have {own:,}.",
         models=", ".join(TITLES[name] for name in far) or "–",
         found=total(T5_LARGE),
@@ -192,7 +192,7 @@ def _gpt1(_evidence: Evidence) -> Verdict:
     label = later("{model}: parameters", model="GPT-1")
     numbers = (size(BART, 140), size(BERT, 110), number(label, 117_000_000, gpt1, near(117e6, gpt1, ABOUT)))
     why = later(
-        "All within 2 %; GPT-1 is counted from its published sizes (12 layers, 768 wide, 40,478 tokens, 512 positions)."
+        "All within 2%; GPT-1 is counted from its published sizes (12 layers, 768 wide, 40,478 tokens, 512 positions)."
     )
     return Verdict(numbers, why, BASIS)
 

@@ -16,9 +16,11 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
+from bartviz.errors import BudgetError
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
+from bartviz.text.encodings import megabytes
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 from bartviz.ui.controls import large_type
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Maybe: TypeAlias = T | Callable[[], T] | None
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Markdown syntax
+_ALL_HEADS = "bartviz-all-heads.csv"
+_ROW_BYTES = 40  # about, of one weight in the table of all heads
+_LARGE = 1 << 20  # bytes of a file whose size its button states
 INK_TURNS = 0.55  # above this share of the kind's colour, letters turn light
 
 
@@ -152,32 +157,54 @@ def downloads(
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, and the whole record, which
-    ``bartviz.open`` reads. A figure passed as a string is such an HTML file already.
+    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, and of a record all weights
+    of all heads (CSV) and the record itself, which ``bartviz.open`` reads. A figure passed as a string is such an HTML
+    file already. A record with too many weights for a table gets a note in its place.
 
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz import export
+    from bartviz.analysis import all_heads
     from bartviz.record import store
 
-    stem = f"{name}-{of}" if of else name
+    stem = f"bartviz-{name}-{of}" if of else f"bartviz-{name}"
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []
+    refusal = ""
     if table is not None:
-        files.append(("CSV", "csv", "text/csv", lambda: export.csv(_made(table))))
+        files.append(("CSV", f"{stem}.csv", "text/csv", lambda: export.csv(_made(table))))
     if arrays is not None:
-        files.append(("NPZ", "npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
+        files.append(("NPZ", f"{stem}.npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
-        files.append(("HTML", "html", "text/html", lambda: _page(_made(figure), f"bartviz-{stem}")))
+        files.append(("HTML", f"{stem}.html", "text/html", lambda: _page(_made(figure), stem)))
     if record is not None:
-        files.append((_("Record"), "safetensors", "application/octet-stream", lambda: store.encode(record)))
+        try:
+            files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
+        except BudgetError as error:
+            refusal = str(error)
+        files.append((_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
         heading = _("Download")
         st.html(f"<p class='bv-note'>{html.escape(heading)}</p>", width="content")
-        for label, ending, mime, make in files:
-            st.download_button(
-                label, make, file_name=f"bartviz-{stem}.{ending}", mime=mime, on_click="ignore", key=f"{name}_{ending}"
-            )
+        for label, file, mime, make in files:
+            key = f"{name}_{'all_heads' if file == _ALL_HEADS else file.rpartition('.')[2]}"
+            st.download_button(label, make, file_name=file, mime=mime, on_click="ignore", key=key)
+    if refusal:
+        note(refusal)
+
+
+def _all_heads(rows: int) -> str:
+    """The label of the table of all heads, with its size if that is large."""
+    size = rows * _ROW_BYTES
+    return _("All heads (CSV, about {size})", size=megabytes(size)) if size > _LARGE else _("All heads (CSV)")
+
+
+def _weights(record: Record) -> bytes:
+    from bartviz import export
+    from bartviz.analysis import all_heads
+
+    torch_import.pages()
+    return export.csv(all_heads.table(record))
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:

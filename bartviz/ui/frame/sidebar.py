@@ -19,10 +19,10 @@ from bartviz.models.folders import default_roots, find, listed
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.engine import Request
 from bartviz.serving.search import Search
-from bartviz.text.clean import Truncate, read_upload
+from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui.controls import fold, large_type, pick, show
-from bartviz.ui.frame import ctrl_enter, languages, levels, menu, settings, status, theme
+from bartviz.ui.frame import ctrl_enter, languages, levels, menu, settings, status, theme, uploads
 from bartviz.ui.frame.examples import Example, examples
 from bartviz.ui.state import session
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
-FILE, READING = ("file", "encoding"), ("too_long", "special")
+READING = ("too_long", "special")
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
 
@@ -52,7 +52,7 @@ def draw() -> None:
                 if st.session_state.get("_bare"):
                     show.note(_("This link had no text, so its settings are shown on the example."))
                 _examples(kind)
-            st.fragment(_file)()
+            st.fragment(uploads.draw)()
             st.fragment(_reading)()
             settings.draw(kind)
         levels.choose()
@@ -78,7 +78,7 @@ def again(key: str, value: str) -> None:
     _set(**{key: value})
     if key == "model":
         st.session_state["_kind"] = _kind(value, None)
-    _run()
+    _run(with_file=key == "encoding")
 
 
 def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
@@ -228,22 +228,6 @@ def _examples(kind: ModelKind) -> None:
             )
 
 
-def _file() -> None:
-    with fold.folded(_("From a file"), key="file") as opened:
-        if not (opened or fold.asked_for("file", FILE)):
-            return
-        st.file_uploader(_("A text file"), ["txt", "md"], key="file", max_upload_size=1, label_visibility="collapsed")
-        st.selectbox(
-            _("Its encoding"),
-            list(ENCODINGS),
-            format_func=lambda name: _(ENCODINGS[name]),
-            key="encoding",
-            persist_state="session",
-        )
-        messages = st.session_state.get("_file_said", (mark("It becomes the text when you press Run."),))
-        show.note(" ".join(map(_, messages)))
-
-
 def _reading() -> None:
     with fold.folded(_("Settings"), key="reading") as opened:
         if not (opened or fold.asked_for("reading", READING)):
@@ -280,27 +264,18 @@ def take(example: Example) -> None:
 def _press() -> None:
     st.session_state["_echo"] = {}  # the typed values take precedence
     st.session_state["_bare"] = False
-    _run()
+    _run(with_file=True)
 
 
-def _run() -> None:
+def _run(*, with_file: bool = False) -> None:
+    """Start the request; ``with_file`` puts the file's text into the text field first, if it is new."""
     try:
-        _read_file()
+        text = uploads.text() if with_file else None
+        if text is not None:
+            _set(text=text)
         session.submit(_request())
     except BartvizError as error:
         session.refuse(error)
-
-
-def _read_file() -> None:
-    """Put a newly uploaded file into the text field. Raises TextError."""
-    file, encoding = st.session_state.get("file"), st.session_state.get("encoding", "utf-8")
-    if file is None or file.file_id == st.session_state.get("_file"):
-        return
-    read = read_upload(file.name, file.getvalue(), encoding=None if encoding == "utf-8" else encoding)
-    _set(text=read.texts[0])
-    st.session_state["_file"] = file.file_id
-    session.release(file)
-    st.session_state["_file_said"] = (later("{name} is the text now.", name=read.name), *read.notices)
 
 
 def _request() -> Request:

@@ -29,7 +29,7 @@ def test_line_30_t5() -> None:
 def test_line_30b_short_targets() -> None:
     verdict = judged("30b")
     assert verdict.word == "holds"
-    assert found(verdict, "target tokens") == 77 + 26 + 1  # 15 % of 512, in spans of 3, and the last sentinel
+    assert found(verdict, "target tokens") == 77 + 26 + 1  # 15% of 512, in spans of 3, and the last sentinel
 
 
 def test_line_31_two_heads_of_bert_use_a_pooler() -> None:

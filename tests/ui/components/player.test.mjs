@@ -10,7 +10,7 @@ const step = (more = {}) => ({
   reads: "</s>",
   predicts: "Auto",
   probability: 0.27,
-  said: "“Auto” was chosen with 27 %",
+  said: "“Auto” was chosen with 27%",
   candidates: [
     ["Auto", 0.27, true],
     ["Wagen", 0.2, false],
@@ -80,17 +80,17 @@ test("playback stays, moves on, and ends at the last step", () => {
 
 test("numbers are said with the precision that they deserve", () => {
   assert.deepEqual([0.923, 0.031, 0.0004, 0.9995, 1, 0].map(numbers.percent), [
-    "92 %",
-    "3.1 %",
-    "<0.1 %",
-    ">99.9 %",
-    "100 %",
-    "0.0 %",
+    "92%",
+    "3.1%",
+    "<0.1%",
+    ">99.9%",
+    "100%",
+    "0.0%",
   ]);
   assert.deepEqual([numbers.signed(-1.5), numbers.signed(2), numbers.signed(null)], ["−1.50", "2.00", "−∞"]);
   assert.deepEqual(
     [numbers.scientific(0.29), numbers.scientific(6.04e-12), numbers.scientific(0)],
-    ["29 %", "6.0 · 10⁻¹²", "0"],
+    ["29%", "6.0 · 10⁻¹²", "0"],
   );
   assert.deepEqual(
     [numbers.quantity(980, "B"), numbers.quantity(18432, "B"), numbers.quantity(2.5e6, "")],
@@ -161,15 +161,15 @@ test("the chosen token is always among the bars", () => {
 test("the step in words", () => {
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]),
-    "“Auto” was chosen with 27 %, looking mostly at “car” (0.70).",
+    "“Auto” was chosen with 27%, looking mostly at “car” (0.70).",
   );
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.5, 0.2, 0.3]),
-    "“Auto” was chosen with 27 %, looking mostly at special tokens (0.80), then at “car” (0.20).",
+    "“Auto” was chosen with 27%, looking mostly at special tokens (0.80), then at “car” (0.20).",
   );
   assert.equal(
     numbers.sentenceOf(meta({ columns: ["<s>"], special: [true], source: [["<s>", [0], true]] }), 0, [1]),
-    "“Auto” was chosen with 27 %.",
+    "“Auto” was chosen with 27%.",
   );
 });
 
@@ -187,7 +187,7 @@ test("a mask in the text counts as special once and is not named as a word", () 
     });
     assert.equal(
       numbers.sentenceOf(masked, 0, [0.18, 0.65, 0.17]),
-      "“Auto” was chosen with 27 %, looking mostly at special tokens (0.82), then at “I” (0.18).",
+      "“Auto” was chosen with 27%, looking mostly at special tokens (0.82), then at “I” (0.18).",
     );
   }
 });
@@ -305,7 +305,7 @@ test("one side of the comparison says its token, p and totals", () => {
   const steps = [step({ running_log_probability: -1.3 }), step({ running_log_probability: -2.6 })];
   assert.equal(
     numbers.sideOf(meta().words, "Main", steps, 0),
-    "Main: “Auto” 27 % · log p so far −1.30 · whole text −2.60",
+    "Main: “Auto” 27% · log p so far −1.30 · whole text −2.60",
   );
   assert.equal(numbers.sideOf(meta().words, "Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
 });

@@ -205,7 +205,7 @@ def step(*, first: float = 0.5, own: float = 0.27, rule: str | None = None, filt
     return Step(0, 0, auto, ranked, 1.0, -1.3, rule)
 
 
-LIKELIER = "“Wagen” was more probable (50 %)."
+LIKELIER = "“Wagen” was more probable (50%)."
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ LIKELIER = "“Wagen” was more probable (50 %)."
         (step(first=0.2), True, "given target", "Given, and the model's own first choice too."),
         (step(rule="chosen by you"), False, "greedy", f"Chosen by you. {LIKELIER}"),
         (step(rule="kept from the first text"), False, "greedy", f"Kept from the first text. {LIKELIER}"),
-        (step(filtered=0.4), False, "sampling", f"Drawn, with 40 % after temperature and filters. {LIKELIER}"),
+        (step(filtered=0.4), False, "sampling", f"Drawn, with 40% after temperature and filters. {LIKELIER}"),
         (
             step(rule="minimum length"),
             False,
@@ -265,8 +265,8 @@ def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> No
 
 
 def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
-    assert words.chosen(step(), given=False) == "“Auto” was chosen with 27 %"
-    assert words.chosen(step(), given=True) == "“Auto” was given; the model gave it 27 %"
+    assert words.chosen(step(), given=False) == "“Auto” was chosen with 27%"
+    assert words.chosen(step(), given=True) == "“Auto” was given; the model gave it 27%"
     assert "decided by a rule" in words.chosen(step(rule="forced first token"), given=False)
     assert "was drawn" in words.chosen(step(filtered=0.4), given=False)
 

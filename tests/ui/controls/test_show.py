@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -13,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import all_heads
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
 from tests.support import stand_in
@@ -147,7 +151,42 @@ def test_downloads_offer_what_was_given(record: Record) -> None:
     page.session_state["record"] = record
     page.run()
     assert not page.exception
-    assert [button.proto.label for button in page.get("download_button")] == ["CSV", "NPZ", "HTML", "Record"]
+    labels = [button.proto.label for button in page.get("download_button")]
+    assert labels == ["CSV", "NPZ", "HTML", "All heads (CSV)", "Record"]
+
+
+def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
+    monkeypatch: pytest.MonkeyPatch, record: Record
+) -> None:
+    files: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(
+        "streamlit.download_button", lambda label, make, file_name, **more: files.update({file_name: make})
+    )
+    encoder = record.attention("encoder")
+    labels = ("=1+1", *encoder.key.labels[1:])
+    tokens = replace(encoder.key, labels=labels)
+    show.downloads("heads", record=replace(record, encoder=replace(encoder, key=tokens, query=tokens)))
+    assert list(files) == ["bartviz-all-heads.csv", "bartviz-heads.safetensors"]
+    rows = list(csv.reader(io.StringIO(files["bartviz-all-heads.csv"]().decode("utf-8-sig"), newline="")))
+    assert rows[1][:-1] == ["encoder", "0", "0", "0", "'=1+1", "0", "'=1+1"]
+    assert float(rows[1][-1]) == pytest.approx(encoder.head(0, 0)[0, 0])
+    assert len(rows) == all_heads.count(record) + 1
+
+
+def test_a_large_table_of_all_heads_has_its_size_and_a_larger_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch, record: Record
+) -> None:
+    labels: list[str] = []
+    notes: list[str] = []
+    monkeypatch.setattr("streamlit.download_button", lambda label, make, file_name, **more: labels.append(label))
+    monkeypatch.setattr(show, "note", notes.append)
+    monkeypatch.setattr(all_heads, "count", lambda record: 262_144)
+    show.downloads("heads", record=record)
+    assert labels == ["All heads (CSV, about 10.0 MB)", "Record"]
+    monkeypatch.setattr(all_heads, "count", lambda record: 500_001)
+    show.downloads("heads", record=record)
+    assert labels[2:] == ["Record"]
+    assert "500,001 weights" in notes[0]
 
 
 def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:

@@ -21,7 +21,7 @@ from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine, Request
 from bartviz.serving.limits import Limits
 from bartviz.text.clean import check_length, clean
-from bartviz.ui.frame import settings
+from bartviz.ui.frame import settings, uploads
 from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
@@ -314,6 +314,89 @@ def test_a_file_in_another_encoding_is_refused_until_it_is_chosen(app: App, answ
     assert page.selectbox(key="encoding").value == "cp949"
     assert answers.asked[0].text == "안녕하세요."
     assert not page.error
+
+
+TABLE = 'id,text,ko\n1,A car.,차.\n2,,\n3,"=1+1, he said.",말.\n'.encode()
+
+
+def chosen(page: AppTest, name: str) -> Any:
+    """The field for the column, or for the text, of the file."""
+    fields = [*page.sidebar.selectbox, *page.sidebar.number_input]
+    return next(field for field in fields if str(field.key).startswith(f"{name}_"))
+
+
+def test_a_text_of_a_table_is_chosen_by_column_and_row(app: App, answers: Answers) -> None:
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", TABLE).run()
+    assert chosen(page, "column").options == ["1: id", "2: text", "3: ko"]
+    assert chosen(page, "row").options == ["1: A car.", "2: =1+1, he said."]
+    assert "1 row cannot be used. Line 3 was left out. It has no text in this column." in words(page)
+    page = press(chosen(page, "row").set_value(1).run(), "Run")
+    assert answers.asked[-1].text == page.text_area(key="text").value == "=1+1, he said."
+    assert "Text 2 of 2 in a.csv is the text now." in words(page)
+    page = chosen(page, "column").set_value(2).run()
+    assert "It becomes the text when you press Run." in words(page)
+    page = press(chosen(page, "row").set_value(1).run(), "Run")
+    assert answers.asked[-1].text == "말."
+    assert (chosen(page, "column").value, chosen(page, "row").value) == (2, 1)  # still, after the run
+    page.text_area(key="text").input("Then my own.")
+    page = press(page, "Run")
+    assert answers.asked[-1].text == "Then my own."
+    page = chosen(page, "row").set_value(0).run()
+    press(chosen(page, "row").set_value(1).run(), "Run")
+    assert answers.asked[-1].text == "말."  # chosen again
+
+
+def test_a_new_table_replaces_the_one_before(app: App, answers: Answers) -> None:
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", TABLE).run()
+    page = press(chosen(page, "row").set_value(1).run(), "Run")
+    page = page.file_uploader(key="file").upload("b.jsonl", b'{"src": "One."}\n{"src": "Two."}').run()
+    assert chosen(page, "row").options == ["1: One.", "2: Two."]
+    page = press(page, "Run")
+    assert answers.asked[-1].text == page.text_area(key="text").value == "One."
+
+
+def test_a_table_without_a_usable_column_is_refused_until_another_is_chosen(app: App, answers: Answers) -> None:
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", b"text,other\n,Far.\n").run()
+    assert "None of the 1 rows can be used" in page.sidebar.error[0].value
+    page = press(page, "Run")
+    assert answers.asked == []
+    page = chosen(page, "column").set_value(1).run()
+    assert not page.sidebar.error
+    press(page, "Run")
+    assert answers.asked[-1].text == "Far."
+
+
+def test_a_long_table_offers_its_texts_by_number(app: App, answers: Answers) -> None:
+    data = "text\n" + "\n".join(f"Sentence {number}." for number in range(1, uploads.LISTED + 2))
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", data.encode()).run()
+    assert chosen(page, "row").max == uploads.LISTED + 1
+    page = chosen(page, "row").set_value(77).run()
+    assert "Sentence 77." in words(page)
+    press(page, "Run")
+    assert answers.asked[-1].text == "Sentence 77."
+
+
+def test_a_table_in_another_encoding_is_refused_until_it_is_chosen(app: App, answers: Answers) -> None:
+    page = app()
+    data = "text,n\n안녕하세요.,1\n좋아요.,2\n".encode("cp949")
+    page = page.file_uploader(key="file").upload("a.csv", data).run()
+    assert "not Unicode" in page.sidebar.error[0].value
+    page = press(press(page, "Run"), r"Read it as Korean (CP949, EUC-KR)")
+    assert answers.asked[0].text == "안녕하세요."
+    assert not page.error
+
+
+def test_an_example_is_not_replaced_by_a_file_that_waits(app: App, answers: Answers) -> None:
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", TABLE).run()
+    page = page.button(key="example_1").click().run()
+    assert answers.asked[-1].text == "The cat is sleeping on the sofa."
+    press(page, "Run")
+    assert answers.asked[-1].text == "A car."
 
 
 def test_the_own_text_of_the_start_page_runs(app: App, answers: Answers) -> None:

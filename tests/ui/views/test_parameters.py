@@ -30,7 +30,7 @@ def figures(page: AppTest) -> list[str]:
 def test_bart_base_at_first(app: App) -> None:
     page = app("parameters", record=None)
     assert not page.exception
-    assert "28 % of 139,420,416 parameters, counted once." in html(page)
+    assert "28% of 139,420,416 parameters, counted once." in html(page)
     table = page.dataframe[0].value
     assert list(table.iloc[-1]) == ["sum", 139_420_416, 255_230_976]
     assert list(table["Wherever used"])[:3] == [38_603_520, 81_920_256, 96_103_680]

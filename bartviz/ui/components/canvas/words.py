@@ -93,9 +93,9 @@ def _titles(*, predicts: bool) -> Words:
 
 def _labels(*, renormalised: bool) -> Words:
     """For screen readers, the table, the hidden columns, the ends of the colours."""
-    hidden = _("{share} % to {names}, hidden")
+    hidden = _("{share}% to {names}, hidden")
     if renormalised:
-        hidden = _("{share} % to {names}, hidden; what is left is divided by its sum")
+        hidden = _("{share}% to {names}, hidden; what is left is divided by its sum")
     return {
         "hidden": hidden,
         "hidden_chip": _("hidden"),

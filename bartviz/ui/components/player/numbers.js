@@ -50,9 +50,9 @@ export function advance(step, count, elapsed, interval) {
 
 export function percent(p) {
   const value = p * 100;
-  if (value > 0 && value < 0.1) return "<0.1 %";
-  if (value > 99.9 && value < 100) return ">99.9 %";
-  return `${(value >= 10 && value < 99.5) || value === 100 ? value.toFixed(0) : value.toFixed(1)} %`;
+  if (value > 0 && value < 0.1) return "<0.1%";
+  if (value > 99.9 && value < 100) return ">99.9%";
+  return `${(value >= 10 && value < 99.5) || value === 100 ? value.toFixed(0) : value.toFixed(1)}%`;
 }
 
 export const signed = (value, digits = 2) =>
