@@ -11,6 +11,7 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     compare      compare(att, x=..., y=...), compare(att, a=(2, 0), b=(3, 1)), likeness(att), rollout(att),
                  contribution(att, layer, head)
     decoding     decoding(record, step=...), beams(record), branches(record, other)
+                 output_layer(one) of ``experiments.output_layer.output_layer(model, record, step)``
     denoising    denoising(found) of ``bartviz.experiments.repair.repair(model, text, noise)``
     experiments  ablation(found), moved(found), edits(found, view=...) of what ``bartviz.ablate``, ``ablate_sweep``,
                  ``edit`` and ``reach`` give
@@ -57,6 +58,7 @@ from bartviz.figures.notebook import (
     shift,
     sizes,
 )
+from bartviz.figures.output_layer import output_layer
 from bartviz.figures.parameters import parameters
 from bartviz.figures.ribbons import ribbons
 
@@ -84,6 +86,7 @@ __all__ = [
     "models",
     "moved",
     "norms",
+    "output_layer",
     "parameters",
     "pattern",
     "positions",

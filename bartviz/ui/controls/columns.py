@@ -134,6 +134,11 @@ COLUMNS = frozenset(
         mark("candidates"),
         mark("mutual"),
         mark("unknown"),
+        mark("logit"),
+        mark("state × row"),
+        mark("exp(logit − largest)"),
+        mark("length of the row"),
+        mark("cosine with the state"),
     )
 )
 HEADS = frozenset(("head", "heads", "and"))  # columns with names of heads
