@@ -16,6 +16,7 @@ from bartviz.analysis import inside
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.output_layer import output_layer
+from bartviz.experiments.residual import residual
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.ui.frame import place
@@ -39,6 +40,7 @@ VIEWS = {
     "inside_gelu": "activation",
     "inside_norms": "norms",
     "inside_growth": "growth",
+    "inside_residual": "residual",
     "compare_scatter": "compare",
     "compare_matrix": "compare",
     "compare_difference": "compare",
@@ -127,6 +129,7 @@ DRAWN: dict[str, Callable[[Model, Record], go.Figure]] = {
     "pattern": lambda model, record: figures.pattern(record.attention("encoder"), "window", row=3, window=1),
     "moved": lambda model, record: figures.moved(bartviz.ablate(model, record, "encoder L0H0")),
     "output_layer": lambda model, record: figures.output_layer(output_layer(model, record, 2)),
+    "residual": lambda model, record: figures.residual(residual(model, record, "decoder", 1, 2)),
     "quiet": lambda model, record: figures.quiet(bartviz.ablate_sweep(model, record), record),
     "gap": lambda model, record: figures.gap(record),
     "cost": lambda model, record: figures.cost("facebook/bart-base", view="decoding"),
