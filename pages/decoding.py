@@ -15,6 +15,7 @@ from bartviz.ui.controls import show
 from bartviz.ui.frame import doubt, levels, page, roads
 from bartviz.ui.state import session
 from bartviz.ui.views.decoding import branches, parts
+from bartviz.ui.views.decoding.output_layer import output_layer
 
 
 def advise(record: Record) -> None:
@@ -65,6 +66,7 @@ def main() -> None:
     if branch is not None:
         branches.numbers(record, branch)
     parts.all_heads(record, place, layer, head)
+    output_layer(record, place.step)
     parts.made(record)
     parts.given_output(record)
     parts.beam_tree(record, place.step)

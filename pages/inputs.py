@@ -12,6 +12,7 @@ from bartviz.record.record import Record
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.inputs import parts
+from bartviz.ui.views.inputs.blocks import blocks
 
 STYLE = Path(parts.__file__).with_name("inputs.css")
 
@@ -64,6 +65,7 @@ def main() -> None:
             sentence = summed(record, stack, look)
     with lead:
         show.lead(sentence)
+    blocks(record)
     levels.explain("inputs")
 
 

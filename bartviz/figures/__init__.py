@@ -6,11 +6,13 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     inputs       inputs(one), positions(one), shift(one) of ``experiments.embeddings.inputs(model, record)``; bias(att)
     masks        masks(record, view=...), pattern(att, "window")
     inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
-                 growth(att, row), activation(record), norms(record)
+                 growth(att, row), activation(record), norms(record),
+                 residual(one) of ``experiments.residual.residual(model, record, stack, layer, row)``
     heads        heads(att), heads(att, layer=2), heads(att, layer=2, head=0), heads(att, layer=2, mean=True)
     compare      compare(att, x=..., y=...), compare(att, a=(2, 0), b=(3, 1)), likeness(att), rollout(att),
                  contribution(att, layer, head)
     decoding     decoding(record, step=...), beams(record), branches(record, other)
+                 output_layer(one) of ``experiments.output_layer.output_layer(model, record, step)``
     denoising    denoising(found) of ``bartviz.experiments.repair.repair(model, text, noise)``
     experiments  ablation(found), moved(found), edits(found, view=...) of what ``bartviz.ablate``, ``ablate_sweep``,
                  ``edit`` and ``reach`` give
@@ -57,7 +59,9 @@ from bartviz.figures.notebook import (
     shift,
     sizes,
 )
+from bartviz.figures.output_layer import output_layer
 from bartviz.figures.parameters import parameters
+from bartviz.figures.residual import residual
 from bartviz.figures.ribbons import ribbons
 
 __all__ = [
@@ -84,10 +88,12 @@ __all__ = [
     "models",
     "moved",
     "norms",
+    "output_layer",
     "parameters",
     "pattern",
     "positions",
     "quiet",
+    "residual",
     "ribbons",
     "rollout",
     "scaling",

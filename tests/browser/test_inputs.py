@@ -30,3 +30,21 @@ def test_three_tokenizers_on_a_phone_without_sideways_scrolling(visit: Open, shi
     expect(page.locator(".bv-cut")).to_have_count(3)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_blocks_lead_to_their_pages_by_keys_on_a_phone(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/inputs?blocks=true", scheme="dark", size=(390, 844))
+    attention = page.get_by_role("link", name="Masked self-attention, 8 heads")
+    expect(attention).to_be_visible()
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    embeddings = page.locator(".st-key-blocks_encoder").get_by_role("link", name="Embeddings")
+    embeddings.focus()
+    page.keyboard.press("Tab")  # to the next box
+    expect(page.get_by_role("link", name="Self-attention, 8 heads", exact=True)).to_be_focused()
+    embeddings.press("Enter")  # another part of this page
+    expect(page.locator(".st-key-inputs_sum .nsewdrag").first).to_be_attached()
+    attention.press("Enter")
+    page.wait_for_url("**/masks?*")
+    settle(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("masks")

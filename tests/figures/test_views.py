@@ -15,6 +15,8 @@ from bartviz import figures
 from bartviz.analysis import inside
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs
+from bartviz.experiments.output_layer import output_layer
+from bartviz.experiments.residual import residual
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.ui.frame import place
@@ -38,6 +40,7 @@ VIEWS = {
     "inside_gelu": "activation",
     "inside_norms": "norms",
     "inside_growth": "growth",
+    "inside_residual": "residual",
     "compare_scatter": "compare",
     "compare_matrix": "compare",
     "compare_difference": "compare",
@@ -47,6 +50,7 @@ VIEWS = {
     "compare_weights": "contribution",
     "compare_norms": "contribution",
     "beam_tree": "beams",
+    "decoding_output": "output_layer",
     "denoising_tokens": "denoising",
     "denoising_": "heads",
     "worth_": "ablation",
@@ -124,6 +128,8 @@ DRAWN: dict[str, Callable[[Model, Record], go.Figure]] = {
     "bias": lambda model, record: figures.bias(bartviz.capture(loaded.model("t5"), TEXT).attention("encoder")),
     "pattern": lambda model, record: figures.pattern(record.attention("encoder"), "window", row=3, window=1),
     "moved": lambda model, record: figures.moved(bartviz.ablate(model, record, "encoder L0H0")),
+    "output_layer": lambda model, record: figures.output_layer(output_layer(model, record, 2)),
+    "residual": lambda model, record: figures.residual(residual(model, record, "decoder", 1, 2)),
     "quiet": lambda model, record: figures.quiet(bartviz.ablate_sweep(model, record), record),
     "gap": lambda model, record: figures.gap(record),
     "cost": lambda model, record: figures.cost("facebook/bart-base", view="decoding"),

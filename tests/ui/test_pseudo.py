@@ -35,7 +35,7 @@ float bfloat int NaN CLS SEP MASK Ich will ein Auto kaufen"""
 KNOWN = frozenset(LETTERS.findall(f"{GIVEN} {SAME}"))
 
 VIEWS: dict[str, tuple[dict[str, str], ...]] = {
-    "inputs": tuple({"look": look} for look in ("sum", "positions", "tokenizers")),
+    "inputs": (*({"look": look} for look in ("sum", "positions", "tokenizers")), {"blocks": "true"}),
     "masks": (
         {"see": "patterns"},
         {"see": "patterns", "pattern": "causal"},

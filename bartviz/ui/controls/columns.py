@@ -134,6 +134,13 @@ COLUMNS = frozenset(
         mark("candidates"),
         mark("mutual"),
         mark("unknown"),
+        mark("logit"),
+        mark("state × row"),
+        mark("exp(logit − largest)"),
+        mark("length of the row"),
+        mark("cosine with the state"),
+        mark("vector"),
+        mark("cosine with before"),
     )
 )
 HEADS = frozenset(("head", "heads", "and"))  # columns with names of heads
@@ -155,5 +162,12 @@ CELLS = frozenset(
         mark("pieces of words (WordPiece)"),
         mark("pieces that hold their space (SentencePiece)"),
         mark("pieces that say where a word ends"),
+        mark("before the layer"),
+        mark("self-attention adds"),
+        mark("cross-attention adds"),
+        mark("feed-forward adds"),
+        mark("after self-attention"),
+        mark("after cross-attention"),
+        mark("after the layer"),
     )
 )

@@ -24,6 +24,7 @@ from bartviz.record.record import Record
 from bartviz.ui.components import formula
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
+from bartviz.ui.views.inside.residual import residual
 
 KEYS = {
     "strongest": mark("the strongest"),
@@ -36,6 +37,7 @@ AROUND = {
     "scaling": mark("Without the scaling"),
     "activation": mark("GELU and ReLU"),
     "norms": mark("Before or after the norm"),
+    "residual": mark("The residual sum"),
 }
 NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
@@ -221,13 +223,15 @@ def share(chosen: Chosen) -> None:
 
 
 def around(record: Record, chosen: Chosen) -> None:
-    """The tabs on scaling, activation and norms."""
+    """The tabs on scaling, activation, norms and the residual sum."""
     part, tab = pick.tabs(named(AROUND), key="around")
     with tab:
         if part == "scaling":
             _scaling(chosen)
         elif part == "norms":
             _norms(record, chosen)
+        elif part == "residual":
+            residual(record, chosen.one.kind, chosen.one.layer, chosen.one.row)
         else:
             sentence = activations.sentence(record.model)
             show.note(sentence)
@@ -275,7 +279,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
     lengths = inside.growth(chosen.attention, one.row)
     measured = _(
         "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
-        "The stream that it is added to is not in a record.",
+        "The stream that it is added to is not in a record: “The residual sum” reads it from the model.",
         kind=sentence_words.kind(one.kind),
         token=quote(one.query_label),
         least=lengths.min(),

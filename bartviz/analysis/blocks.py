@@ -1,0 +1,157 @@
+"""The blocks of a model in the order in which a text passes them, each with the page that shows what happens in it.
+
+What they are follows the model's family (Vaswani et al. 2017, figure 1, is an encoder-decoder with post-norm); how many
+layers and heads there are is in the record. NumPy and torch are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bartviz.analysis import activations
+from bartviz.families import parts
+from bartviz.families.family import Family, Side
+from bartviz.families.registry import FAMILIES
+from bartviz.language import _
+from bartviz.record.attention import Kind
+from bartviz.record.record import ModelInfo
+
+Stack = Literal["encoder", "decoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box: its text in the reader's language, the page that shows it with the choices there, the kind of attention
+    that it is. A box without a page is no link."""
+
+    text: str
+    page: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A stack from top to bottom: what comes before its layers, the parts of one layer, what comes after the last.
+
+    ``layer`` holds one group of boxes for each residual sum.
+    """
+
+    stack: Stack
+    layers: int
+    before: tuple[Box, ...]
+    layer: tuple[tuple[Box, ...], ...]
+    after: tuple[Box, ...]
+
+
+def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:
+    """The stacks of a model, the encoder first. ``steps``: whether the record has decoding steps to show."""
+    family = FAMILIES[info.family]
+    both = family.encoder is not None and family.decoder is not None
+    made = []
+    if family.encoder is not None:
+        made.append(_encoder(info, family, family.encoder, both=both))
+    if family.decoder is not None:
+        made.append(_decoder(info, family, family.decoder, both=both, steps=steps))
+    return tuple(made)
+
+
+def sentence(info: ModelInfo) -> str:
+    """The model in one sentence: its stacks, layers and heads."""
+    sizes = {"encoder": (info.encoder_layers, info.encoder_heads), "decoder": (info.decoder_layers, info.decoder_heads)}
+    if info.kind == "encoder-decoder":
+        return _(
+            "{model}: an encoder of {encoder} layers with {encoder_heads} heads each reads the text, a decoder of "
+            "{decoder} layers with {decoder_heads} heads writes the output token by token.",
+            model=info.name,
+            encoder=sizes["encoder"][0],
+            encoder_heads=sizes["encoder"][1],
+            decoder=sizes["decoder"][0],
+            decoder_heads=sizes["decoder"][1],
+        )
+    layers, heads = sizes[info.kind]
+    if info.kind == "encoder":
+        return _(
+            "{model}: an encoder of {layers} layers with {heads} heads each reads the whole text at once.",
+            model=info.name,
+            layers=layers,
+            heads=heads,
+        )
+    return _(
+        "{model}: a decoder of {layers} layers with {heads} heads each continues the text token by token.",
+        model=info.name,
+        layers=layers,
+        heads=heads,
+    )
+
+
+def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Column:
+    attention = Box(
+        _("Self-attention, {heads} heads", heads=info.encoder_heads), "heads", {"kind": "encoder"}, "encoder"
+    )
+    states = _("States of all tokens, read by every layer of the decoder") if both else _("States of all tokens")
+    after = Box(states, "heads", {"kind": "cross"}, "cross") if both else Box(states)
+    return Column(
+        "encoder",
+        info.encoder_layers,
+        _before(family, side, "encoder", _("Source text")),
+        (_summed(family, "encoder", attention), _summed(family, "encoder", _feed_forward(info, "encoder"))),
+        (*_last_norm(side, "encoder"), after),
+    )
+
+
+def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: bool) -> Column:
+    heads = info.decoder_heads
+    attention = [
+        Box(_("Masked self-attention, {heads} heads", heads=heads), "masks", {"view": "pattern"}, "decoder"),
+        *(
+            [Box(_("Cross-attention to the encoder, {heads} heads", heads=heads), "heads", {"kind": "cross"}, "cross")]
+            if both
+            else []
+        ),
+    ]
+    output = Box(_("Output layer and softmax"), *(("decoding", {"output_layer": "true"}) if steps else ()))
+    return Column(
+        "decoder",
+        info.decoder_layers,
+        _before(family, side, "decoder", _("Output so far") if both else _("Text so far")),
+        tuple(_summed(family, "decoder", part) for part in (*attention, _feed_forward(info, "decoder"))),
+        (*_last_norm(side, "decoder"), output, Box(_("Next token"), *(("decoding",) if steps else ()))),
+    )
+
+
+def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, ...]:
+    """The pieces of the text, and the embeddings that are summed."""
+    roles = {part.role for part in side.before}
+    names = [_("token")]
+    if family.positions != "relative":
+        names.append(_("position"))
+    if parts.SEGMENTS in roles:
+        names.append(_("segment"))
+    embeddings = _("Embeddings: {parts}", parts=" + ".join(names))
+    if "embedding layer norm weight" in roles:
+        embeddings += ", LayerNorm"
+    chosen = {"stack": stack}
+    return Box(read, "inputs", {"look": "pieces", **chosen}), Box(embeddings, "inputs", {"look": "sum", **chosen})
+
+
+def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
+    name = activations.of(info)[0]
+    known = activations.CURVES.get(name)
+    said = _("Feed-forward, {activation}", activation=name if known is None else _(known[0]))
+    return Box(said, "inside", {"kind": stack, "around": "activation"})
+
+
+def _summed(family: Family, stack: Stack, part: Box) -> tuple[Box, ...]:
+    """A part with its residual sum, and LayerNorm before or after it."""
+    kind = {"kind": stack}
+    add = {**kind, "around": "residual"}
+    if family.norm == "pre":
+        return Box("LayerNorm", "inside", {**kind, "around": "norms"}), part, Box(_("Add"), "inside", add)
+    return part, Box(_("Add, then LayerNorm"), "inside", add)
+
+
+def _last_norm(side: Side, stack: Stack) -> tuple[Box, ...]:
+    return (Box("LayerNorm", "inside", {"kind": stack, "around": "norms"}),) if side.after else ()

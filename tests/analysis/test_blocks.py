@@ -1,0 +1,83 @@
+"""The blocks of each kind of model: their order, numbers and pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bartviz.analysis import blocks
+from bartviz.analysis.blocks import Column
+from bartviz.families.family import ModelKind
+from tests.support import stand_in
+
+
+def texts(column: Column) -> list[str]:
+    """Everything in the column from top to bottom."""
+    layer = [box for group in column.layer for box in group]
+    return [box.text for box in (*column.before, *layer, *column.after)]
+
+
+def test_bart_has_an_encoder_and_a_decoder_with_post_norm() -> None:
+    encoder, decoder = blocks.columns(stand_in.model_info(layers=(6, 3), heads=(12, 4)))
+    assert (encoder.layers, decoder.layers) == (6, 3)
+    assert texts(encoder) == [
+        "Source text",
+        "Embeddings: token + position, LayerNorm",
+        "Self-attention, 12 heads",
+        "Add, then LayerNorm",
+        "Feed-forward, GELU",
+        "Add, then LayerNorm",
+        "States of all tokens, read by every layer of the decoder",
+    ]
+    assert texts(decoder) == [
+        "Output so far",
+        "Embeddings: token + position, LayerNorm",
+        "Masked self-attention, 4 heads",
+        "Add, then LayerNorm",
+        "Cross-attention to the encoder, 4 heads",
+        "Add, then LayerNorm",
+        "Feed-forward, GELU",
+        "Add, then LayerNorm",
+        "Output layer and softmax",
+        "Next token",
+    ]
+
+
+def test_t5_normalises_before_each_part_and_after_the_last_layer() -> None:
+    info = replace(stand_in.model_info(), family="t5")
+    encoder, decoder = blocks.columns(info)
+    assert texts(encoder)[1:5] == ["Embeddings: token", "LayerNorm", "Self-attention, 4 heads", "Add"]
+    assert texts(encoder)[-2] == "LayerNorm"
+    assert [len(group) for group in decoder.layer] == [3, 3, 3]
+    assert texts(decoder)[-3:] == ["LayerNorm", "Output layer and softmax", "Next token"]
+
+
+def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_attention() -> None:
+    (encoder,) = blocks.columns(replace(stand_in.model_info("encoder"), family="bert"))
+    assert texts(encoder)[1] == "Embeddings: token + position + segment, LayerNorm"
+    assert encoder.after[-1].text == "States of all tokens"
+    assert encoder.after[-1].page == ""
+    (decoder,) = blocks.columns(replace(stand_in.model_info("decoder"), family="gpt2"))
+    assert texts(decoder)[0] == "Text so far"
+    assert len(decoder.layer) == 2
+    assert all(box.kind != "cross" for group in decoder.layer for box in group)
+
+
+def test_without_steps_no_box_leads_to_decoding() -> None:
+    decoder = blocks.columns(stand_in.model_info(), steps=False)[1]
+    assert [box.page for box in decoder.after] == ["", ""]
+    assert [box.page for box in blocks.columns(stand_in.model_info())[1].after] == ["decoding", "decoding"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "family", "said"),
+    [
+        ("encoder-decoder", "bart", "an encoder of 6 layers with 12 heads each reads the text, a decoder of 3 layers"),
+        ("encoder", "bert", "an encoder of 6 layers with 12 heads each reads the whole text at once"),
+        ("decoder", "gpt2", "a decoder of 3 layers with 4 heads each continues the text"),
+    ],
+)
+def test_the_sentence_names_layers_and_heads(kind: ModelKind, family: str, said: str) -> None:
+    info = replace(stand_in.model_info(kind, layers=(6, 3), heads=(12, 4)), family=family)
+    assert said in blocks.sentence(info)
