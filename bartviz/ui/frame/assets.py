@@ -51,7 +51,8 @@ class Assets:
     def __init__(self, app: ASGIApp, styles: Iterable[Path] = STYLES) -> None:
         self.app = app
         style = "\n".join(file.read_text("utf-8") for file in styles)
-        self._head = f"<style>{style}</style>{_early()}</head>".encode()
+        self._early = f"{_early()}</head>".encode()
+        self._style = f"<style>{style}</style></body>".encode()  # after the head: Streamlit adds its own styles there
         self._packed: dict[str, _Answer] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +67,8 @@ class Assets:
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self._asked(scope, receive)
         if _type(answer).startswith("text/html"):
-            answer = _with(answer, answer.body.replace(b"</head>", self._head, 1))
+            body = answer.body.replace(b"</head>", self._early, 1).replace(b"</body>", self._style, 1)
+            answer = _with(answer, body)
         await _send(answer, scope, receive, send)
 
     async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
