@@ -22,7 +22,8 @@ def weighed(page: Page, address: str) -> tuple[float, float]:
     page.goto(address)
     settle(page)
     share, title = page.locator(".st-key-share_place button").bounding_box(), page.locator("h1").bounding_box()
-    assert share is not None and title is not None
+    assert share is not None
+    assert title is not None
     assert share["x"] > title["x"] + 600, "our style has to win over Streamlit's"
     page.evaluate(WATCH)
     page.wait_for_function("new Promise((done) => requestAnimationFrame(() => done(true)))")
