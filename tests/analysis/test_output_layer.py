@@ -58,8 +58,8 @@ def test_the_error_is_relative_to_the_largest_logit() -> None:
 
 
 def test_the_sentence_names_the_token_that_was_written() -> None:
-    assert "“Ich” gets the largest logit, 6.00; after softmax that is 58 %" in analysis.sentence(small())
-    assert "“<b>” was written with a logit of 5.00, 21 %; the largest is 6.00, of “Ich”" in analysis.sentence(small(1))
+    assert "“Ich” gets the largest logit, 6.00; after softmax that is 58%" in analysis.sentence(small())
+    assert "“<b>” was written with a logit of 5.00, 21%; the largest is 6.00, of “Ich”" in analysis.sentence(small(1))
     assert "rows of the output matrix" in analysis.sentence(replace(small(), tied=False))
     assert "5.00 × length of the row 2.00 × cosine 0.600 = 6.00" in analysis.reason(small())
     assert "The bias adds +1.00" in analysis.reason(small(1))

@@ -178,7 +178,7 @@ def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
 def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/decoding")
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV", exact=True).click()
     waiting.value.save_as(tmp_path / "steps.csv")
     with (tmp_path / "steps.csv").open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))

@@ -65,7 +65,7 @@ def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, t
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
     expect(page.get_by_text("as its card states")).to_be_visible()
     with page.expect_download() as download:
-        page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV").click()
+        page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "noises.csv")
     lines = (tmp_path / "noises.csv").read_text("utf-8-sig").splitlines()
     assert len(lines) == 6

@@ -29,7 +29,7 @@ def test_the_file_holds_the_weights_of_the_head(visit: Open, server: str, tmp_pa
     page = visit(f"{server}/heads?layer=2&head=1&reading=reads")
     expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L2H1")
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "heads.csv")
     with (tmp_path / "heads.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))

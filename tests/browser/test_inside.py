@@ -69,7 +69,7 @@ def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path)
     page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2&level=intermediate")
     drawn(page)
     with page.expect_download() as download:
-        page.locator(".st-key-downloads_inside").get_by_role("button", name="CSV").click()
+        page.locator(".st-key-downloads_inside").get_by_role("button", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "inside.csv")
     with (tmp_path / "inside.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -98,7 +98,7 @@ def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
         page.get_by_text("With the answers").click()
         settle(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "quiz.csv")
     with (tmp_path / "quiz.csv").open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))

@@ -75,10 +75,22 @@ def text() -> str | None:
         st.session_state[_NOTICES] = (notice, *upload.notices)
     else:
         choice, upload = _choice(file), read_upload(file.name, file.getvalue(), encoding=_encoding())
-        st.session_state[_NOTICES] = (later("{name} is the text now.", name=upload.name), *upload.notices)
+        st.session_state[_NOTICES] = (
+            later("{name} is the text now.", name=upload.name),
+            *_as_one(upload.texts[0]),
+            *upload.notices,
+        )
         session.release(file)
     st.session_state[_TAKEN] = choice
     return upload.texts[choice.row or 0]
+
+
+def _as_one(text: str) -> tuple[str, ...]:
+    """What a visitor should know whose file has a text in each line."""
+    count = sum(bool(line.strip()) for line in text.split("\n"))
+    if count < 2:
+        return ()
+    return (later("Its {count:,} lines are one text. As csv or jsonl each line is a text of its own.", count=count),)
 
 
 def _choose(file: UploadedFile | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from bartviz.ui.frame.assets import Assets
+from scripts.visitor import wait_for
 
 SCRIPT = b"let long = 1;\n" * 500
 BROWSER = {"accept": "text/html,application/xhtml+xml", "accept-encoding": "gzip, br"}
@@ -61,7 +61,7 @@ def get(app: Any, path: str, headers: dict[str, str]) -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
             return await client.get(path, headers=headers)
 
-    return asyncio.run(ask())
+    return wait_for(ask())
 
 
 def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) -> None:

@@ -347,6 +347,13 @@ def test_a_text_of_a_table_is_chosen_by_column_and_row(app: App, answers: Answer
     assert answers.asked[-1].text == "말."  # chosen again
 
 
+def test_a_text_file_of_several_lines_says_that_they_are_one_text(app: App, answers: Answers) -> None:
+    page = app().file_uploader(key="file").upload("a.txt", b"One.\n\nTwo.\nThree.\n").run()
+    assert "Its 3 lines are one text." in words(press(page, "Run"))
+    page = app().file_uploader(key="file").upload("a.txt", b"One.\n").run()
+    assert "lines are one text" not in words(press(page, "Run"))
+
+
 def test_a_new_table_replaces_the_one_before(app: App, answers: Answers) -> None:
     page = app()
     page = page.file_uploader(key="file").upload("a.csv", TABLE).run()
