@@ -57,7 +57,8 @@ class Assets:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" and scope["method"] == "GET" else Headers({})
-        if "text/html" in headers.get("accept", ""):
+        name = scope.get("path", "").rsplit("/", 1)[-1]
+        if "text/html" in headers.get("accept", "") and ("." not in name or name == "index.html"):  # not a download
             await self._page(scope, receive, send)
         elif scope.get("path", "").endswith((".js", ".css")) and "gzip" in headers.get("accept-encoding", ""):
             await self._script(scope, receive, send)

@@ -48,6 +48,7 @@ def app(tmp_path: Path, asked: list[str]) -> Assets:
 
     routes = [
         Route("/", page),
+        Route("/media/figure.html", page),
         Route("/static/long.js", script),
         Route("/static/short.js", short),
         Route("/static/none.js", missing),
@@ -98,6 +99,7 @@ def test_a_script_is_compressed_once(app: Assets, asked: list[str]) -> None:
         ("/static/none.js", {"accept-encoding": "gzip"}),
         ("/data", BROWSER),
         ("/", {"accept": "*/*"}),
+        ("/media/figure.html", BROWSER),
     ],
 )
 def test_everything_else_is_as_it_was_answered(app: Assets, path: str, headers: dict[str, str]) -> None:
