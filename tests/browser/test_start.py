@@ -41,6 +41,13 @@ def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, serv
     expect(page.locator(".sentence")).to_contain_text("Point at a word")
 
 
+def test_a_long_text_leaves_no_empty_page_below(visit: Open, shipped: str) -> None:
+    text = "+".join(["The+cat+is+sleeping+on+the+sofa+and+the+dog+is+playing+in+the+garden."] * 5)
+    page = visit(f"{shipped}/?text={text}&model=bart-tiny-en-de")
+    expect(page.locator(".ribbons .above .word")).to_have_count(48)
+    assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollHeight") < 2500
+
+
 def test_a_tap_keeps_a_word_on_a_phone(visit: Open, server: str) -> None:
     page, found = visit(server, size=(420, 900)), ribbons(stand_in.record())
     word(page, "below", 2).tap()
