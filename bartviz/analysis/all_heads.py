@@ -1,7 +1,4 @@
-"""Every weight of a record as one tidy table: a row for each cell of each head.
-
-Letters in shapes: L layers, H heads, Q query rows, K key columns, C cells that a mask leaves open.
-"""
+"""Every weight of a record that a mask leaves open, as one tidy table of a size that a page can make."""
 
 from __future__ import annotations
 
@@ -43,34 +40,11 @@ def check(record: Record) -> int:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """Kind, layer, head, query and key (positions), their tokens, and the weight, in this order.
+    """The lines of ``Record.to_dataframe`` whose cells the mask leaves open; the weight of the others is 0.
 
-    Cells that the mask closes are left out: their weight is 0. Rows of cross-attention have the token that they
-    predict, as on the pages. Raises BudgetError over MAX_ROWS.
+    Raises BudgetError over MAX_ROWS.
     """
-    import pandas as pd
-
     check(record)
-    parts = []
-    for kind in record.kinds:
-        attention = record.attention(kind)
-        layers, heads = attention.shape[:2]
-        rows, columns = np.nonzero(attention.mask)  # (C,), (C,)
-        weights = [attention.layer(layer)[:, rows, columns].reshape(-1) for layer in range(layers)]  # L of (H * C,)
-        queries, keys = (np.array(tokens.labels, dtype=object) for tokens in (record.rows(kind), attention.key))
-        each = layers * heads
-        parts.append(
-            pd.DataFrame(
-                {
-                    "kind": kind,
-                    "layer": np.repeat(np.arange(layers), heads * len(rows)),
-                    "head": np.tile(np.repeat(np.arange(heads), len(rows)), layers),
-                    "query": np.tile(rows, each),
-                    "query token": np.tile(queries[rows], each),
-                    "key": np.tile(columns, each),
-                    "key token": np.tile(keys[columns], each),
-                    "weight": np.concatenate(weights),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    attentions = map(record.attention, record.kinds)
+    opened = [np.broadcast_to(attention.mask, attention.shape).ravel() for attention in attentions]
+    return record.to_dataframe()[np.concatenate(opened)].reset_index(drop=True)

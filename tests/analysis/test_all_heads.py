@@ -10,7 +10,7 @@ from bartviz.errors import BudgetError
 from bartviz.record.record import Record
 from tests.support import records, stand_in
 
-NAMES = ["kind", "layer", "head", "query", "query token", "key", "key token", "weight"]
+NAMES = ["kind", "layer", "head", "query", "key", "query token", "key token", "weight"]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_each_row_is_the_weight_of_its_cell(record: Record) -> None:
     table = all_heads.table(record)
     assert list(table) == NAMES
     assert list(table.kind.unique()) == list(record.kinds)
-    for kind, layer, head, query, query_token, key, key_token, weight in table.itertuples(index=False):
+    for kind, layer, head, query, key, query_token, key_token, weight in table.itertuples(index=False):
         attention = record.attention(kind)
         scores = np.where(attention.mask[query], attention.scores(layer, head)[query], -np.inf).astype(float)
         assert weight == pytest.approx(

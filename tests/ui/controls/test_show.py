@@ -168,7 +168,7 @@ def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
     show.downloads("heads", record=replace(record, encoder=replace(encoder, key=tokens, query=tokens)))
     assert list(files) == ["bartviz-all-heads.csv", "bartviz-heads.safetensors"]
     rows = list(csv.reader(io.StringIO(files["bartviz-all-heads.csv"]().decode("utf-8-sig"), newline="")))
-    assert rows[1][:-1] == ["encoder", "0", "0", "0", "'=1+1", "0", "'=1+1"]
+    assert rows[1][:-1] == ["encoder", "0", "0", "0", "0", "'=1+1", "'=1+1"]
     assert float(rows[1][-1]) == pytest.approx(encoder.head(0, 0)[0, 0])
     assert len(rows) == all_heads.count(record) + 1
 
