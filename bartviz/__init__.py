@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.run.branches import branch
     from bartviz.run.forward import capture, capture_batch
-    from bartviz.run.generate import decode
+    from bartviz.run.generate import decode, decode_batch
     from bartviz.run.sampling import Sampling
 
 _HOMES = {
@@ -36,6 +36,7 @@ _HOMES = {
     "capture": ("bartviz.run.forward", "capture"),
     "capture_batch": ("bartviz.run.forward", "capture_batch"),
     "decode": ("bartviz.run.generate", "decode"),
+    "decode_batch": ("bartviz.run.generate", "decode_batch"),
     "branch": ("bartviz.run.branches", "branch"),
     "Sampling": ("bartviz.run.sampling", "Sampling"),
     "ablate": ("bartviz.experiments.ablation", "ablate"),
@@ -58,6 +59,7 @@ __all__ = [
     "capture",
     "capture_batch",
     "decode",
+    "decode_batch",
     "edit",
     "figures",
     "load",

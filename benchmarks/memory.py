@@ -88,8 +88,9 @@ def evicted(folder: Path) -> None:
 
 
 def _load_four(order: str) -> None:
-    from bartviz.serving.engine import Engine, Request
+    from bartviz.serving.engine import Engine
     from bartviz.serving.limits import Limits
+    from bartviz.serving.request import Request
 
     def run(*names: str) -> None:
         runs = [engine.start(name, Request(name, "w7 w8 w9")) for name in names]

@@ -22,7 +22,7 @@ from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run.batch import Batch, Heads, check_budget, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
-from bartviz.run.generate import decode
+from bartviz.run.generate import decode, decode_batch
 from bartviz.run.prepare import Prepared, prepare, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Tape, recording
@@ -119,7 +119,7 @@ def capture_batch(
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
-        decoded = [decode(model, text, cancelled=cancelled) for text in texts]
+        decoded = decode_batch(model, texts, cancelled=cancelled)
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)

@@ -1,4 +1,5 @@
-"""decode(): generate a text step by step and record everything: greedy, beam search, or sampling.
+"""decode(): generate a text step by step and record everything: greedy, beam search, or sampling; decode_batch():
+several texts, whose steps are taken together.
 
 The encoder runs once; each step feeds one token and reuses the cached keys and values. The query rows collected step by
 step, together with the final keys, equal the attention of one teacher-forced pass: each decoding step is a row.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from types import MappingProxyType
@@ -18,9 +19,9 @@ from typing import Literal
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase
 
-from bartviz.errors import SettingError
+from bartviz.errors import SettingError, TextError
 from bartviz.language import later
-from bartviz.models.model import Model
+from bartviz.models.model import Model, expect_model
 from bartviz.models.wrap import model_of
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
@@ -132,6 +133,67 @@ def decode(
     return write(model, prepared, tuple(start), forced, options, started, notices)
 
 
+def decode_batch(
+    model: Model,
+    texts: Sequence[str],
+    *,
+    sample: Sampling | None = None,
+    max_new_tokens: int | None = None,
+    min_new_tokens: int | None = None,
+    no_repeat_ngram_size: int | None = None,
+    top_k: int = 10,
+    ablate: Heads = (),
+    values: bool = False,
+    allow_special: bool = False,
+    truncate: Truncate | None = None,
+    use_rules: bool = True,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_step: Callable[[int, int], None] = lambda step, longest: None,
+) -> tuple[Record, ...]:
+    """Generate each text as ``decode`` does with these options, one Record each; their steps are taken together.
+
+    Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` by rounding alone. It
+    pays for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
+    are those of the whole batch. Raises what ``decode`` raises, for the first text that it concerns.
+    """
+    expect_model(model)
+    _check_writer(model)
+    if isinstance(texts, str):
+        raise TextError("Several texts are expected, a list of str: of one text use decode().")
+    started = time.perf_counter()
+    options = Options(
+        sample=sample,
+        max_new_tokens=max_new_tokens,
+        min_new_tokens=min_new_tokens,
+        no_repeat_ngram_size=no_repeat_ngram_size,
+        top_k=top_k,
+        ablate=ablate,
+        values=values,
+        use_rules=use_rules,
+        cancelled=cancelled,
+        on_step=on_step,
+    )
+    prepared = [prepare(model, text, allow_special=allow_special, truncate=truncate) for text in texts]
+    if model.info.kind == "encoder-decoder":
+        planned = [_planned(model, one, (start_token(model),), {}, options) for one in prepared]
+        sizes = (_predicted(task, one, options) for (task, _), one in zip(planned, prepared, strict=True))
+        refuse_over(sum(sizes))
+        with torch.inference_mode():
+            whole = loop.together([task for task, _ in planned], [tape for _, tape in planned], sample)
+        if whole is not None:
+            return tuple(
+                _recorded(
+                    task, written, one, started, {**_settings(task, tape, sample, options), "batch": len(prepared)}
+                )
+                for (task, tape), written, one in zip(planned, whole, prepared, strict=True)
+            )
+    starts = (one.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)] for one in prepared)
+    return tuple(
+        write(model, one, tuple(start), {}, options, time.perf_counter())
+        for one, start in zip(prepared, starts, strict=True)
+    )
+
+
 def write(
     model: Model,
     prepared: Prepared,
@@ -148,6 +210,21 @@ def write(
     settings: entries for the record's provenance in addition to the options.
     """
     way = _method(model, options)
+    task, tape = _planned(model, prepared, start, forced, options)
+    beams = way.beams if isinstance(way, beam_search.Settings) else 1
+    refuse_over(_predicted(task, prepared, options, beams))
+    with torch.inference_mode(), recording(tape):
+        written = (
+            loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)
+        )
+    given = {**_settings(task, tape, way, options), **settings}
+    return _recorded(task, written, prepared, started, given, notices(written))
+
+
+def _planned(
+    model: Model, prepared: Prepared, start: tuple[int, ...], forced: Mapping[int, Forced], options: Options
+) -> tuple[Task, Tape]:
+    """What to write, and the tape to record it on. Raises SettingError."""
     generation = _generation(model, options)
     longest = _longest(model, generation, len(start), options.max_new_tokens)
     source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt
@@ -156,19 +233,29 @@ def write(
     read = source if model.info.kind == "encoder-decoder" else None
     task = Task(model, start, read, longest, active, forced, summary, options.on_step)
     tape = Tape(values=options.values, scale_heads=head_factors(model, options.ablate), cancelled=options.cancelled)
-    beams = way.beams if isinstance(way, beam_search.Settings) else 1
-    refuse_over(predicted_bytes(model, len(prepared.tokens), longest, values=options.values, beams=beams))
-    with torch.inference_mode(), recording(tape):
-        written = (
-            loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)
-        )
+    return task, tape
+
+
+def _predicted(task: Task, prepared: Prepared, options: Options, beams: int = 1) -> int:
+    """The bytes that the record of a text may take."""
+    return predicted_bytes(task.model, len(prepared.tokens), task.longest, values=options.values, beams=beams)
+
+
+def _recorded(
+    task: Task,
+    written: Written,
+    prepared: Prepared,
+    started: float,
+    settings: Mapping[str, object],
+    notices: tuple[str, ...] = (),
+) -> Record:
     return collect(
-        model,
+        task.model,
         written.tape,
         _result(task, written, prepared),
         started=started,
-        settings={**_settings(task, tape, way, options), **settings},
-        notices=prepared.notices + notices(written),
+        settings=settings,
+        notices=prepared.notices + notices,
         stopped=written.stopped,
     )
 

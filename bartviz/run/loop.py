@@ -85,30 +85,79 @@ class _Choice:
 
 def single(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
     """One text: at every step the most probable token that the rules allow (greedy), or a sampled one."""
-    written = Written(list(task.start), tape)
+    text = _Text(task, tape, sampling)
     stepper = Stepper.start(task.model, task.source)
-    draw = None if sampling is None else _drawing(task, sampling)
-    first = logits = stepper.step(torch.tensor([task.start]))  # (1, V)
-    while True:
-        position, ids = len(written.steps), torch.tensor([written.ids])
-        if draw is not None:
-            choice = draw(ids, logits.float())
-        elif position not in task.forced:
-            greedy = rules.choose(task.active, ids, logits)
-            choice = _Choice(greedy.token, greedy.rule)
-        if position in task.forced:
-            choice = _Choice(task.forced[position].token, task.forced[position].rule)
+    logits = stepper.step(torch.tensor([task.start]))  # (1, V)
+    while text.take(logits):
+        logits = stepper.step(torch.tensor([[text.last]]))
+    return text.written(stepper)
+
+
+def together(tasks: Sequence[Task], tapes: Sequence[Tape], sampling: Sampling | None) -> list[Written] | None:
+    """Several texts of one network, each as ``single`` writes it, on its own tape; every step is taken by all texts
+    that have not ended. None where the fast step cannot run the network.
+
+    A matrix that is read for one text serves the others too: eight texts take about a third of the time of one after
+    another. Sums of many rows round differently from those of one row, by about 1e-7 of a number.
+    """
+    texts, steppers = [], []
+    for task, tape in zip(tasks, tapes, strict=True):
+        with recording(tape):
+            stepper = Stepper.start(task.model, task.source)
+        if not stepper.shares:
+            return None
+        texts.append(_Text(task, tape, sampling))
+        steppers.append(stepper)
+    writing = list(range(len(texts)))
+    while writing:
+        logits = Stepper.together([steppers[one] for one in writing], [texts[one].last for one in writing])  # (n, V)
+        writing = [one for row, one in enumerate(writing) if texts[one].take(logits[row : row + 1])]
+    return [text.written(stepper) for text, stepper in zip(texts, steppers, strict=True)]
+
+
+class _Text:
+    """A text while it is written, token by token."""
+
+    def __init__(self, task: Task, tape: Tape, sampling: Sampling | None) -> None:
+        self._task = task
+        self._written = Written(list(task.start), tape)
+        self._draw = None if sampling is None else _drawing(task, sampling)
+        self._first: Tensor | None = None  # (V,)
+
+    @property
+    def last(self) -> int:
+        """The last token so far."""
+        return self._written.ids[-1]
+
+    def take(self, logits: Tensor) -> bool:
+        """Choose the next token from its logits (1, V); False if the text ends with it."""
+        task, written = self._task, self._written
+        if self._first is None:
+            self._first = logits[0]
+        choice = self._choice(logits)
         row = len(written.ids) - 1
-        step = task.summary.step(position, row, logits[0], choice.token, choice.rule, choice.filtered)
+        step = task.summary.step(len(written.steps), row, logits[0], choice.token, choice.rule, choice.filtered)
         written.steps.append(step)
         written.ids.append(choice.token)
         task.report(len(written.steps))
-        if choice.token in task.ends or len(written.ids) >= task.longest:
-            break
-        logits = stepper.step(torch.tensor([[choice.token]]))  # (1, V)
-    written.stopped = _stopped(step, task)
-    written.checks = (_compared(task, stepper, written, first[0]),)
-    return written
+        return choice.token not in task.ends and len(written.ids) < task.longest
+
+    def _choice(self, logits: Tensor) -> _Choice:
+        task, position, ids = self._task, len(self._written.steps), torch.tensor([self._written.ids])
+        drawn = None if self._draw is None else self._draw(ids, logits.float())
+        if position in task.forced:
+            return _Choice(task.forced[position].token, task.forced[position].rule)
+        if drawn is not None:
+            return drawn
+        greedy = rules.choose(task.active, ids, logits)
+        return _Choice(greedy.token, greedy.rule)
+
+    def written(self, stepper: Stepper) -> Written:
+        """The whole text, once it has ended."""
+        assert self._first is not None
+        self._written.stopped = _stopped(self._written.steps[-1], self._task)
+        self._written.checks = (_compared(self._task, stepper, self._written, self._first),)
+        return self._written
 
 
 def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choice]:

@@ -47,6 +47,18 @@ class Stepper:
         with guarded(run_failed()):
             return self._step(ids)
 
+    @property
+    def shares(self) -> bool:
+        """Whether ``together`` can take its steps."""
+        return self._writer is not None
+
+    @staticmethod
+    def together(steppers: Sequence[Stepper], tokens: Sequence[int]) -> Tensor:
+        """Feed n texts of one network a token each -> raw logits (n, V). All must share. Raises ModelError."""
+        writers = [stepper._writer for stepper in steppers if stepper._writer is not None]
+        with guarded(run_failed()):
+            return Writer.together(writers, torch.tensor(tokens))
+
     def _step(self, ids: Tensor) -> Tensor:
         if self._writer is not None:
             return self._writer.step(ids)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
+from bartviz.errors import BartvizError, Busy, Cancelled, without_stack
 from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
 from bartviz.models.folders import default_roots
@@ -23,38 +24,17 @@ from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key
 from bartviz.serving.gate import Gate, State, Ticket
 from bartviz.serving.limits import Limits
-from bartviz.serving.search import Search, options
+from bartviz.serving.request import Request, can_share, record, together
 
 if TYPE_CHECKING:
     from bartviz.arrays import Floats
     from bartviz.models.model import Model
     from bartviz.record.record import Record
-    from bartviz.text.clean import Truncate
 
 RETRY = 0.1  # seconds between attempts to enter a full queue
+TOGETHER = 8  # texts that are written together, while others wait; more gain little and keep the first one waiting
 LOADERS = 8  # models that may download at the same time; they mostly wait for the network
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request of the sidebar: one model, one text, and how to run it.
-
-    ``pair`` is the second sentence of an encoder model; ``target`` the given output (teacher forcing) of an
-    encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
-    ``truncate``: which part of a too long text is kept; None refuses it. ``allow_special``: whether
-    ``<mask>`` and the like, typed as text, mean the special token. ``search``: how a text is decoded.
-    """
-
-    model: str
-    text: str
-    pair: str | None = None
-    target: str | None = None
-    max_new_tokens: int | None = None
-    top_k: int = 10
-    truncate: Truncate | None = None
-    allow_special: bool = False
-    search: Search = field(default_factory=Search)
 
 
 class Run(Generic[T]):
@@ -174,11 +154,14 @@ class Engine:
         self.gate = Gate(waiting=limits.queue + LOADERS)  # room for every run that was let in
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
         self._submitting = threading.Lock()
+        self._texts_lock = threading.Lock()
+        self._texts: weakref.WeakKeyDictionary[Ticket[Any], _Text] = weakref.WeakKeyDictionary()  # at the gate
 
     def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
         """Start a request of a session and stop its earlier one; returns at once."""
         key = {"work": "record"} | asdict(request)
-        return self.work(owner, request.model, key, partial(record, request=request), _bytes_of_record, alive=alive)
+        work = partial(self._record, request=request)
+        return self.work(owner, request.model, key, work, _bytes_of_record, alive=alive, request=request)
 
     def work(
         self,
@@ -189,11 +172,13 @@ class Engine:
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
+        request: Request | None = None,
     ) -> Run[T]:
         """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
 
         The result is cached under ``key`` and the model's fingerprint; ``size`` gives its bytes. It is shared and must
         be read-only. The earlier work of the same owner is stopped. ``alive``: whether somebody is still waiting.
+        ``request``: the text that the work writes, which other runs may write with theirs.
         If the queue is full, the run waits outside and enters at a later ``retry``.
         """
         run: Run[T] = Run(alive)
@@ -202,17 +187,18 @@ class Engine:
         def compute(ticket: Ticket[T], loaded: Model, full_key: str) -> T:
             threads.fit(loaded.info.parameters)
             with speaking(spoken):
-                result: T = self.results.get(full_key, lambda: work(loaded, ticket), size, cancelled=ticket.cancelled)
-            for array in _borrowed(result):
-                self.results.count(array, array.nbytes)
-            return result
+                return self._kept(full_key, lambda: work(loaded, ticket), size, ticket.cancelled)
 
         def submit_compute(loaded: Model) -> Ticket[T]:
             full_key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
             known = self.results.peek(full_key)
             if known is not None:  # a cached result does not queue
                 return Ticket.of(self.gate, owner, known)
-            return self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
+            ticket = self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
+            if request is not None and can_share(loaded, request):
+                with self._texts_lock:
+                    self._texts[ticket] = _Text(full_key, request, loaded.info.fingerprint)
+            return ticket
 
         def load(ticket: Ticket[None]) -> None:
             with speaking(spoken):
@@ -229,6 +215,45 @@ class Engine:
 
         run.enter(enter, self._waiting)
         return run
+
+    def _kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], cancelled: Callable[[], bool]) -> T:
+        """A result from the cache, or made and cached there."""
+        result: T = self.results.get(key, make, size, cancelled=cancelled)
+        for array in _borrowed(result):
+            self.results.count(array, array.nbytes)
+        return result
+
+    def _record(self, model: Model, ticket: Ticket[Record], request: Request) -> Record:
+        """The record of a text. Texts that wait for the same are written with it, and found in the cache at their
+        turn."""
+        others = self._others(model, request) if can_share(model, request) else []
+        if others:
+            try:
+                made = together(model, ticket, [request, *(text.request for text in others)])
+            except Cancelled:
+                raise
+            except BartvizError:  # of any of them: each has its own turn
+                return record(model, ticket, request)
+            for text, one in zip(others, made[1:], strict=True):
+                self._kept(text.key, partial(_same, one), _bytes_of_record, ticket.cancelled)
+            return made[0]
+        return record(model, ticket, request)
+
+    def _others(self, model: Model, request: Request) -> list[_Text]:
+        """The first texts at the gate that can be written with a request and are not yet known; each key once."""
+        with self._texts_lock:
+            waiting = [
+                text for ticket, text in self._texts.items() if ticket.state == "waiting" and not ticket.cancelled()
+            ]
+        like = replace(request, text="")
+        fitting = {
+            text.key: text
+            for text in waiting
+            if (replace(text.request, text=""), text.fingerprint) == (like, model.info.fingerprint)
+            and text.request.text != request.text
+            and self.results.peek(text.key) is None
+        }
+        return list(fitting.values())[: TOGETHER - 1]
 
     def _waiting(self) -> int:
         return len(self.loading) + len(self.gate)
@@ -280,6 +305,19 @@ class _Cancel:
         self.is_set = ticket.cancelled
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that waits at the gate to be written: the key of its record, and the fingerprint of its model."""
+
+    key: str
+    request: Request
+    fingerprint: str
+
+
+def _same(value: T) -> T:
+    return value
+
+
 def _bytes_of_record(record: Record) -> int:
     return record.nbytes
 
@@ -293,59 +331,3 @@ def _borrowed(result: object) -> list[Floats]:
     attentions = [result.attention(kind) for kind in result.kinds]
     shared = [attention.out for attention in attentions if attention.borrowed and attention.out is not None]
     return [attention if attention.base is None else attention.base for attention in shared]
-
-
-def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
-    """The record with values and output projections; if they do not fit, without them and with a notice."""
-    ticket.report(later("Running the model"))
-    try:
-        return _captured(model, ticket, request, values=True)
-    except BudgetError:
-        made = _captured(model, ticket, request, values=False)
-    notice = later(
-        "The text is long for this model: values were not kept, so contributions of single words are not shown."
-    )
-    return replace(made, provenance=replace(made.provenance, notices=(*made.provenance.notices, notice)))
-
-
-def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values: bool) -> Record:
-    from bartviz.run.forward import capture
-    from bartviz.run.generate import decode
-
-    def on_step(step: int, longest: int) -> None:
-        note = later("Writing: token {step} of at most {longest}", step=step, longest=longest)
-        ticket.report(note, step / max(longest, 1))
-
-    if model.info.kind != "encoder" and request.target is None:
-        return decode(
-            model,
-            request.text,
-            max_new_tokens=request.max_new_tokens,
-            top_k=request.top_k,
-            values=values,
-            allow_special=request.allow_special,
-            truncate=request.truncate,
-            cancelled=ticket.cancelled,
-            on_step=on_step,
-            **options(request.search),
-        )
-    target = request.target
-    if target is not None and model.info.kind == "decoder":
-        target = _next_word(request.text, target)
-    return capture(
-        model,
-        request.text,
-        pair=request.pair,
-        target=target,
-        top_k=request.top_k,
-        values=values,
-        allow_special=request.allow_special,
-        truncate=request.truncate,
-        cancelled=ticket.cancelled,
-    )
-
-
-def _next_word(text: str, target: str) -> str:
-    """The target with a space between its first word and the text before it."""
-    separated = text[-1:].isspace() or not target[:1].isalnum()
-    return target if separated else f" {target}"

@@ -121,6 +121,11 @@ def recording(tape: Tape) -> Iterator[Tape]:
         _TAPE.reset(token)
 
 
+def current() -> Tape | None:
+    """The tape on which this context records, or None."""
+    return _TAPE.get()
+
+
 def attach(network: PreTrainedModel) -> None:
     """Route a network's attention through the tape. Raises ModelError if the architecture has no attention interface.
 
@@ -201,7 +206,13 @@ def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tenso
     return weight.reshape(len(weight), heads, -1), bias
 
 
-def attend(
+def attend(module: nn.Module, *inputs: Any, **kwargs: Any) -> tuple[Tensor, None]:
+    """The attention function that transformers calls in every layer: ``attend_on`` the tape of the context."""
+    return attend_on(_TAPE.get(), module, *inputs, **kwargs)
+
+
+def attend_on(
+    tape: Tape | None,
     module: nn.Module,
     query: Tensor,  # (B, H, Q, d)
     key: Tensor,  # (B, H, K, d)
@@ -212,11 +223,10 @@ def attend(
     position_bias: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The attention function that transformers calls in every layer, as does the fast step.
+    """Attention by the fast kernel, whose inputs are kept on the tape.
 
     Returns the heads' outputs (B, Q, H, d), scaled if the tape says so. Raises Cancelled.
     """
-    tape = _TAPE.get()
     if tape is not None and tape.cancelled():
         raise Cancelled(later("The run was stopped."))
     output, _ = sdpa_attention_forward(

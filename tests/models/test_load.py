@@ -33,7 +33,8 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "import bartviz; bartviz.load('gpt2', revision='../x')",
         "import bartviz; bartviz.load('..', roots=())",
         "from bartviz.commands.cli import main; raise SystemExit(main(['capture', 'x', '--model', 'gpt2']))",
-        "from bartviz.serving.engine import Engine, Request; from bartviz.serving.limits import Limits\n"
+        "from bartviz.serving.engine import Engine; from bartviz.serving.request import Request\n"
+        "from bartviz.serving.limits import Limits\n"
         "run = Engine(Limits()).start('a', Request('gpt2', 'x')); run.wait(60); raise run.error",
     ],
 )

@@ -14,9 +14,11 @@ import pytest
 from bartviz.errors import BartvizError, BudgetError, Cancelled, TextError
 from bartviz.models.model import Model
 from bartviz.serving import engine as engine_module
-from bartviz.serving.engine import Engine, Request, Run
+from bartviz.serving import request as request_module
+from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
+from bartviz.serving.request import Request
 from tests.support import loaded, networks
 
 T = TypeVar("T")
@@ -70,6 +72,34 @@ def test_values_beyond_the_memory_limit_are_left_out_with_a_notice(
     assert any("values were not kept" in notice for notice in without.provenance.notices)
 
 
+def test_texts_that_wait_are_written_together_each_as_if_alone(engine: Engine) -> None:
+    finished(engine.start("first", Request("small-bart", TEXT, max_new_tokens=4)))  # the model is loaded
+    held = threading.Event()
+    ahead = engine.gate.submit("ahead", lambda ticket: held.wait(60))
+    texts = [f"{TEXT} {number}" for number in range(4)]
+    alike = [engine.start(text, Request("small-bart", text, max_new_tokens=4)) for text in texts]
+    longer = engine.start("longer", Request("small-bart", TEXT, max_new_tokens=5))
+    too_long = engine.start("too long", Request("small-bart", TEXT * 200, max_new_tokens=6))
+    beside = engine.start("beside", Request("small-bart", TEXT, max_new_tokens=6))
+    for run in (*alike, longer, too_long, beside):
+        while run.state != "waiting" or run.position == 0 or len(engine.loading):
+            run.wait(0.01)
+    held.set()
+    assert ahead.wait(60)
+    batches = []
+    for text, run in zip(texts, alike, strict=True):
+        record = finished(run).result
+        assert record is not None
+        assert record.source_text == text
+        batches.append(record.provenance.settings.get("batch"))
+    assert batches == [4, 4, 4, 4]
+    for alone in (longer, beside):  # another option, or beside a text that is refused
+        record = finished(alone).result
+        assert record is not None
+        assert "batch" not in record.provenance.settings
+    assert isinstance(finished(too_long).error, TextError)
+
+
 @pytest.mark.slow
 def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
     given = finished(engine.start("a", Request("small-bart", TEXT, target="a dog"))).result
@@ -86,7 +116,7 @@ def test_a_given_output_and_a_second_sentence_are_used(engine: Engine) -> None:
 )
 def test_a_given_output_goes_on_after_a_space_where_the_model_only_goes_on(text: str, target: str, whole: str) -> None:
     ticket: Any = SimpleNamespace(cancelled=lambda: False, report=lambda *told: None)
-    record = engine_module.record(loaded.model("gpt2"), ticket, Request("any", text, target=target))
+    record = request_module.record(loaded.model("gpt2"), ticket, Request("any", text, target=target))
     assert (record.source_text, record.target_text) == (text, whole)
 
 

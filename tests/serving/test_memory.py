@@ -17,9 +17,10 @@ from bartviz.errors import BudgetError, Cancelled, TextError
 from bartviz.models import build as building
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.model import Model
-from bartviz.serving.engine import Engine, Request, Run
+from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
+from bartviz.serving.request import Request
 from tests.support import networks
 from tests.support.process import printed
 
@@ -213,7 +214,8 @@ from pathlib import Path
 import psutil
 import torch
 from bartviz.serving import torch_import
-from bartviz.serving.engine import Engine, Request
+from bartviz.serving.engine import Engine
+from bartviz.serving.request import Request
 from bartviz.serving.limits import Limits
 
 torch.set_num_threads(1)

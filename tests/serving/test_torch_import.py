@@ -16,7 +16,8 @@ from tests.support.process import printed
 
 SCRIPT = """
 import resource
-from bartviz.serving.engine import Engine, Request
+from bartviz.serving.engine import Engine
+from bartviz.serving.request import Request
 from bartviz.serving.limits import Limits
 
 engine = Engine(Limits())

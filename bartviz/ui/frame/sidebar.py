@@ -17,7 +17,7 @@ from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed
 from bartviz.serving import first_record, torch_import
-from bartviz.serving.engine import Request
+from bartviz.serving.request import Request
 from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong

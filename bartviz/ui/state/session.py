@@ -21,8 +21,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.serving import first_record, turns
-from bartviz.serving.engine import Engine, Request, Run
+from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits
+from bartviz.serving.request import Request
 from bartviz.ui.state import uploads
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 import bartviz
 from bartviz.record.record import Record
-from bartviz.serving.engine import Request
+from bartviz.serving.request import Request
 from bartviz.ui.frame import record_link
 from bartviz.ui.state import session
 from tests.conftest import App

@@ -18,8 +18,9 @@ from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.serving import engine as engine_module
 from bartviz.serving.cache import ByteCache
-from bartviz.serving.engine import Engine, Request
+from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
+from bartviz.serving.request import Request
 from bartviz.text.clean import check_length, clean
 from bartviz.ui.frame import settings, uploads
 from bartviz.ui.state import session

@@ -12,8 +12,8 @@ import streamlit as st
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark
 from bartviz.record.record import Record, open_record
-from bartviz.serving import engine
-from bartviz.serving.engine import Request
+from bartviz.serving import request as requests
+from bartviz.serving.request import Request
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.frame import settings, sidebar
 from bartviz.ui.state import session, uploads
@@ -74,7 +74,7 @@ def _run(request: Request) -> Record | None:
 
 
 def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record:
-    return engine.record(model, ticket, request if model.info.kind == "encoder" else replace(request, pair=None))
+    return requests.record(model, ticket, request if model.info.kind == "encoder" else replace(request, pair=None))
 
 
 def _bytes(record: Record) -> int:
