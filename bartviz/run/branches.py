@@ -16,8 +16,8 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, SAMPLING
 from bartviz.run import generate
-from bartviz.run.generate import Options
 from bartviz.run.loop import Forced, Written
+from bartviz.run.options import Options, forced_ids
 from bartviz.run.prepare import Prepared
 from bartviz.run.sampling import Sampling
 from bartviz.text import tokenize
@@ -92,7 +92,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
 def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
     """The new tokens by position. Raises SettingError with a message that names no position: the user typed none."""
     try:
-        return generate.forced_ids(model, {position: token})
+        return forced_ids(model, {position: token})
     except SettingError:
         raise SettingError(
             later("The new token is empty or not in the model's vocabulary. Give another one.")

@@ -7,17 +7,13 @@ step, together with the final keys, equal the attention of one teacher-forced pa
 
 from __future__ import annotations
 
-import copy
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Integral
 from types import MappingProxyType
 from typing import Literal
 
 import torch
-from transformers import GenerationConfig, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
@@ -31,34 +27,12 @@ from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_over,
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
+from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
 from bartviz.run.prepare import Prepared, prepare
 from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate
-
-DEFAULT_NEW_TOKENS = 128  # if neither the caller nor the checkpoint sets a limit
-MOST_NEW_TOKENS = 4096
-MOST_BEAMS = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a text is generated; decode() documents each option."""
-
-    beams: int | Literal["own"] = 1
-    length_penalty: float | None = None
-    early_stopping: EarlyStopping | None = None
-    sample: Sampling | None = None
-    max_new_tokens: int | None = None
-    min_new_tokens: int | None = None
-    no_repeat_ngram_size: int | None = None
-    top_k: int = 10
-    ablate: Heads = ()
-    values: bool = False
-    use_rules: bool = True
-    cancelled: Callable[[], bool] = lambda: False
-    on_step: Callable[[int, int], None] = lambda step, longest: None
 
 
 def decode(
@@ -209,7 +183,7 @@ def write(
     started: perf_counter when the work began. notices: builds the notices once the text is written.
     settings: entries for the record's provenance in addition to the options.
     """
-    way = _method(model, options)
+    way = method(model, options)
     task, tape = _planned(model, prepared, start, forced, options)
     beams = way.beams if isinstance(way, beam_search.Settings) else 1
     refuse_over(_predicted(task, prepared, options, beams))
@@ -225,8 +199,8 @@ def _planned(
     model: Model, prepared: Prepared, start: tuple[int, ...], forced: Mapping[int, Forced], options: Options
 ) -> tuple[Task, Tape]:
     """What to write, and the tape to record it on. Raises SettingError."""
-    generation = _generation(model, options)
-    longest = _longest(model, generation, len(start), options.max_new_tokens)
+    generation = generation_of(model, options)
+    longest = longest_of(model, generation, len(start), options.max_new_tokens)
     source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt
     active = rules.of(generation, prompt=len(start), longest=longest, source=source) if options.use_rules else ()
     summary = Summary(model.tokenizer, options.top_k)
@@ -265,115 +239,6 @@ def _check_writer(model: Model) -> None:
         raise SettingError(
             later("An encoder-only model writes no text. Use capture(), or choose an encoder-decoder or GPT-2.")
         )
-
-
-def _method(model: Model, options: Options) -> beam_search.Settings | Sampling | None:
-    """Beams, sampling, or None for greedy search. Raises SettingError for incompatible options."""
-    checkpoint, sample = model.generation, options.sample
-    if options.beams != "own" and not isinstance(options.beams, Integral):
-        raise _wrong_beams(options.beams)
-    beams = (checkpoint.num_beams or 1) if options.beams == "own" else int(options.beams)
-    if not 1 <= beams <= MOST_BEAMS:
-        raise _wrong_beams(beams)
-    if options.beams == "own" and sample is None and checkpoint.do_sample and beams == 1:
-        sample = Sampling(checkpoint.temperature or 1.0, checkpoint.top_k or 0, checkpoint.top_p or 1.0)
-    if sample is not None and beams > 1:
-        raise SettingError(
-            later("Sampling writes one text, not {beams} beams: leave out beams or sample.", beams=beams)
-        )
-    penalty, early = options.length_penalty, options.early_stopping
-    if beams == 1:
-        if options.beams != "own" and (penalty is not None or early is not None):
-            raise SettingError(
-                later("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
-            )
-        return sample
-    if penalty is None:
-        penalty = 1.0 if checkpoint.length_penalty is None else checkpoint.length_penalty
-    if early is None:
-        early = False if checkpoint.early_stopping is None else checkpoint.early_stopping
-    if not (math.isfinite(penalty) and abs(penalty) <= beam_search.LARGEST_PENALTY):
-        limit = f"{beam_search.LARGEST_PENALTY:g}"
-        raise SettingError(
-            later(
-                "length_penalty is {value}; choose -{limit} to {limit} (1: the mean of log p; 0: none).",
-                value=penalty,
-                limit=limit,
-            )
-        )
-    if early not in (True, False, "never"):
-        raise SettingError(later('early_stopping is {value!r}; choose True, False or "never".', value=early))
-    return beam_search.Settings(beams, float(penalty), "never" if early == "never" else bool(early))
-
-
-def _wrong_beams(beams: object) -> SettingError:
-    message = later(
-        'beams is {beams}; choose 1 (greedy) to {limit}, or "own" for the checkpoint\'s.', beams=beams, limit=MOST_BEAMS
-    )
-    return SettingError(message)
-
-
-def _generation(model: Model, options: Options) -> GenerationConfig:
-    """The checkpoint's settings, overridden by the chosen options."""
-    asked = {"min_new_tokens": options.min_new_tokens, "no_repeat_ngram_size": options.no_repeat_ngram_size}
-    chosen = {name: value for name, value in asked.items() if value is not None}
-    for name, value in chosen.items():
-        if not 0 <= value <= MOST_NEW_TOKENS:
-            raise SettingError(
-                later("{name} is {value}; choose 0 (none) to {limit:,}.", name=name, value=value, limit=MOST_NEW_TOKENS)
-            )
-    if not chosen:
-        return model.generation
-    generation = copy.deepcopy(model.generation)
-    for name, value in chosen.items():
-        setattr(generation, name, value)
-    return generation
-
-
-def _longest(model: Model, generation: GenerationConfig, prompt: int, max_new_tokens: int | None) -> int:
-    """The maximum length in tokens, prompt included."""
-    if max_new_tokens is not None and not 1 <= max_new_tokens <= MOST_NEW_TOKENS:
-        raise SettingError(
-            later("max_new_tokens is {value}; choose 1 to {limit:,}.", value=max_new_tokens, limit=MOST_NEW_TOKENS)
-        )
-    new = max_new_tokens or generation.max_new_tokens
-    longest = prompt + (new or DEFAULT_NEW_TOKENS) if new or not generation.max_length else generation.max_length
-    if model.info.positions is not None:
-        longest = min(longest, model.info.positions)
-    if longest <= prompt:
-        raise SettingError(
-            later(
-                "The text has {count:,} tokens and the model goes up to {longest:,}: there is no room for a new "
-                "one. Shorten the text.",
-                count=prompt,
-                longest=longest,
-            )
-        )
-    return longest
-
-
-def forced_ids(model: Model, force: Mapping[int, str | int]) -> dict[int, int]:
-    """Position of a generated token -> token id; a text of several tokens fills the following positions."""
-    forced: dict[int, int] = {}
-    for position, token in force.items():
-        if position < 0:
-            raise SettingError(later("A forced position is {position}; positions count from 0.", position=position))
-        ids = [int(token)] if isinstance(token, Integral) else _typed_ids(model, str(token))
-        if not ids or not all(0 <= i < model.info.vocabulary for i in ids):
-            raise SettingError(
-                later(
-                    "What is forced at position {position} is empty or not in the model's vocabulary.",
-                    position=position,
-                )
-            )
-        forced |= {position + offset: i for offset, i in enumerate(ids)}
-    return forced
-
-
-def _typed_ids(model: Model, text: str) -> list[int]:
-    """The ids of a text in the middle of an output; ``</s>`` is the end token."""
-    typed = tokenize.encode(model.tokenizer, text, target=True, allow_special=True)
-    return [int(i) for i, span in zip(typed.ids, typed.spans, strict=True) if span is not None]
 
 
 def _settings(

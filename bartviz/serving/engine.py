@@ -195,7 +195,7 @@ class Engine:
             if known is not None:  # a cached result does not queue
                 return Ticket.of(self.gate, owner, known)
             ticket = self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
-            if request is not None and can_share(loaded, request):
+            if request is not None:
                 with self._texts_lock:
                     self._texts[ticket] = _Text(full_key, request, loaded.info.fingerprint)
             return ticket
@@ -226,8 +226,8 @@ class Engine:
     def _record(self, model: Model, ticket: Ticket[Record], request: Request) -> Record:
         """The record of a text. Texts that wait for the same are written with it, and found in the cache at their
         turn."""
-        others = self._others(model, request) if can_share(model, request) else []
-        if others:
+        others = self._others(model, request)
+        if others and can_share(model, request):
             try:
                 made = together(model, ticket, [request, *(text.request for text in others)])
             except Cancelled:

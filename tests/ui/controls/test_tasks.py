@@ -56,8 +56,8 @@ def asking() -> None:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     engine = Engine(Limits())
-    fake = lambda self, ticket, name: SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0))  # noqa: E731
-    monkeypatch.setattr(Engine, "_load", fake)
+    facts = SimpleNamespace(fingerprint="fake", parameters=0, kind="encoder")
+    monkeypatch.setattr(Engine, "_load", lambda self, ticket, name: SimpleNamespace(info=facts))
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     PROCEED.clear()

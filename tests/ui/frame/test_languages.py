@@ -98,7 +98,7 @@ def test_outside_of_a_visit_it_is_english_and_ended_visits_are_forgotten(monkeyp
 
 class Unloaded(Engine):
     def _load(self, ticket: Any, name: str) -> Any:
-        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0))
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
 
 
 def test_messages_of_the_gate_are_in_the_language_of_the_request() -> None:

@@ -46,7 +46,7 @@ class Answers(Engine):
         self.answer: Callable[[Any, Request], Record] = lambda ticket, request: stand_in.record(kind="encoder")
 
     def _load(self, ticket: Any, name: str) -> Any:
-        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0))
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
 
     def compute(self, model: Any, ticket: Any, request: Request) -> Record:
         self.asked.append(request)
