@@ -55,9 +55,11 @@ def asking() -> None:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    def fake(self: Engine, ticket: object, name: str) -> SimpleNamespace:
+        return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
+
     engine = Engine(Limits())
-    facts = SimpleNamespace(fingerprint="fake", parameters=0, kind="encoder")
-    monkeypatch.setattr(Engine, "_load", lambda self, ticket, name: SimpleNamespace(info=facts))
+    monkeypatch.setattr(Engine, "_load", fake)
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     PROCEED.clear()
