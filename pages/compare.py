@@ -1,5 +1,7 @@
 """Which heads do the same, which differ? All heads by any two measures, and two of them side by side."""
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
@@ -7,6 +9,7 @@ from bartviz.figures.compare import together
 from bartviz.language import _, mark
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page, roads
+from bartviz.ui.state.once import once
 from bartviz.ui.views.compare import flow, likeness, parts, table
 from bartviz.ui.views.compare import two_heads as contrast
 
@@ -29,7 +32,7 @@ def main() -> None:
         if not chosen.a.other:
             roads.carry_on(record, "compare", chosen.a.head)
     with lead:
-        show.lead(analysis.notice(chosen.measured, threshold=chosen.threshold))
+        show.lead(once(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")
     with tab:
         TABS[part][1](chosen)
