@@ -2,11 +2,17 @@
 
 from streamlit.starlette import App
 
-from bartviz.ui.frame import server
+from bartviz.ui.frame import operation, server
 
 if __name__ == "__main__":
     from bartviz.ui.frame import visit
 
     visit.draw()
 else:
-    app = App(server.SCRIPT, lifespan=server.lifespan, middleware=server.MIDDLEWARE, on_script_error=server.failed)
+    app = App(
+        server.SCRIPT,
+        lifespan=server.lifespan,
+        routes=operation.ROUTES,
+        middleware=server.MIDDLEWARE,
+        on_script_error=server.failed,
+    )

@@ -209,11 +209,11 @@ class Engine:
                 run.compute(submit_compute(loaded))
 
         def enter() -> Ticket[None]:
-            if self._waiting() >= self.queue:
+            if self.waiting >= self.queue:
                 raise Busy
             return self.loading.submit(owner, load, alive=run.wanted)
 
-        run.enter(enter, self._waiting)
+        run.enter(enter, lambda: self.waiting)
         return run
 
     def _kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], cancelled: Callable[[], bool]) -> T:
@@ -255,7 +255,9 @@ class Engine:
         }
         return list(fitting.values())[: TOGETHER - 1]
 
-    def _waiting(self) -> int:
+    @property
+    def waiting(self) -> int:
+        """How many runs wait, for their model or for their turn."""
         return len(self.loading) + len(self.gate)
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
@@ -133,10 +134,17 @@ class Gate:
         self._running: list[Ticket[Any]] = []
         self._threads = 0
         self._pace = 0.0  # average seconds of recent tasks
+        self.ended: Counter[State] = Counter()  # how many tasks ended how
+        self.seconds = 0.0  # that tasks have run, in all
 
     def __len__(self) -> int:
         """How many are waiting."""
         return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """How many run now."""
+        return len(self._running)
 
     def submit(
         self, owner: str, work: Callable[[Ticket[T]], T], *, alive: Callable[[], bool] = lambda: True
@@ -195,6 +203,7 @@ class Gate:
         """Remove tickets from the queue; the lock is held."""
         for ticket in tickets:
             self._queue.remove(ticket)
+            self.ended["cancelled"] += 1
             ticket._end("cancelled", Cancelled(reason))
 
     def _serve(self) -> None:
@@ -209,6 +218,8 @@ class Gate:
             seconds = time.monotonic() - started
             logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, seconds, len(self._queue))
             with self._changed:
+                self.ended[ticket.state] += 1
                 self._running.remove(ticket)
+                self.seconds += seconds
                 self._pace += (seconds - self._pace) / 4
             del ticket  # release it and what it holds while this thread waits

@@ -23,6 +23,7 @@ from bartviz.errors import SettingError
 from bartviz.safety import logs
 from bartviz.serving import hosts
 from bartviz.serving.limits import Limits
+from bartviz.ui.frame import operation
 from bartviz.ui.frame.assets import Assets
 from bartviz.ui.frame.place import APP
 
@@ -59,6 +60,7 @@ class Guard:
         if hosts.serves(allowed, host) and hosts.comes_from_here(allowed, origin, host):
             await self.app(_checked(scope), receive, _with_headers(send))
             return
+        operation.COUNTED["refused"] += 1
         logs.log.info("refused: host %.100r, page %.100r", host, origin)
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
