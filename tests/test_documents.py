@@ -1,0 +1,32 @@
+"""The documents around the code name what is there: version, licence, settings, files and commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bartviz
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def test_the_citation_names_this_version_and_licence() -> None:
+    citation = dict(re.findall(r"^([a-z-]+): (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M))
+    assert citation["version"] == bartviz.__version__
+    assert citation["license"] == "Apache-2.0"
+    assert citation["title"].startswith('"bartviz')
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_within_the_repository_lead_to_files(path: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text("utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_make_targets_that_are_named_exist(path: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    assert set(re.findall(r"`make ([a-z]+)", path.read_text("utf-8"))) <= targets
