@@ -126,7 +126,7 @@ class Ticket(Generic[T]):
 class Gate:
     """A queue of at most ``waiting`` tickets for ``workers`` threads: one thread where the work is CPU-bound."""
 
-    def __init__(self, *, waiting: int = 32, workers: int = 1) -> None:
+    def __init__(self, *, waiting: int = 256, workers: int = 1) -> None:
         self.waiting = waiting
         self.workers = workers
         self._changed = threading.Condition()
