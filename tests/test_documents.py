@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bartviz
+from bartviz.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -30,3 +31,16 @@ def test_links_within_the_repository_lead_to_files(path: Path) -> None:
 def test_make_targets_that_are_named_exist(path: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     assert set(re.findall(r"`make ([a-z]+)", path.read_text("utf-8"))) <= targets
+
+
+def test_the_files_for_deployment_use_options_and_files_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["app", "--help"])
+    options = set(re.findall(r"--[a-z]+", capsys.readouterr().out))
+    files = {path.name: path.read_text("utf-8") for path in (ROOT / "deploy").iterdir()}
+    started = re.findall(r"ExecStart=(.*)|ENTRYPOINT (.*)|command: (.*)", "\n".join(files.values()))
+    used = {option for line in started for option in re.findall(r"--[a-z]+", " ".join(line))}
+    assert {"--host", "--allow", "--port"} == used <= options
+    for line in re.findall(r"^COPY (.+) \S+$", files["Containerfile"], re.M):
+        assert all((ROOT / name).exists() for name in line.split())
+    assert "Caddyfile:/etc/caddy" in files["compose.yaml"]
