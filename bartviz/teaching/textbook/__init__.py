@@ -65,7 +65,7 @@ _PARTS = (sizes, parts, masks, arithmetic, inputs, generation, pretraining, cost
 
 def _order(line: Claim) -> tuple[int, str]:
     """1, 2, 2b, 3, ..., 35b."""
-    return int(line.number.rstrip("bcde")), line.number
+    return int(line.number.rstrip("bcdefg")), line.number
 
 
 CLAIMS: tuple[Claim, ...] = tuple(sorted((line for part in _PARTS for line in part.CLAIMS), key=_order))
@@ -96,7 +96,7 @@ def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = 
 
 
 def tally(found: Mapping[str, Verdict]) -> dict[Word, int]:
-    """How many claims hold, hold with a caveat, or fail."""
+    """How many claims hold, hold with a caveat, fail, or are not decided."""
     counts = Counter(one.word for one in found.values())
     return {word: counts[word] for word in WORDS}
 
@@ -106,8 +106,9 @@ def ledger(
 ) -> pd.DataFrame:
     """The whole ledger as a table, in the current language, one line per claim, or per number with ``numbers=True``.
 
-    Columns: number, chapter, title, said, source, verdict (holds, caveat, fails; missing where a model has to run),
-    why, computed_on, page, query; and label, claimed, found, agrees, core (whether the claim stands or falls with it).
+    Columns: number, chapter, title, said, source, verdict (holds, caveat, fails, undecided; missing where a model
+    has to run), why, computed_on, page, query; and label, claimed, found, agrees, core (whether the claim stands or
+    falls with it).
     """
     found = verdicts(record, more)
     whole = [_line(line, found.get(line.number)) for line in CLAIMS]

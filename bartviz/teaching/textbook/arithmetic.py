@@ -259,6 +259,91 @@ def _norms(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
+def _order(_evidence: Evidence) -> Verdict:
+    width, n = 16, 7
+    q, k, v = np.random.default_rng(0).standard_normal((3, width, n))  # (width, n) each, a column for each token
+    rowwise = (softmax((q.T @ k).astype(np.float32)) @ v.T).T  # (width, n): the output of each query
+    right = v @ softmax((q.T @ k).astype(np.float32)).T  # softmax over keys, by columns of K'Q
+    printed = v @ softmax((q.T @ k).astype(np.float32))
+    off, fine = (float(np.abs(one - rowwise).max()) for one in (printed, right))
+    numbers = (
+        number(later("as it is printed: largest error, {n} tokens {width} wide", n=n, width=width), 0, round(off, 2),
+               off < 1e-5),
+        number(later("with Softmax(KᵀQ) by columns: largest error"), 0, float(f"{fine:.1e}"), fine < 1e-5, core=False),
+    )  # fmt: skip
+    why = later(
+        "With a column for each token the weights of a query must be a column too: V Softmax(KᵀQ). As it is printed, "
+        "queries and keys have changed places."
+    )
+    return Verdict(numbers, why, DRAWN)
+
+
+def _plain_projections(_evidence: Evidence) -> Verdict:
+    def count(name: str, end: str) -> int:
+        return sum(row.elements for row in layer(name, "encoder") if row.role == f"self-attention {end}")
+
+    biases = tuple(
+        number(
+            later("{model}, a layer: biases of query, key and value", model=TITLES[name]),
+            0,
+            sum(count(name, f"{part} bias") for part in ("query", "key", "value")),
+            core=name == T5,
+        )
+        for name in (T5, BART, BERT)
+    )
+    output = later("BERT base, a layer: parameters of the output projection")
+    numbers = (*biases, number(output, 0, count(BERT, "output weight"), core=False))
+    why = later(
+        "True of T5. BART and BERT add a bias to each, and in all of them the heads' outputs go through one matrix "
+        "more, which the formulas leave out."
+    )
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _far_input(_evidence: Evidence) -> Verdict:
+    width = sizes_of(BERT).width
+    rest = np.random.default_rng(0).standard_normal(width)
+    inputs = np.concatenate([np.linspace(-50, 50, 401), [1e6]])
+    states = np.tile(rest, (len(inputs), 1))
+    states[:, 0] = inputs
+    out = (states - states.mean(1, keepdims=True)) / states.std(1, keepdims=True)  # (402, width)
+    limit = float(np.sqrt(width - 1))
+    rises = bool((np.diff(out[:, 0]) > 0).all())
+    other = float(np.abs(out[-1, 1:]).max())
+    numbers = (
+        number(later("one number rises, the others stay: its output rises too"), later("yes"),
+               later("yes") if rises else later("no")),
+        number(later("its output at a million, of {width} numbers", width=width), round(limit, 3),
+               round(float(out[-1, 0]), 3), abs(out[-1, 0] - limit) < 1e-3),
+        number(later("the largest of the others then"), round(float(np.abs(out[200, 1:]).max()), 3),
+               float(f"{other:.1e}"), bool(other > 0.5), core=False),
+    )  # fmt: skip
+    why = later(
+        "Of one number alone: it approaches √(d − 1) = {limit:.3f}. LayerNorm is no function of one number, though: "
+        "while it grows, all others shrink to about 0.",
+        limit=limit,
+    )
+    return Verdict(numbers, why, DRAWN)
+
+
+def _parallel(_evidence: Evidence) -> Verdict:
+    n, width = KEYS, sizes_of(BERT).width
+    attention, recurrent = 4 * n * width**2 + 2 * n * n * width, 2 * n * width**2
+    numbers = (
+        number(later("{n} tokens: steps of a layer that wait for each other", n=n), f"< {n}", 1, n > 1),
+        number(later("steps of a recurrent layer"), n, n),
+        number(later("multiply-adds of a layer, {width} wide", width=width), f"< {recurrent:,}", attention,
+               attention < recurrent, core=False),
+    )  # fmt: skip
+    why = later(
+        "No row waits for another, where a recurrent network takes {n} steps in turn; but it computes more, not less: "
+        "{times:.1f} times the multiply-adds of one product with the state and one with the input.",
+        n=n,
+        times=attention / recurrent,
+    )
+    return Verdict(numbers, why, later("counted in closed form"))
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "12",
@@ -284,6 +369,13 @@ CLAIMS: tuple[Claim, ...] = (
         {"of": BART, "part": "decoder"},
         _norms,
     ),
+    Claim("12e", "arithmetic", ("seq",), "inside", {"kind": "encoder"}, _order),
+    Claim("12f", "arithmetic", ("seq",), "parameters", {"of": BERT}, _plain_projections),
+    Claim("12g", "arithmetic", ("bert chapter", "notes"), "inside", {}),
+    Claim("16c", "arithmetic", ("notes",), "inside", {"around": "norms"}, _far_input),
+    Claim("16d", "arithmetic", ("bart chapter", "bert chapter"), "inside", {"around": "norms"}),
+    Claim("16e", "arithmetic", ("bert chapter", "bart chapter"), "inside", {"around": "norms"}),
+    Claim("18b", "arithmetic", ("seq",), "experiments", {"experiment": "reach"}, _parallel),
     Claim("16b", "arithmetic", ("bart chapter", "notes"), "inside", {"around": "norms"}),
     Claim("17", "arithmetic", ("seq", "bart chapter", "bert chapter"), "experiments", {"experiment": "edit"}),
     Claim("18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}),

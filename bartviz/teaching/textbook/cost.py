@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bartviz.analysis.article_models import BART, BERT, read
+from bartviz.analysis.article_models import BART, BART_LARGE, BERT, read, total
 from bartviz.analysis.costs import Costs
 from bartviz.language import later
 from bartviz.teaching.textbook.judging import CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
 
 BASIS = later(CONFIGURATION)
+FLOAT = 4  # bytes of a number in float32
 
 
 def _bytes(_evidence: Evidence) -> Verdict:
@@ -138,10 +139,29 @@ def _decoding(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, BASIS)
 
 
+def _fine_tuning(_evidence: Evidence) -> Verdict:
+    parameters = total(BART_LARGE)
+    state, card, smaller = 4 * FLOAT * parameters, 16e9, 8e9  # weights, gradients, two moments of Adam
+    numbers = (
+        number(later("weights, gradients and Adam's two moments in float32: bytes"), f"< {card:,.0f}", state,
+               state < card),
+        number(later("they alone fill a GPU of 8 GB"), later("yes"), later("yes") if state > smaller else later("no"),
+               core=False),
+    )  # fmt: skip
+    why = later(
+        "BART large needs {state:.1f} GB before the first text; the other {rest:.1f} GB are for activations, which "
+        "grow with batch and length. So 16 GB are comfortable, and with small batches fewer do.",
+        state=state / 1e9,
+        rest=(card - state) / 1e9,
+    )
+    return Verdict(numbers, why, BASIS)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim("32", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _bytes),
     Claim("33", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _comparable),
     Claim("33b", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _width),
     Claim("34", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _memory),
+    Claim("34c", "cost", ("bart chapter",), "parameters", {"of": BART_LARGE}, _fine_tuning),
     Claim("34b", "cost", ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
 )

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, decoder, read, rows
+from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, decoder, read, rows, sizes_of
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.measures import of_record
 from bartviz.language import later
 from bartviz.teaching.textbook.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
 
+TRIED = 3e19  # a billion a second for a thousand years of 3.15e7 seconds
 SOURCE, TARGET = 512, 64  # tokens of a text and of its summary
 WANTED = ("Ich", "will", "ein", "Auto", "kaufen")
 
@@ -180,12 +181,36 @@ def _car(evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, basis)
 
 
+def _space(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(START)
+    length, tiny, base = len(record.steps) - 2, record.model.vocabulary, sizes_of(BART).vocabulary
+    numbers = (
+        number(later("texts of {n} tokens, vocabulary {size:,}", n=length, size=tiny), f"> {TRIED:.0e}",
+               float(tiny**length), tiny**length > TRIED),
+        number(later("texts of {n} tokens, vocabulary {size:,}", n=length, size=base), f"> {TRIED:.0e}",
+               float(base**length), base**length > TRIED),
+    )  # fmt: skip
+    why = later(
+        "A text of {n} tokens is one of {size:,}^{n}; a billion tried each second for a thousand years are about "
+        "{tried:.0e}.",
+        n=length,
+        size=base,
+        tried=TRIED,
+    )
+    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim("22", "generation", ("seq", "bart chapter"), "decoding", {}),
     Claim("22b", "generation", ("korean",), "heads", {"kind": "cross"}, _reused),
     Claim("22c", "generation", ("bart chapter",), "parameters", {"of": BART, "n": "512"}, _expensive),
     Claim("22d", "generation", ("bart chapter", "korean"), "experiments", {"experiment": "ablation"}),
     Claim("23", "generation", ("seq", "korean"), "decoding", {}, _product),
+    Claim("23b", "generation", ("seq",), "decoding", {}, _space),
+    Claim("24b", "generation", ("seq",), "decoding", {}),
+    Claim("25c", "generation", ("bart chapter",), "heads", {"kind": "cross"}),
+    Claim("25d", "generation", ("bart chapter",), "decoding", {}),
+    Claim("28b", "generation", ("seq",), "decoding", {}),
     Claim("24", "generation", ("seq", "bart chapter"), "decoding", {"step": "1"}, _start),
     Claim("25", "generation", ("bart chapter",), "heads", {"kind": "cross", "layer": "3", "head": "0"}),
     Claim(

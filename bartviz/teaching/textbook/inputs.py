@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 from safetensors import safe_open
 
+from bartviz.analysis import patterns
 from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
-from bartviz.analysis.positions import Shift, shift, sinusoidal
+from bartviz.analysis.positions import Shift, shift, similarity, sinusoidal
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.teaching.textbook.judging import (
@@ -24,6 +25,8 @@ from bartviz.teaching.textbook.judging import (
     number,
 )
 
+DEFINED = {"tok_embed", "seg_embed", "pos_embed", "drop"}  # layers that the written-out class makes
+USED = {"tok_embed", "seg_emb", "pos_embed"}  # and those that it applies
 TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
 
 
@@ -32,6 +35,13 @@ def learned() -> Shift:
     """How linear a shift is in the learned positions of the shipped BERT, read from its file."""
     with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
         return shift(file.get_tensor(TABLE).astype(np.float64))
+
+
+@lru_cache
+def neighbours() -> float:
+    """Mean cosine of neighbouring positions in the same table."""
+    with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
+        return float(np.diagonal(similarity(file.get_tensor(TABLE).astype(np.float64)), 1).mean())
 
 
 def _three(evidence: Evidence) -> Verdict:
@@ -82,7 +92,7 @@ def _notes(evidence: Evidence) -> Verdict:
 def _positions(_evidence: Evidence) -> Verdict:
     found = learned()
     wave = float(found.exact.max())
-    one, last = float(found.held[0]), float(found.held[-1])
+    one, last, near = float(found.held[0]), float(found.held[-1]), neighbours()
     rows_, width = 128, 192
     closest = np.abs(sinusoidal(rows_, width)).max()
     numbers = (
@@ -90,10 +100,15 @@ def _positions(_evidence: Evidence) -> Verdict:
         number(later("sinusoidal: largest number in the table"), 1, float(closest), abs(closest - 1) < 1e-6),
         number(later("learned, shift by 1: error on other positions"), "> 0.3", round(one, 2), one > 0.3),
         number(later("learned, shift by 16: error on other positions"), "> 0.3", round(last, 2), last > 0.3),
+        number(
+            later("learned: mean cosine of neighbouring positions"), "< 0.1", round(near, 2), near < 0.1, core=False
+        ),
     )
     why = later(
         "The rotation that the formula gives is exact; the best linear map for the learned table of {model} "
-        "misses {one:.0%} of the spread at a shift of 1 (100% is as bad as always predicting the mean).",
+        "misses {one:.0%} of the spread at a shift of 1 (100% is as bad as always predicting the mean). Still, "
+        "neighbours are alike (cosine {near:.2f}): a sense of distance is learned, which is not the same as a rule.",
+        near=near,
         model=TINY_BERT,
         one=one,
     )
@@ -130,12 +145,16 @@ def _written(_evidence: Evidence) -> Verdict:
     most, width = sizes_of(BERT).positions or 0, sizes_of(BERT).width
     fits = [n for n in range(1, most + 1) if _sum_shape(n, most, width) == (n, width)]
     numbers = (
+        number(later("names that it uses and never defines"), 0, len(USED - DEFINED)),
+        number(later("layers that it defines and never uses"), 0, len(DEFINED - USED), core=False),
         number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
         number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
     )
     why = later(
-        "It adds all {most} positions to every text, so that only a text of {most} tokens fits; and it leaves "
-        "out the LayerNorm that its own text names.",
+        "It stops at once: it calls {missing}, which it never defines. With that put right it adds all {most} "
+        "positions to every text, so that only a text of {most} tokens fits; its dropout is never applied, and the "
+        "LayerNorm that its own text names is missing.",
+        missing=", ".join(sorted(USED - DEFINED)),
         most=most,
     )
     return Verdict(numbers, why, later("the shapes that such a sum has, length by length"))
@@ -162,6 +181,27 @@ def _segments(evidence: Evidence) -> Verdict:
         "tokens and 8 segments."
     )
     return Verdict(numbers, why, basis)
+
+
+def _beyond(_evidence: Evidence) -> Verdict:
+    n, rows_ = 2 * (sizes_of(BART).positions or 0), sizes_of(BART).position_rows - sizes_of(BART).family.added_rows
+    first = patterns.relative_buckets(n)[0]  # of the first token: distances 0 to n - 1
+    numbers = (
+        number(later("T5: buckets in use from the first of {n:,} tokens", n=n), "≤ 32", *_within(len(set(first)), 32)),
+        number(later("BART: position rows, for {n:,} tokens", n=n), f"< {n:,}", rows_, rows_ < n),
+        number(later("T5: buckets that tell distances beyond 128 apart"), "> 1", len(set(first[128:])), core=False,
+               agrees=len(set(first[128:])) > 1),
+    )  # fmt: skip
+    why = later(
+        "Every distance has a bucket, where BART has no row for position {first:,}; but all distances beyond 128 share "
+        "one bucket, so beyond that T5 knows only that a token is far away.",
+        first=rows_ + 1,
+    )
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _within(found: int, most: int) -> tuple[int, bool]:
+    return found, found <= most
 
 
 def _few_positions(_evidence: Evidence) -> Verdict:
@@ -196,6 +236,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("19c", "inputs", ("notes",), "inputs", {"look": "sum"}, _written),
     Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
     Claim("21b", "inputs", ("bart chapter",), "parameters", {"of": T5}, _few_positions),
+    Claim("21c", "inputs", ("bart chapter",), "masks", {"about": "patterns"}, _beyond),
     Claim("20", "inputs", ("bert chapter",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
     Claim("21", "inputs", ("bart chapter",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
 )

@@ -17,14 +17,15 @@ from bartviz.record.record import Record, open_record
 from bartviz.teaching import prose
 
 HOME = Path(__file__).parent
-Word = Literal["holds", "caveat", "fails"]
+Word = Literal["holds", "caveat", "fails", "undecided"]
 WORDS: tuple[Word, ...] = get_args(Word)
 NAMES: Mapping[Word, str] = {
     "holds": mark("holds"),
     "caveat": mark("holds, with a caveat"),
     "fails": mark("does not hold"),
+    "undecided": mark("not decided here"),
 }
-SIGNS: Mapping[Word, str] = {"holds": "✓", "caveat": "~", "fails": "✗"}
+SIGNS: Mapping[Word, str] = {"holds": "✓", "caveat": "~", "fails": "✗", "undecided": "?"}
 
 Chapter = Literal["sizes", "masks", "arithmetic", "inputs", "generation", "pretraining", "cost", "heads"]
 CHAPTERS: Mapping[Chapter, str] = {
@@ -55,6 +56,7 @@ PAIR_RUN = {"model": "bert-tiny-en", "text": "I want to buy a [MASK].", "pair": 
 MODEL = "bart-tiny-en-de"  # what the lines without a check of their own are run on
 ABOUT = 0.02  # "about 110 million": within 2%
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
+DEEP = 6  # layers of a BERT that can speak for those that the claims are about: the smallest distilled ones have 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,22 @@ class Number:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The numbers of a claim, one sentence why, and the model or record they are computed on."""
+    """The numbers of a claim, one sentence why, and the model or record they are computed on.
+
+    ``decides``: False if the numbers cannot decide the claim, such as one about large trained models that was measured
+    on a small one.
+    """
 
     numbers: tuple[Number, ...]
     why: str
     basis: str
+    decides: bool = True
 
     @property
     def word(self) -> Word:
-        """holds, caveat or fails, by the numbers."""
+        """holds, caveat or fails by the numbers; undecided if they cannot decide it."""
+        if not self.decides:
+            return "undecided"
         if not all(number.agrees for number in self.numbers if number.core):
             return "fails"
         return "holds" if all(number.agrees for number in self.numbers) else "caveat"
@@ -100,6 +109,16 @@ class Evidence:
         return record, later(
             "the run of {model} on “{text}” that ships", model=record.model.name, text=record.source_text
         )
+
+    def read(self) -> tuple[Record, str, bool]:
+        """A run of a BERT: the visitor's if it is a trained one of at least ``DEEP`` layers, and whether it is."""
+        own = self.own
+        if own is None or own.model.kind != "encoder" or not own.model.trained or own.model.encoder_layers < DEEP:
+            return *self.shipped(WORDS_RECORD), False
+        attention = own.attention("encoder")
+        if not 4 <= len(attention.query) <= MOST_TOKENS or not attention.mask.all():
+            return *self.shipped(WORDS_RECORD), False
+        return own, later("your run of {model}", model=own.model.name), True
 
     def written(self) -> tuple[Record, str]:
         """A run of an encoder-decoder with steps: the visitor's if it is neither long nor a single token, and has no

@@ -26,9 +26,11 @@ from bartviz.run.forward import capture, capture_batch
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, recording
+from bartviz.teaching.textbook import networks
 from bartviz.teaching.textbook.judging import Verdict, number
 
 TEXT = "I want to buy a car."
+NOTHING = "."
 LONGER = "Yesterday my sister bought two very old books."
 TEXTS = (
     TEXT,
@@ -179,6 +181,7 @@ def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
     every = [str(Head("cross", layer, head)) for layer, head in np.ndindex(layers, heads)]
     blind = [decode(model, text, ablate=every, cancelled=cancelled).target_text or "" for text in TEXTS]
     seeing = [decode(model, text, cancelled=cancelled).target_text for text in TEXTS]
+    empty = decode(model, NOTHING, cancelled=cancelled).target_text or ""
     numbers = (
         number(
             later("{count} sources with cross-attention: different texts", count=len(TEXTS)),
@@ -190,11 +193,19 @@ def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
             1,
             len(set(blind)),
         ),
+        number(
+            later("a source of only a full stop gives that text too"),
+            later("yes"),
+            later("yes") if empty == blind[0] else later("no"),
+            core=False,
+        ),
     )
     why = later(
-        "With every cross head silenced the model writes “{text}” whatever the source is: frequent words "
-        "that mean nothing together.",
+        "With every cross head silenced the model writes “{text}” whatever the source is, so it knows no source. That "
+        "is no general sentence that it has learned: zeros where a source was are new to it. To a source that says "
+        "nothing, a full stop, it writes “{empty}”.",
         text=blind[0],
+        empty=empty,
     )
     return Verdict(numbers, why, _basis(model))
 
@@ -273,7 +284,8 @@ def beams(model: Model, cancelled: Cancel) -> Verdict:
     )
     why = later(
         "On {count} sentences four beams gain up to {gain:.2f} in log p and lose up to {loss:.2f}, as "
-        "they rank by log p for each token. No model that writes summaries ships: this one translates.",
+        "they rank by log p for each token. That is what the search looks for, not what a reader finds better: no "
+        "number here measures that. No model that writes summaries ships: this one translates.",
         count=len(TEXTS),
         gain=max(better),
         loss=max(0.0, -min(better)),
@@ -326,17 +338,117 @@ def tied(model: Model, cancelled: Cancel) -> Verdict:
     return Verdict(numbers, why, _basis(model))
 
 
+@torch.inference_mode()
+def without_end(model: Model, cancelled: Cancel) -> Verdict:
+    network: Any = model.network
+    same, lost, tokens = 0, 0.0, 0
+    for text in TEXTS:
+        record = decode(model, text, cancelled=cancelled)
+        source = torch.from_numpy(record.source.ids.copy())[None, :-1]  # without the end token
+        written = network.generate(source, num_beams=1, do_sample=False)[0, 1:].tolist()
+        assert record.output is not None  # it has been decoded
+        wanted = record.output.ids.tolist()
+        same += written == wanted
+        given = torch.from_numpy(record.attention("decoder").query.ids.copy())[None]
+        logits = network(input_ids=source, decoder_input_ids=given, use_cache=False).logits[0]  # (m, V)
+        without = logits.log_softmax(-1)[range(1, len(wanted)), wanted[1:]].sum()  # the first is forced
+        lost += float(sum(step.log_probability for step in list(record.steps)[1:])) - float(without)
+        tokens += len(wanted) - 1
+    numbers = (
+        number(
+            later("of {count} texts: those written alike without </s> at the source", count=len(TEXTS)),
+            f"> {len(TEXTS) // 2}",
+            same,
+            same > len(TEXTS) / 2,
+        ),
+        number(later("lost without it, nats for each token"), "> 0", round(lost / tokens, 4), lost > 0),
+    )
+    why = later(
+        "{same} of {count} texts stay as they are; each token is {lost:.3f} nats less likely.",
+        same=same,
+        count=len(TEXTS),
+        lost=lost / tokens,
+    )
+    return Verdict(numbers, why, _basis(model))
+
+
+def at_once(model: Model, cancelled: Cancel) -> Verdict:
+    steps = decode(model, TEXT, cancelled=cancelled)
+    rows = capture(model, TEXT, target=steps.target_text, cancelled=cancelled)
+    pairs = list(zip(steps.steps, rows.steps, strict=True))
+    apart = max(abs(one.chosen.probability - other.chosen.probability) for one, other in pairs)
+    same = sum(one.chosen.token_id == other.chosen.token_id for one, other in pairs)
+    numbers = (
+        number(later("rows with the token of that step"), len(pairs), same),
+        number(
+            later("probability, step by step against all at once: largest difference"),
+            0,
+            float(f"{apart:.1e}"),
+            apart < CLOSE,
+        ),
+    )
+    why = later(
+        "The causal mask makes it so: a row of the whole text sees what its step saw, and its probability differs by "
+        "{apart:.0e} at most.",
+        apart=apart,
+    )
+    return Verdict(numbers, why, _basis(model))
+
+
+@torch.inference_mode()
+def nearest(model: Model, cancelled: Cancel) -> Verdict:
+    network: Any = model.network
+    table = network.get_input_embeddings().weight  # (V, D)
+    following, own = list[float](), list[float]()
+    for text in TEXTS:
+        record = decode(model, text, cancelled=cancelled)
+        assert record.output is not None  # it has been decoded
+        states = Replay(model, record).run(Tape(cancelled=cancelled)).last[0]  # (m, D)
+        for cosines, ids in ((following, record.output.ids), (own, record.attention("decoder").query.ids)):
+            rows = table[torch.from_numpy(ids.copy())]  # (m, D)
+            cosines.extend(nn.functional.cosine_similarity(states, rows)[1:].tolist())  # the first is forced
+    ahead, behind = float(np.mean(following)), float(np.mean(own))
+    numbers = (
+        number(
+            later("cosine with the embedding of the next token, that of the token read being {own:.2f}", own=behind),
+            f"> {behind:.3f}",
+            round(ahead, 3),
+            ahead > behind,
+        ),
+        number(
+            later("rows that are nearer to the next token"),
+            f"> {len(own) // 2}",
+            sum(a > b for a, b in zip(following, own, strict=True)),
+            sum(a > b for a, b in zip(following, own, strict=True)) > len(own) / 2,
+        ),
+    )
+    why = later(
+        "A row enters as the token it reads and leaves as the one it predicts: mean cosine {ahead:.2f} with the next "
+        "token's embedding and {behind:.2f} with its own.",
+        ahead=ahead,
+        behind=behind,
+    )
+    return Verdict(numbers, why, _basis(model))
+
+
 CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
     "9b": padding,
     "9c": crossing,
+    "12g": networks.dropout,
     "16b": normalised,
+    "16d": networks.norms,
+    "16e": networks.residuals,
     "17": directions,
     "18": house,
     "22": encoded_once,
     "22d": without_crossing,
+    "24b": without_end,
     "25": by_hand,
+    "25c": networks.returned,
+    "25d": at_once,
     "27": beams,
     "28": tied,
+    "28b": nearest,
 }
 
 

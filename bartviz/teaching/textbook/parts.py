@@ -219,6 +219,23 @@ def _four_times(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, BASIS)
 
 
+def _in_layers(_evidence: Evidence) -> Verdict:
+    def share(name: str) -> float:
+        found = parameter_totals.parts(rows(name))
+        return found["encoder layers"] / sum(found.values())
+
+    base, large = share(BERT), share(BERT_LARGE)
+    forward = parameter_totals.layer_share(rows(BERT), "encoder", "feed-forward")
+    numbers = (
+        number(later("{model}: share of the layers", model="BERT base"), "> 50%", f"{base:.1%}", base > 0.5),
+        number(later("{model}: share of the layers", model="BERT large"), "> 50%", f"{large:.1%}", large > 0.5),
+        number(later("share of the feed-forward layers: {of}", of=later("a layer of BERT")), "> 50%", f"{forward:.1%}",
+               forward > 0.5),
+    )  # fmt: skip
+    why = later("{base:.1%} of BERT base and {large:.1%} of BERT large are in the layers.", base=base, large=large)
+    return Verdict(numbers, why, BASIS)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim("2", "sizes", ("bart chapter",), "parameters", {"of": BART}, _parts),
     Claim("2b", "sizes", ("bart chapter",), "parameters", {"of": BART}, _even),
@@ -226,6 +243,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("6", "sizes", ("bert chapter",), "parameters", {"of": BERT, "class": "BertForMaskedLM"}, _written_out),
     Claim("8", "sizes", ("bert chapter",), "parameters", {"of": BART, "part": "decoder"}, _feed_forward),
     Claim("8b", "sizes", ("bert chapter",), "parameters", {"of": BERT_LARGE}, _embeddings),
+    Claim("8f", "sizes", ("bert chapter",), "parameters", {"of": BERT}, _in_layers),
     Claim("8d", "sizes", ("korean",), "models", {}, _nearer),
     Claim("8e", "sizes", ("bert chapter", "bart chapter"), "models", {}, _four_times),
     Claim(

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
+from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, depth, positions, rows, sizes_of, total
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
+from bartviz.families.parts import SENTENCEPIECE, WRITES
 from bartviz.language import later, mark
-from bartviz.teaching.textbook.judging import CONFIGURATION, START, Claim, Evidence, Verdict, number
+from bartviz.teaching.textbook.judging import (
+    BERT_RUN,
+    CONFIGURATION,
+    START,
+    WORDS_RECORD,
+    Claim,
+    Evidence,
+    Verdict,
+    number,
+)
 
 TEXT = "the cat sat on the mat. it was warm there. then it slept."
 SEEDS, SPAN, RATE = 200, 3, 0.15  # T5 drops 15% of the tokens in spans of 3 on average (Raffel et al. 2020, 3.3.4)
@@ -167,11 +177,80 @@ def _answer(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
+def _prefixes(_evidence: Evidence) -> Verdict:
+    bart, t5 = sizes_of(BART), sizes_of(T5)
+    pieces, prefix = t5.family.training.tokenizer, t5.family.training.prefix
+    classes = [name for name, variant in t5.family.variants.items() if not variant.bare]
+    numbers = (
+        number(later("T5: classes of transformers that answer, all by writing"), 1, len(classes)),
+        number(later("BART: classes that answer otherwise than by writing"), "> 0", len(bart.family.variants) - 2,
+               len(bart.family.variants) > 2),
+        number(later("T5: a prefix names the task"), later("yes"), _yes(prefix is not None)),
+        number(later("BART: a prefix names the task"), later("no"), _yes(bart.family.training.prefix is not None)),
+        number(later("T5: tokenizer"), "SentencePiece", pieces, pieces == SENTENCEPIECE),
+    )  # fmt: skip
+    why = later(
+        "As the family is built: one class, which writes for every task, after a prefix such as “{prefix}”. BART has a "
+        "class for each kind of task.",
+        prefix=prefix or "–",
+    )
+    return Verdict(numbers, why, later("what is known of the two families"))
+
+
+def _last_token(_evidence: Evidence) -> Verdict:
+    width, classes = sizes_of(BART).width, sizes_of(BART).labels
+    own = sum(row.count for row in rows(BART, "BartForSequenceClassification") if row.component == "head")
+    bert = any(row.role.startswith("pooler") for row in rows(BART, "BartForSequenceClassification"))
+    layers = sum(
+        row.role.endswith("weight") for row in rows(BART, "BartForSequenceClassification") if row.component == "head"
+    )
+    numbers = (
+        number(later("a dense layer and one of {count} classes: parameters", count=classes),
+               width * width + width + classes * (width + 1), own),
+        number(later("layers of the classifier"), 2, layers),
+        number(later("a pooler on the first token, as in BERT"), later("no"), _yes(bert)),
+    )  # fmt: skip
+    why = later(
+        "Two layers on the decoder's state at the last end token, {own:,} parameters: the text is read by encoder and "
+        "decoder, and only the last decoder row has seen all of it.",
+        own=own,
+    )
+    return Verdict(numbers, why, later(CONFIGURATION))
+
+
+def _no_writer(evidence: Evidence) -> Verdict:
+    record, basis = evidence.shipped(WORDS_RECORD)
+    mask = record.attention("encoder").mask
+    ahead = int(np.triu(mask, 1).sum())
+    causal = [name for name, variant in sizes_of(BERT).family.variants.items() if variant.does == WRITES]
+    numbers = (
+        number(later("decoder layers of BERT"), 0, depth(BERT)[1]),
+        number(later("classes of BERT that write a text"), 0, len(causal)),
+        number(later("cells of its mask that look ahead, of {n} tokens", n=len(mask)), "> 0", ahead, ahead > 0),
+    )
+    why = later(
+        "Every row sees the tokens after it, {ahead} cells above the diagonal: it cannot be asked for the next token "
+        "without being shown it. Filling masks is what it can do.",
+        ahead=ahead,
+    )
+    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim("29", "pretraining", ("bart chapter", "korean"), "denoising", {}, _noise),
     Claim("29b", "pretraining", ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
     Claim("30", "pretraining", ("bart chapter",), "parameters", {"of": T5_GATED}, _t5),
     Claim("30b", "pretraining", ("bart chapter",), "parameters", {"of": BART, "n": "512"}, _short_targets),
+    Claim("30c", "pretraining", ("bart chapter",), "models", {}, _prefixes),
+    Claim(
+        "31c",
+        "pretraining",
+        ("bart chapter",),
+        "parameters",
+        {"of": BART, "class": "BartForSequenceClassification", "part": "head"},
+        _last_token,
+    ),
+    Claim("31d", "pretraining", ("bert chapter",), "masks", {"view": "pattern", **BERT_RUN}, _no_writer),
     Claim(
         "31",
         "pretraining",

@@ -107,3 +107,35 @@ def test_without_scaling_the_formula_without_it_holds() -> None:
     check = claim("12b").check
     assert check is not None
     assert check(Evidence(replace(record, encoder=replace(encoder, scale=1.0, bias=bias)))).word == "holds"
+
+
+def test_line_12e_as_printed_queries_and_keys_change_places() -> None:
+    verdict = judged("12e")
+    assert verdict.word == "fails"
+    off, fine = (number.found for number in verdict.numbers)
+    assert isinstance(off, float)
+    assert isinstance(fine, float)
+    assert off > 1
+    assert fine < 1e-6
+
+
+def test_line_12f_t5_alone_has_no_biases() -> None:
+    verdict = judged("12f")
+    assert verdict.word == "caveat"
+    assert [number.found for number in verdict.numbers] == [0, 3 * 768, 3 * 768, 768 * 768]
+
+
+def test_line_16c_a_number_that_grows_approaches_the_root() -> None:
+    verdict = judged("16c")
+    assert verdict.word == "caveat"
+    assert verdict.numbers[1].found == pytest.approx(767**0.5, abs=1e-3)
+    alone = np.zeros(768)
+    alone[0] = 1.0  # a single number above all others, whatever its size
+    assert ((alone - alone.mean()) / alone.std())[0] == pytest.approx(767**0.5)
+
+
+def test_line_18b_no_row_waits_but_more_is_computed() -> None:
+    verdict = judged("18b")
+    assert verdict.word == "caveat"
+    n, d = 512, 768
+    assert verdict.numbers[2].found == 4 * n * d * d + 2 * n * n * d

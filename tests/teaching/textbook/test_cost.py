@@ -45,3 +45,9 @@ def test_line_34b_decoding() -> None:
     assert verdict.word == "caveat"
     assert found(verdict, "growth of a step with a cache") == pytest.approx(1.05)
     assert "7.4 times without" in verdict.why
+
+
+def test_line_34c_weights_gradients_and_adam() -> None:
+    verdict = judged("34c")
+    assert verdict.word == "caveat"
+    assert verdict.numbers[0].found == 16 * 406_291_456

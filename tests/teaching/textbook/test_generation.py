@@ -58,3 +58,9 @@ def test_line_26_moechte_instead_of_will() -> None:
     assert found(verdict, "words as in") == 4
     assert found(verdict, "second word") == "möchte"
     assert found(verdict, "probability of") == "29%"
+
+
+def test_line_23b_too_many_texts() -> None:
+    verdict = judged("23b")
+    assert verdict.word == "holds"
+    assert [number.found for number in verdict.numbers] == [8_000.0**6, pytest.approx(50_265.0**6)]

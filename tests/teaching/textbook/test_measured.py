@@ -8,7 +8,7 @@ import pytest
 
 from bartviz import load
 from bartviz.errors import Cancelled
-from bartviz.teaching.textbook import CLAIMS, judging, measured
+from bartviz.teaching.textbook import CLAIMS, judging, measured, networks
 from bartviz.teaching.textbook.judging import Verdict
 from tests.analysis.ledger import found
 
@@ -23,7 +23,7 @@ def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> 
     assert list(judged) == [line.number for line in CLAIMS if line.check is None]
     for verdict in judged.values():
         assert verdict.why.endswith(".")
-        assert judging.MODEL in verdict.basis
+    assert all(judging.MODEL in judged[number].basis for number in judged if number not in ("16d", "16e", "25c"))
 
 
 @pytest.mark.slow
@@ -79,8 +79,8 @@ def test_line_16b_mean_0_and_variance_1_before_gain_and_shift(judged: Mapping[st
 
 
 def test_line_22d_without_cross_attention_every_source_gives_the_same_text(judged: Mapping[str, Verdict]) -> None:
-    assert judged["22d"].word == "holds"
-    assert [number.found for number in judged["22d"].numbers] == [4, 1]
+    assert judged["22d"].word == "caveat"  # it knows no source, but what it writes is no sentence that it has learned
+    assert [number.found for number in judged["22d"].numbers] == [4, 1, "no"]
 
 
 def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
@@ -105,6 +105,48 @@ def test_line_28_tied(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["28"], "models of the catalogue that tie them: all") == 16
 
 
+def test_line_12g_rows_with_dropout_do_not_sum_to_1(judged: Mapping[str, Verdict]) -> None:
+    assert judged["12g"].word == "caveat"
+    assert [number.found for number in judged["12g"].numbers[:3]] == [0.1, 0.1, 0]
+
+
+def test_line_16d_the_gradient_of_pre_norm_falls_with_depth(judged: Mapping[str, Verdict]) -> None:
+    """About as 1 / sqrt(layers), and that of post-norm stays as it is (Xiong et al. 2020, theorem 1)."""
+    assert judged["16d"].word == "caveat"
+    pre = [networks.gradient(depth, -1, pre=True) for depth in (6, 24)]
+    post = [networks.gradient(depth, -1, pre=False) for depth in (6, 24)]
+    assert pre[1] / pre[0] == pytest.approx((6 / 24) ** 0.5, abs=0.15)
+    assert post[1] / post[0] == pytest.approx(1, abs=0.2)
+
+
+def test_line_16e_gradients_at_the_start_decide_nothing(judged: Mapping[str, Verdict]) -> None:
+    assert judged["16e"].word == "undecided"
+
+
+def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, Verdict]) -> None:
+    assert judged["24b"].word == "holds"
+    lost = found(judged["24b"], "lost without it")
+    assert isinstance(lost, float)
+    assert 0 < lost < 0.1
+
+
+def test_line_25c_a_fast_kernel_returns_no_matrices(judged: Mapping[str, Verdict]) -> None:
+    assert judged["25c"].word == "fails"
+    assert [number.found for number in judged["25c"].numbers] == ["0 0 0", "6 6 6"]
+
+
+def test_line_25d_all_at_once_is_step_by_step(judged: Mapping[str, Verdict]) -> None:
+    assert judged["25d"].word == "holds"
+    assert found(judged["25d"], "rows with the token") == 8
+
+
+def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict]) -> None:
+    assert judged["28b"].word == "holds"
+    ahead = found(judged["28b"], "cosine with the embedding")
+    assert isinstance(ahead, float)
+    assert ahead > 0.3
+
+
 def test_it_reports_progress_and_can_be_stopped() -> None:
     model, told = load(judging.MODEL), list[tuple[str, int, int]]()
 
@@ -113,4 +155,4 @@ def test_it_reports_progress_and_can_be_stopped() -> None:
 
     with pytest.raises(Cancelled):
         measured.judge_all(model, cancelled=lambda: True, on_progress=stop)
-    assert told == [("Line 9b of the ledger", 0, 10)]
+    assert told == [("Line 9b of the ledger", 0, len(measured.CHECKS))]

@@ -75,3 +75,10 @@ def test_line_8c_bert_and_gpt() -> None:
     assert verdict.word == "caveat"
     assert found(verdict, "an encoder layer") == found(verdict, "a decoder layer") == layer(768) == 7_087_872
     assert f"{layer(768, attentions=2) - layer(768):,}" in verdict.why
+
+
+def test_line_8f_most_parameters_are_in_the_layers() -> None:
+    verdict = judged("8f")
+    assert verdict.word == "holds"
+    layers = 12 * (4 * 768 * 769 + 2 * 768 * 3072 + 3072 + 768 + 4 * 768)
+    assert verdict.numbers[0].found == f"{layers / 109_482_240:.1%}" == "77.7%"

@@ -60,7 +60,7 @@ def tally(verdicts: Verdicts) -> None:
     counts = textbook.tally(verdicts)
     sentence = _(
         "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
-        "do not hold.",
+        "do not hold, {undecided} cannot be decided here.",
         claims=len(CLAIMS),
         **counts,
     )
