@@ -8,6 +8,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 from bartviz.errors import SettingError
@@ -28,6 +30,11 @@ def add(commands: Any) -> None:
         help="address to listen on; 0.0.0.0 is all of this machine's, and lets your network in (127.0.0.1)",
     )
     app.add_argument(
+        "--share",
+        action="store_true",
+        help="let your network in (as --host 0.0.0.0), and print the address that others open, with its QR code",
+    )
+    app.add_argument(
         "--allow",
         type=_argument(hosts.names),
         action="extend",
@@ -42,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
     """Serve until Ctrl+C or SIGTERM, which are not errors."""
     if not APP.is_file():
         return _refuse("the app is not part of this installation. Run it from a copy of the repository.")
-    host = options.host or hosts.LOCAL[0]
+    host = options.host or (hosts.EVERYWHERE if options.share else hosts.LOCAL[0])
+    if options.share and hosts.is_local(host):
+        return _refuse(f"--share lets your network in, and --host {host} keeps it out. Leave out one of them.")
     error = _port_error(host, options.port)
     if error == errno.EADDRNOTAVAIL:
         return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
@@ -54,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
     print(f"bartviz: {hosts.url(shown, options.port)} (Ctrl+C ends it)", flush=True)
+    if options.share:
+        print(invitation(hosts.of(host), options.port), flush=True)
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
@@ -61,6 +72,17 @@ def run(options: argparse.Namespace) -> int:
 
     server.serve(host, options.port, [*dict.fromkeys(names)])
     return 0
+
+
+def invitation(names: Sequence[str], port: int) -> str:
+    """What to tell a room: the address under the first of these names, and its QR code in block characters."""
+    if not names:
+        return "This machine is in no network that others could reach it by."
+    import segno  # a package of the extra "app"
+
+    address, drawn = hosts.url(names[0], port), StringIO()
+    segno.make(address, error="l").terminal(drawn, compact=True)
+    return f"Others in your network open {address}, or point a phone's camera here:\n{drawn.getvalue()}"
 
 
 def _check_settings() -> None:

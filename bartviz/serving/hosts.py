@@ -17,6 +17,7 @@ from bartviz.errors import SettingError
 from bartviz.language import later
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = "0.0.0.0"  # all networks of this machine
 _NAME = re.compile(r"\*|(\*\.)?[a-z0-9]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9_-]*[a-z0-9])?)*")
 
 

@@ -15,9 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+import segno
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from bartviz.serving import hosts
 from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for
@@ -239,3 +241,32 @@ def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert errors == ""
+
+
+def test_sharing_says_the_address_and_draws_its_code() -> None:
+    from bartviz.commands.serve import invitation
+
+    said, *drawn = invitation(["192.168.1.5", "desk.local"], 8501).splitlines()
+    assert "http://192.168.1.5:8501" in said
+    rows = segno.make("http://192.168.1.5:8501", error="l").symbol_size(border=4)[1]
+    assert len(drawn) == (rows + 1) // 2  # two rows of modules in a line of block characters
+    assert "no network" in invitation([], 8501)
+
+
+def test_sharing_with_this_machine_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from bartviz.commands.cli import main
+
+    assert main(["app", "--share", "--host", "127.0.0.1"]) == 1
+    assert "Leave out one of them" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_shared_app_listens_on_all_networks_and_answers_to_its_address() -> None:
+    with started("--share") as (address, process, said):
+        _await(address, process)
+        names = hosts.of("0.0.0.0")
+        port = address.rpartition(":")[2]
+        assert said[0] == f"bartviz: {hosts.url(names[0], int(port))} (Ctrl+C ends it)\n"
+        assert f"http://{names[0]}:{port}" in said[1]
+        assert ask(address, Host=f"{names[0]}:{port}").status == 200
+        assert ask(address, Host="evil.example").status == 403

@@ -45,8 +45,8 @@ def draw(button: DeltaGenerator) -> None:
         if hosts.is_local(urlsplit(address).hostname or ""):
             show.note(
                 _(
-                    "Only this computer can open it. To let others in, start the app with bartviz app --host 0.0.0.0 "
-                    "and share the address that it prints."
+                    "Only this computer can open it. To let others in, start the app with bartviz app --share, and "
+                    "open the address that it prints."
                 )
             )
         if len(address) <= LONGEST_CODE:
