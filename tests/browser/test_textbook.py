@@ -16,15 +16,27 @@ from tests.browser.conftest import Open, go
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_lines_are_shown_and_those_of_the_model_follow(server: str, visit: Open, scheme: str) -> None:
-    page = visit(f"{server}/textbook", scheme=scheme)
-    expect(page.locator(".bv-lead")).to_contain_text("67 statements")
-    expect(page.locator(".bv-claim")).to_have_count(67)
+    page = visit(f"{server}/textbook?chapter=all&guess=false&level=intermediate", scheme=scheme)
+    expect(page.locator(".bv-lead")).to_contain_text("85 statements")
+    expect(page.locator(".bv-claim")).to_have_count(85)
     expect(page.get_by_text("not computed yet")).to_have_count(0)
-    expect(page.locator("[class*='st-key-claim_'][class*='_18']")).to_contain_text("13th word")
+    expect(page.locator(".st-key-claim_caveat_18")).to_contain_text("13th word")
+
+
+def test_a_beginner_answers_and_goes_on_to_the_next_chapter(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook")
+    line = page.locator("[class*='st-key-claim_'][class*='_3b']")
+    expect(line.locator(".bv-verdict")).to_have_count(0)
+    line.get_by_role("button", name="False").click()
+    expect(line).to_contain_text("You said “False”, and so say the numbers.")
+    expect(line.locator(".bv-verdict")).to_contain_text("does not hold")
+    page.get_by_role("link", name="Next chapter: Masks").click()
+    expect(page).to_have_url(re.compile("chapter=masks"))
+    expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
 
 
 def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:
-    page = visit(f"{server}/textbook")
+    page = visit(f"{server}/textbook?level=intermediate")
     page.get_by_role("radio", name="does not hold").click()
     settle(page)
     expect(page).to_have_url(re.compile(r"verdict=fails"))
@@ -38,7 +50,7 @@ def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:
 
 
 def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
-    page = visit(f"{server}/textbook?chapter=masks")
+    page = visit(f"{server}/textbook?chapter=masks&level=intermediate")
     page.locator("[class*='st-key-claim_'][class*='_10']").get_by_role("link", name="See it: Masks").click()
     expect(page).to_have_url(re.compile(r"/masks\?.*view=additive"))
     settle(page)
@@ -62,7 +74,7 @@ def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, vis
 
 
 def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Open) -> None:
-    page = visit(f"{server}/textbook?chapter=heads")
+    page = visit(f"{server}/textbook?chapter=heads&level=intermediate")
     with page.context.expect_page() as opening:
         page.get_by_role("link", name="See it: Compare").first.click()
     opened = opening.value
@@ -78,7 +90,7 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
         page.locator(".st-key-ledger_csv button").click()
     arriving.value.save_as(tmp_path / "ledger.csv")
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text("utf-8-sig").splitlines()))
-    assert len(rows) == 67  # the whole ledger, whatever is shown
+    assert len(rows) == 85  # the whole ledger, whatever is shown
     assert {row["number"]: row["verdict"] for row in rows}["3b"] == "fails"
 
 

@@ -35,7 +35,7 @@ def cards(page: AppTest) -> list[str]:
 
 @pytest.mark.slow
 def test_every_line_has_a_card_and_a_link(app: App) -> None:
-    page = app("textbook", record=None)
+    page = app("textbook", record=None, chapter="all")
     assert not page.exception
     assert len(cards(page)) == 85
     assert "85 statements about these models, judged by numbers: 26 hold, 26 hold with a caveat, 14 do" in words(page)
@@ -55,7 +55,7 @@ def test_a_line_judged_by_another_model_opens_a_visit_of_its_own(app: App) -> No
 @pytest.mark.slow
 def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Mapping[str, Verdict] | None]) -> None:
     computed["now"] = DONE
-    page = app("textbook", record=None)
+    page = app("textbook", record=None, chapter="all")
     assert f"{26 + len(DONE)} hold, 26 hold with a caveat, 14 do not hold, 2 cannot be decided" in words(page)
     assert "not computed yet" not in words(page)
 
@@ -82,15 +82,45 @@ def test_a_link_unfolds_one_line(app: App) -> None:
 
 
 @pytest.mark.slow
-def test_a_visitor_who_guesses_first_sees_no_verdict(app: App) -> None:
+def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App) -> None:
     page = app("textbook", record=None, guess="true", chapter="cost")
     assert not page.exception
-    for card in cards(page):
-        before, folded = card.split("<summary>The verdict</summary>")
-        assert "bv-verdict" not in before
-        assert "bv-is-" in folded
-    page.toggle(key="guess").set_value(False).run()
-    assert all("The verdict" not in card for card in cards(page))
+    assert len(cards(page)) == 6
+    assert not any("bv-verdict" in card for card in cards(page))
+    assert "does not hold" not in [label for group in page.button_group for label in group.options]  # a give-away
+    page.button(key="guess_33_true").click().run()  # holds with a caveat
+    (answered,) = [card for card in cards(page) if "bv-verdict" in card]
+    assert "holds, with a caveat" in answered
+    assert "You said “True”. The numbers say otherwise." in words(page)
+    page.button(key="guess_34c_depends").click().run()
+    assert "You said “It depends”, and so say the numbers." in words(page)
+    assert "1 of 2 right, of 6 statements here." in words(page)
+    page.button(key="guess_again").click().run()
+    assert not any("bv-verdict" in card for card in cards(page))
+
+
+@pytest.mark.slow
+def test_a_line_that_is_not_computed_yet_cannot_be_answered(app: App) -> None:
+    page = app("textbook", record=None, guess="true", chapter="masks")
+    keys = [button.key for button in page.button if button.key and button.key.startswith("guess_")]
+    assert "guess_9_true" in keys
+    assert "guess_9b_true" not in keys
+
+
+@pytest.mark.slow
+def test_beginners_guess_first_and_others_do_not(app: App) -> None:
+    assert app("textbook", record=None, level="beginner").toggle(key="guess").value
+    assert not app("textbook", record=None).toggle(key="guess").value
+    assert not app("textbook", record=None, level="beginner", line="6").toggle(key="guess").value
+
+
+@pytest.mark.slow
+def test_chapter_by_chapter(app: App) -> None:
+    page = app("textbook", record=None)
+    assert [heading.value for heading in page.subheader] == ["Sizes and parameters"]
+    (following,) = [link.proto for link in page.get("page_link") if link.proto.label.startswith("Next chapter")]
+    assert following.label == "Next chapter: Masks"
+    assert following.query_string == "chapter=masks"
 
 
 @pytest.mark.slow
@@ -98,19 +128,19 @@ def test_a_visitor_who_guesses_first_sees_no_verdict(app: App) -> None:
 def test_invalid_links(app: App, query: dict[str, str]) -> None:
     page = app("textbook", record=None, **query)
     assert not page.exception
-    assert len(cards(page)) == 85
+    assert len(cards(page)) == sum(line.chapter == "sizes" for line in CLAIMS)
 
 
 @pytest.mark.slow
 def test_a_run_of_the_visitors_own_is_judged(app: App, record: Record) -> None:
-    page = app("textbook", record=record)
+    page = app("textbook", record=record, chapter="masks")
     assert not page.exception
     assert "your run of stand-in" in words(page)
 
 
 @pytest.mark.slow
 def test_the_content_of_a_card_is_escaped(app: App) -> None:
-    page = app("textbook", record=None)
+    page = app("textbook", record=None, chapter="generation")
     assert "&lt;/s&gt;" in words(page)
     assert "<s>" not in "".join(cards(page))
 

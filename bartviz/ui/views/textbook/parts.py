@@ -14,11 +14,12 @@ import streamlit as st
 from bartviz.language import _, current, mark
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
-from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, WORDS, Claim, Verdict
+from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, SOURCES, WORDS, Chapter, Claim, Verdict
 from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.frame import languages, levels, sitemap
 from bartviz.ui.state import content
 from bartviz.ui.state.once import once
+from bartviz.ui.views.textbook import guess
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -65,6 +66,8 @@ def tally(verdicts: Verdicts) -> None:
         **counts,
     )
     show.lead(sentence)
+    articles = "; ".join(_(title) for word, title in SOURCES.items() if word != "none")
+    show.note(_("From five articles: {articles}.", articles=articles))
     parts = "".join(f"<span class='bv-{word}' style='flex:{count}'></span>" for word, count in counts.items() if count)
     left = len(CLAIMS) - len(verdicts)
     parts += f"<span class='bv-open' style='flex:{left}'></span>" if left else ""
@@ -72,17 +75,26 @@ def tally(verdicts: Verdicts) -> None:
 
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
-    """The lines of one verdict and chapter (URL ``verdict``, ``chapter``); with the switch ``guess``."""
+    """The lines of one chapter and verdict (URL ``chapter``, ``verdict``); with the switch ``guess`` of any verdict.
+
+    A link to a line opens its chapter. Beginners guess first, unless a link asks for a line or a verdict.
+    """
     counts = textbook.tally(found)
+    chapters = {word: _(name) for word, name in CHAPTERS.items()} | {ALL: _("All chapters")}
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
-    chapters = {ALL: _("All chapters")} | {word: _(name) for word, name in CHAPTERS.items()}
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        with st.container(width="content"):
-            verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
+    asked = next((line.chapter for line in CLAIMS if line.number == st.query_params.get("line")), None)
+    by_verdict, verdict = st.query_params.get("verdict") in WORDS, ALL
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="textbook_choice"):
         with st.container(width=280):
-            chapter = pick.select(_("Chapter"), chapters, key="chapter")
+            default = asked or (ALL if by_verdict else None)
+            chapter = pick.select(_("Chapter"), chapters, key="chapter", default=default)
         with st.container(width="content"):
-            pick.switch(_("Guess first"), key=GUESS, hint=_("Each verdict stays folded until you open it."))
+            beginner = not levels.at_least("intermediate") and asked is None and not by_verdict
+            hint = _("Each verdict stays hidden until you have said what you think.")
+            guessing = pick.switch(_("Guess first"), key=GUESS, default=beginner, hint=hint)
+        if not guessing:
+            with st.container(width="content"):
+                verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
     return tuple(
         line
         for line in CLAIMS
@@ -92,18 +104,33 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
 
 
 def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
-    """The lines, chapter by chapter."""
+    """The lines, chapter by chapter, and a link to the next chapter."""
     st.html(STYLE)
     if not chosen:
         show.note(_("No line has this verdict here. Choose another verdict, or all chapters."))
-    wanted, guess = st.query_params.get("line", ""), bool(st.session_state.get(GUESS))
-    numbers = [line.number for line in chosen]
-    key = content.key(numbers, found, wanted, guess, current(), levels.current())
-    _lines(key, numbers, found, wanted, guess)
+    elif st.session_state.get(GUESS):
+        guess.ask(chosen, found, _question, _answered)
+    else:
+        wanted = st.query_params.get("line", "")
+        numbers = [line.number for line in chosen]
+        key = content.key(numbers, found, wanted, current(), levels.current())
+        _lines(key, numbers, found, wanted)
+    _next_chapter({line.chapter for line in chosen})
+
+
+def _next_chapter(shown: set[Chapter]) -> None:
+    """A link to the chapter after the only one that is shown."""
+    words = list(CHAPTERS)
+    here = [words.index(chapter) for chapter in shown]
+    if len(here) != 1 or here[0] + 1 == len(words):
+        return
+    after = words[here[0] + 1]
+    label, query = _("Next chapter: {title}", title=_(CHAPTERS[after])), {"chapter": after}
+    st.page_link(sitemap.page("textbook").file, label=label, icon=":material/arrow_forward:", query_params=query)
 
 
 @st.cache_data(max_entries=DRAWN, show_spinner=False)
-def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess: bool) -> None:
+def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str) -> None:
     """Draw the lines; ``key`` covers everything they depend on. Streamlit replays the output for the same key."""
     chosen = [line for line in CLAIMS if line.number in _numbers]
     for chapter, name in CHAPTERS.items():
@@ -111,11 +138,22 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str, _guess
         if in_chapter:
             st.subheader(_(name), anchor=False)
         for line in in_chapter:
-            verdict, unfolded = _found.get(line.number), line.number == _wanted
-            colour = "open" if verdict is None or _guess else verdict.word
-            with st.container(key=f"claim_{colour}_{line.number}", gap=None):
-                st.html(_hidden(line, verdict) if _guess and verdict else _card(line, verdict, unfolded=unfolded))
+            verdict = _found.get(line.number)
+            with st.container(key=f"claim_{'open' if verdict is None else verdict.word}_{line.number}", gap=None):
+                st.html(_card(line, verdict, unfolded=line.number == _wanted))
                 _link(line)
+
+
+def _question(line: Claim, verdict: Verdict | None) -> None:
+    """A line without its verdict; one that is not computed yet says so."""
+    st.html(f"<div class='bv-claim'>{_head(line, _badge(None) if verdict is None else '')}</div>")
+
+
+def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:
+    """A line with its verdict, after the visitor's answer."""
+    with st.container(key=f"claim_{verdict.word}_{line.number}", gap=None):
+        st.html(f"<p class='bv-outcome' role='status'>{_safe(outcome)}</p>" + _card(line, verdict, unfolded=False))
+        _link(line)
 
 
 def _link(line: Claim) -> None:
@@ -137,15 +175,9 @@ def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
     return f"<div class='bv-claim'>{_head(line, _badge(verdict))}{why}{numbers}</div>"
 
 
-def _hidden(line: Claim, verdict: Verdict) -> str:
-    """One line whose verdict and numbers are folded."""
-    content = f"<p>{_badge(verdict)}</p><p>{_safe(_(verdict.why))}</p>{_numbers(line, verdict)}"
-    answer = f"<div class='bv-is-{verdict.word}'>{content}</div>"
-    return f"<div class='bv-claim'>{_head(line, '')}{_folded(_('The verdict'), answer, unfolded=False)}</div>"
-
-
 def _head(line: Claim, badge: str) -> str:
-    title = f"<h4>{_safe(line.title)}</h4><span class='bv-line'>{line.number}</span>"
+    number = f"<span class='bv-line'>{line.number}</span>" if levels.at_least("expert") else ""
+    title = f"<h4>{_safe(line.title)}</h4>{number}"
     return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(line.said)}</p>"
 
 

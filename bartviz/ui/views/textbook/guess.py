@@ -1,0 +1,83 @@
+"""Guess first: each statement with three answers to choose from; its verdict is shown once one is chosen."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from bartviz.language import _, mark
+from bartviz.teaching.textbook.judging import CHAPTERS, Claim, Verdict, Word
+
+ANSWERS: Mapping[str, str] = {"true": mark("True"), "false": mark("False"), "depends": mark("It depends")}
+MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends", "undecided": "depends"}
+_GUESSES = "_guesses"  # of the visit: the number of a line -> the first answer
+
+
+def given() -> dict[str, str]:
+    """The visitor's first answer to each line that was answered, by the line's number."""
+    guesses: dict[str, str] = st.session_state.setdefault(_GUESSES, {})
+    return guesses
+
+
+def say(number: str, answer: str) -> None:
+    """Answer a line: a callback. A second answer does not count."""
+    given().setdefault(number, answer)
+
+
+def forget(numbers: list[str]) -> None:
+    """Take the answers to these lines back: a callback."""
+    for number in numbers:
+        given().pop(number, None)
+
+
+@st.fragment
+def ask(
+    chosen: tuple[Claim, ...],
+    found: Mapping[str, Verdict],
+    question: Callable[[Claim, Verdict | None], None],
+    answered: Callable[[Claim, Verdict, str], None],
+) -> None:
+    """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with a
+    sentence on the visitor's answer."""
+    score, chapter = st.container(), ""
+    for line in chosen:
+        if line.chapter != chapter:
+            st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
+        verdict, guess = found.get(line.number), given().get(line.number)
+        if verdict is not None and guess is not None:
+            answered(line, verdict, _outcome(verdict, guess))
+        else:
+            with st.container(key=f"claim_open_{line.number}", gap=None):
+                question(line, verdict)
+                if verdict is not None:
+                    _buttons(line)
+    with score:
+        _score([line.number for line in chosen], found)
+
+
+def _outcome(verdict: Verdict, guess: str) -> str:
+    if MEANT[verdict.word] == guess:
+        return _("You said “{answer}”, and so say the numbers.", answer=_(ANSWERS[guess]))
+    return _("You said “{answer}”. The numbers say otherwise.", answer=_(ANSWERS[guess]))
+
+
+def _buttons(line: Claim) -> None:
+    with st.container(horizontal=True, gap="small", key=f"guess_{line.number}"):
+        for answer, label in ANSWERS.items():
+            st.button(_(label), key=f"guess_{line.number}_{answer}", on_click=say, args=(line.number, answer))
+
+
+def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
+    said = [number for number in numbers if number in given() and number in found]
+    right = sum(MEANT[found[number].word] == given()[number] for number in said)
+    sentence = _("True, false, or does it depend? Choose, and the numbers answer.")
+    if said:
+        sentence = _(
+            "{right} of {said} right, of {count} statements here.", right=right, said=len(said), count=len(numbers)
+        )
+    with st.container(horizontal=True, vertical_alignment="center", key="guess_score"):
+        st.html(f"<p class='bv-said' role='status'>{html.escape(sentence)}</p>", width="content")
+        if said:
+            st.button(_("Guess again"), key="guess_again", type="tertiary", on_click=forget, args=(said,))
